@@ -60,11 +60,11 @@ def stopped(folder: Path) -> None:
 
 
 def builder(at: str, keep: Path | None = KEPT) -> Builder:
-    return Builder(Store(EngineClient(Endpoint(at))), _source(), keep)
+    return Builder(Store(EngineClient(Endpoint(at))), root_file_systems(), keep)
 
 
 @functools.cache
-def _source() -> RootfsSource:
+def root_file_systems() -> RootfsSource:
     """Where an engine could be started there is mmdebstrap: never in a container."""
     return asyncio.run(source({}))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.request import Isolation, Language
 from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.gvisor.engine import DirectEngine
 from runner.sandbox.local.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
     return (
         local_sandbox(settings),
         ContainerSandbox(Isolation.DOCKER, named),
+        ContainerSandbox(Isolation.GVISOR_DIRECT, named, DirectEngine(), own=True),
         ContainerSandbox(Isolation.GVISOR, named),
     )
 

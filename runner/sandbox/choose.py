@@ -20,12 +20,17 @@ UNAVAILABLE = {
         "gVisor is not available here.",
         "Set SANDBOX_TYPE=local, or install runsc and start the Docker daemon.",
     ),
+    "gvisor-direct": (
+        "gVisor without a container engine is not available here.",
+        "Install the package runsc, build the images (assent images), or set SANDBOX_TYPE=local.",
+    ),
     "e2b": ("The E2B cloud sandbox is not available here.", "Set SANDBOX_TYPE=local."),
 }
 """What to say of a sandbox that was asked for and is not there (source document 1, scenario 7)."""
 NAMES = {
     "local": frozenset({Isolation.LOCAL, Isolation.PROCESS}),
     "docker": frozenset({Isolation.DOCKER}),
+    "gvisor-direct": frozenset({Isolation.GVISOR_DIRECT}),
     "gvisor": frozenset({Isolation.GVISOR}),
     "e2b": frozenset({Isolation.CLOUD}),
 }
@@ -83,4 +88,4 @@ def _why(wanted: str, passed_over: dict[str, list[str]]) -> str:
     if wanted != AUTO:
         return "Named in the settings."
     problems = (f"{' and '.join(names)}: {problem}" for problem, names in passed_over.items())
-    return " ".join(["The strongest that works here.", *problems])
+    return " ".join(["Strongest available here.", *problems])

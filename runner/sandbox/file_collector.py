@@ -21,6 +21,10 @@ LONGEST = 200
 """Characters of a name where it is only mentioned."""
 CACHES = b".cache/"
 """The folder for what programs can make again (XDG Base Directory): the home folder of code is its workspace."""
+CLOCK_LAG = 0.1
+"""Seconds by which the times of files may lag behind the clock: the system notes them in coarse steps."""
+LONGEST_RUN = 86_400.0 * 30
+"""Seconds after the start from which a time is none of this run."""
 LONGEST_PATH = 4096
 """Bytes of a path that is taken: as many as a path of the system may have."""
 
@@ -54,6 +58,8 @@ class FileCollector:
         self._taken: set[bytes] = set()
         self._left_out: dict[LeftOut, list[str]] = {}
         self._failure = ""
+        self.began: float | None = None
+        """When the run started, by the clock of the sandbox, in seconds since the epoch; None where nobody knows."""
 
     @property
     def files(self) -> tuple[CapturedFile, ...]:
@@ -79,8 +85,11 @@ class FileCollector:
             return False
         return True
 
-    def put(self, path: bytes, pieces: Iterable[bytes]) -> None:
-        """Take a file in; what turns out larger than it may be is noted and not kept. Raises OSError."""
+    def put(self, path: bytes, pieces: Iterable[bytes], changed: float | None = None) -> None:
+        """Take a file in; what turns out larger than it may be is noted and not kept. Raises OSError.
+
+        `changed` is when it was changed last, by the clock of the sandbox, in seconds since the epoch.
+        """
         draft = self._folder / ".draft"
         digest, size = hashlib.sha256(), 0
         try:
@@ -97,7 +106,12 @@ class FileCollector:
             draft.unlink(missing_ok=True)
         self._left -= size
         self._taken.add(path)
-        self._files.append(CapturedFile(shown(path), size, name))
+        self._files.append(CapturedFile(shown(path), size, name, self._since_start(changed)))
+
+    def _since_start(self, changed: float | None) -> float | None:
+        if changed is None or self.began is None or not -CLOCK_LAG <= changed - self.began <= LONGEST_RUN:
+            return None
+        return round(max(0.0, changed - self.began), 3)
 
     def leave(self, path: bytes, why: LeftOut, size: int = 0) -> None:
         """Note that something was there and is not taken."""

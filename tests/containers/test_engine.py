@@ -59,12 +59,17 @@ def _outside(folder: Path, network: str, pids: list[str]) -> list[Path]:
         path
         for pid in pids
         for line in Path("/proc", pid, "cgroup").read_text().splitlines()
-        for path in Path("/sys/fs/cgroup").glob(f"**/{line.split('/')[1]}")
+        for path in _groups(line.split("/")[1])
         if line.split("/")[1].startswith("assent-engine-")
     }
     assert len(sockets) == len(pids)
     assert groups
     return [Path("/sys/class/net", f"br-{network[:12]}"), *sockets, *groups]
+
+
+def _groups(name: str) -> list[Path]:
+    """Control groups of that name in every hierarchy; others may come and go meanwhile, at which Path.glob fails."""
+    return [Path(folder, name) for folder, below, _ in os.walk("/sys/fs/cgroup") if name in below]
 
 
 def _runs(pid: str) -> bool:

@@ -10,7 +10,8 @@ import pytest
 
 from runner.model.request import Isolation, Language, Limits
 from runner.sandbox.container import gauge
-from runner.sandbox.container.gauge import ContainerGauge, ContainerReading
+from runner.sandbox.container.gauge import ContainerGauge
+from runner.sandbox.container.readings import ContainerReading
 from runner.sandbox.container.shape import Shape
 from tests.patience import HANGS
 
@@ -32,10 +33,9 @@ async def followed(
 
     left: list[ContainerReading | None] = [*readings, None]
     monkeypatch.setattr(gauge, "EVERY_SECONDS", 0.0)
-    monkeypatch.setattr(gauge, "group", lambda _pid, _id: SimpleNamespace(read=lambda: left.pop(0)))
     shape = Shape(isolation, "any", "image", Language.PYTHON, Limits())
     container: Any = SimpleNamespace(shape=shape, id="one", pid=pid)
-    client: Any = SimpleNamespace(endpoint=SimpleNamespace(local=True))
+    client: Any = SimpleNamespace(readings=lambda _pid, _id: SimpleNamespace(read=lambda: left.pop(0)))
     told: list[Usage] = []
     found, sent = ContainerGauge(client, container, told.append), asyncio.Event()
     sent.set()
@@ -75,10 +75,9 @@ async def test_the_engine_is_asked_while_the_interpreter_starts_and_not_at_the_e
 
     left = [reading(0, 0), reading(0, 0), None]
     monkeypatch.setattr(gauge, "EVERY_SECONDS", 0.0)
-    monkeypatch.setattr(gauge, "group", lambda _pid, _id: SimpleNamespace(read=lambda: left.pop(0)))
     shape = Shape(Isolation.DOCKER, "any", "image", Language.PYTHON, Limits())
     container: Any = SimpleNamespace(shape=shape, id="one", pid=pid)
-    client: Any = SimpleNamespace(endpoint=SimpleNamespace(local=True))
+    client: Any = SimpleNamespace(readings=lambda _pid, _id: SimpleNamespace(read=lambda: left.pop(0)))
     told: list[Usage] = []
     following = asyncio.gather(ContainerGauge(client, container, told.append).follow(sent))
     async with asyncio.timeout(HANGS):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.model.request import Isolation, Language, Limits
+from runner.model.request import ALL_LIMITS, Isolation, Language, Limits
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Collect, Job
 from runner.sandbox.local.sandbox import LocalSandbox
 from tests import container_engine as engine
+from tests import direct_gvisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,13 +24,16 @@ if TYPE_CHECKING:
     from runner.model.result import Result, Usage
     from runner.sandbox.contract import Run, Sandbox
 
-KINDS = ("local", "docker", "gvisor")
+KINDS = ("local", "docker", "gvisor", "gvisor-direct")
 KNOWN_DIFFERENCES = {
     ("gvisor", "tells processes"): "its kernel's own threads are in the group as well",
     ("gvisor", "tells disk"): "its memory is one file: what of it are files cannot be seen from outside",
     ("local", "a share of the processor"): "only containers can bind it",
     ("docker", "asks every process to end"): "the engine asks the first one, which asks its child",
     ("gvisor", "asks every process to end"): "the engine asks the first one, which asks its child",
+    ("gvisor-direct", "tells processes"): "they are its kernel's own affair, which cannot be seen from outside",
+    ("gvisor-direct", "tells disk"): "its memory is one file: what of it are files cannot be seen from outside",
+    ("gvisor-direct", "asks every process to end"): "the first one is asked, which asks its child",
 }
 """What is known to differ, and why. A test asks `lab.has(...)`; whatever is not named here must be alike."""
 
@@ -47,6 +52,20 @@ class Lab:
         """Whether this is one of the known differences."""
         assert any(known == what for _, known in KNOWN_DIFFERENCES), f"{what} is no known difference"
         return (self.kind, what) in KNOWN_DIFFERENCES
+
+    @property
+    def limits_cpu(self) -> bool:
+        """Whether the sandbox says that it limits the processor: without an engine a control group has to be had."""
+        ready = asyncio.run(self.sandbox.check())
+        return not self.sandbox.isolation.is_container or ALL_LIMITS in ready.protections
+
+    def containers(self) -> list[str]:
+        """The runs of this process that still have a container; none of a sandbox without containers."""
+        if not isinstance(self.sandbox, ContainerSandbox):
+            return []
+        listed = asyncio.run(self.sandbox._client().call(lambda api: api.containers(all=True)))
+        names = [str((one["Labels"] or {}).get("assent.run", "")) for one in listed]
+        return [name for name in names if f"-{os.getpid()}-" in name]
 
     def run(self, code: str, language: Language = Language.PYTHON, **changes: Any) -> Result:
         async def body() -> Result:
@@ -92,4 +111,6 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
 def _sandbox(kind: str, root: Path) -> Sandbox:
     if kind == "local":
         return LocalSandbox(root)
+    if kind == "gvisor-direct":
+        return direct_gvisor.sandbox(root)
     return ContainerSandbox(Isolation(kind), OWN_IMAGES, engine.client())

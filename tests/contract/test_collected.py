@@ -125,3 +125,14 @@ def test_code_that_turns_on_what_stands_above_it_ends_in_time(
     for result in asyncio.run(body()):
         assert result.outcome in (Outcome.TIMED_OUT, Outcome.FAILED)
         assert result.duration < 10
+
+
+def test_each_file_has_its_time_and_code_cannot_set_it(lab: Lab, tmp_path: Path) -> None:
+    code = (
+        "import os, time; open('a', 'w').write('1'); os.utime('a', (1, 1)); time.sleep(0.3); open('b', 'w').write('2')"
+    )
+    result = lab.run(code, collect=Collect(tmp_path))
+    times = {file.path: file.at for file in result.files}
+    first, second = times["a"], times["b"]
+    assert first is not None and second is not None, times
+    assert first >= 0 and second - first >= 0.25 and second <= result.duration + 1, (times, result.duration)

@@ -18,7 +18,6 @@ from runner.model.workspace import WORKSPACE
 from runner.network.gate import Gate
 from runner.sandbox.container.run import ContainerRun
 from runner.sandbox.contract import TEMPORARY_MB, ImportRule
-from tests import container_engine as engine
 from tests.contract.conftest import job
 from tests.patience import until_it_speaks
 
@@ -213,7 +212,7 @@ def test_threads_and_reserved_memory_fit_the_limit(lab: Lab) -> None:
 
 
 def test_a_share_of_the_processor(lab: Lab) -> None:
-    if lab.lacks("a share of the processor"):
+    if lab.lacks("a share of the processor") or not lab.limits_cpu:
         return
     code = "import time\nprint('on', flush=True)\nend = time.monotonic() + 2\nwhile time.monotonic() < end: pass"
     shares = [usage.cpu_percent for usage in lab.run(code, cpu_cores=0.3).curve if usage.cpu_percent is not None]
@@ -347,9 +346,7 @@ def test_many_in_a_row_leave_nothing(lab: Lab) -> None:
     # Others may open or close one meanwhile; a run that left one would have left twelve.
     assert len(os.listdir("/proc/self/fd")) < before + 6
     assert threading.active_count() < threads + 6
-    if lab.kind != "local":
-        listed = asyncio.run(engine.client().call(lambda api: api.containers(all=True)))
-        assert not [one for one in listed if f"-{os.getpid()}-" in str(one["Names"])]
+    assert not lab.containers()
 
 
 def test_close_stops_every_run(lab: Lab) -> None:

@@ -240,7 +240,7 @@ async def test_hanging_from_the_start_gives_way_to_the_local_sandbox(
     async with silent(tmp_path / "s") as url:
         taken = await choose("auto", (LocalSandbox(tmp_path / "runs"), sandbox_at(url)))
         assert taken.sandbox.isolation is Isolation.LOCAL
-        assert taken.why == "The strongest that works here. docker: The Docker daemon does not answer."
+        assert taken.why == "Strongest available here. docker: The Docker daemon does not answer."
         assert await sandbox_at(url).sweep() == ()
 
 

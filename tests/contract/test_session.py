@@ -296,6 +296,7 @@ def test_what_a_run_created_or_changed_is_handed_out_and_nothing_else(lab: Lab, 
         ended = await ran(session, many, collect=collect)
         assert (ended.exit_code, len(ended.files)) == (1, 10), ended
         assert "more than 10 files" in ended.files_left_out
+        await ran(session, "import time; time.sleep(0.1)")  # as above: `f0` was written to the last moment
         nothing = await ran(session, "true", Language.SHELL, collect=collect)
         assert (nothing.files, nothing.stderr) == ((), ""), nothing
         stopped = await session.start(job("printf 1 >mine; echo; sleep 60", Language.SHELL, collect=collect), _unread)

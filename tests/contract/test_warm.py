@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,27 +24,31 @@ from runner.sandbox.contract import Job
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests import container_engine as engine
+from tests import direct_gvisor
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from runner.model.result import Result
-    from runner.sandbox.container.client import EngineClient
-    from runner.sandbox.container.sdk import Api
+    from runner.sandbox.container.engine import Calls, ContainerEngine
 
 pytestmark = pytest.mark.asyncio
 LIMITS = Limits(cpu_cores=2.0, memory_mb=128)
 
 
+@pytest.fixture(params=[Isolation.DOCKER, Isolation.GVISOR, Isolation.GVISOR_DIRECT])
+def sandbox(request: pytest.FixtureRequest) -> Iterator[ContainerSandbox]:
+    if request.param is not Isolation.GVISOR_DIRECT:
+        yield ContainerSandbox(request.param, OWN_IMAGES, engine.client())
+        return
+    with tempfile.TemporaryDirectory(prefix="assent-test-") as folder:
+        yield direct_gvisor.sandbox(Path(folder))
+
+
 @pytest.fixture
-def client() -> EngineClient:
-    return engine.client()
-
-
-@pytest.fixture(params=[Isolation.DOCKER, Isolation.GVISOR])
-def sandbox(request: pytest.FixtureRequest, client: EngineClient) -> ContainerSandbox:
-    return ContainerSandbox(request.param, OWN_IMAGES, client)
+def client(sandbox: ContainerSandbox) -> ContainerEngine:
+    return sandbox._client()
 
 
 async def filled(sandbox: ContainerSandbox, count: int) -> None:
@@ -56,20 +62,20 @@ async def run(sandbox: ContainerSandbox, code: str, language: Language = Languag
     return await (await sandbox.start(Job("test", language, code, wanted), lambda _usage: None)).finished()
 
 
-async def containers(client: EngineClient) -> list[Any]:
+async def containers(client: ContainerEngine) -> list[Any]:
     """Those of this process."""
     listed = await client.call(lambda api: api.containers(all=True, filters={"label": ["assent.run"]}))
     return [one for one in listed if f"-{os.getpid()}-" in one["Labels"]["assent.run"]]
 
 
-async def emptied(client: EngineClient) -> None:
+async def emptied(client: ContainerEngine) -> None:
     """Wait until none is left: closing does not wait for one that is just being started and removed again."""
     async with asyncio.timeout(20):
         while await containers(client):
             await asyncio.sleep(0.02)
 
 
-async def test_each_is_used_once_and_replaced(sandbox: ContainerSandbox, client: EngineClient) -> None:
+async def test_each_is_used_once_and_replaced(sandbox: ContainerSandbox, client: ContainerEngine) -> None:
     await sandbox.warm([Language.PYTHON, Language.SHELL], LIMITS, 1)
     await filled(sandbox, 2)
     first = await run(sandbox, "open('left', 'w').close(); open('/tmp/left', 'w').close(); print('a')", seconds=7.0)
@@ -85,7 +91,7 @@ async def test_each_is_used_once_and_replaced(sandbox: ContainerSandbox, client:
 
 
 async def test_what_an_engine_made_without_answering_is_removed(
-    sandbox: ContainerSandbox, client: EngineClient, monkeypatch: pytest.MonkeyPatch
+    sandbox: ContainerSandbox, client: ContainerEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = Container.open
 
@@ -105,11 +111,11 @@ async def test_what_an_engine_made_without_answering_is_removed(
     await sandbox.close()
 
 
-def _kill(container: str, api: Api) -> None:
+def _kill(container: str, api: Calls) -> None:
     api.kill(container)
 
 
-async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, client: EngineClient) -> None:
+async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, client: ContainerEngine) -> None:
     await sandbox.warm([Language.PYTHON], LIMITS, 1)
     await filled(sandbox, 1)
     for one in await containers(client):
@@ -122,7 +128,7 @@ async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, cl
     await emptied(client)
 
 
-async def test_more_runs_at_once_than_are_waiting(sandbox: ContainerSandbox, client: EngineClient) -> None:
+async def test_more_runs_at_once_than_are_waiting(sandbox: ContainerSandbox, client: ContainerEngine) -> None:
     await sandbox.warm([Language.PYTHON], LIMITS, 2)
     await filled(sandbox, 2)
     results = await asyncio.gather(*(run(sandbox, f"print({number})") for number in range(5)))
@@ -133,7 +139,8 @@ async def test_more_runs_at_once_than_are_waiting(sandbox: ContainerSandbox, cli
     await sandbox.close()
 
 
-async def test_the_console_keeps_some_and_says_so(client: EngineClient, tmp_path: Path) -> None:
+async def test_the_console_keeps_some_and_says_so(tmp_path: Path) -> None:
+    client = engine.client()
     sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, client)
     places = Places.under(tmp_path)
     console = build(places, load(places, {"ASSENT_WARM_LANGUAGES": "python,bash"}), (sandbox,))
@@ -143,7 +150,7 @@ async def test_the_console_keeps_some_and_says_so(client: EngineClient, tmp_path
     facts = await console.parts.sandboxes.facts()
     warm = facts["warm"]
     assert isinstance(warm, dict) and (warm["ready"], warm["wanted"]) == (2, 2)
-    assert facts["chosen"] == "The strongest that works here."
+    assert facts["chosen"] == "Strongest available here."
 
     ticket = await console.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "print('through')"))
     request = ticket.case.request

@@ -223,10 +223,10 @@ def test_what_is_broken_says_why() -> None:
 
 def test_says_why_it_chose() -> None:
     taken = asyncio.run(choose("auto", (LOCAL, BROKEN, DOCKER)))  # type: ignore[arg-type]
-    assert taken.why == "The strongest that works here. gvisor: runsc does not start."
+    assert taken.why == "Strongest available here. gvisor: runsc does not start."
     gone = tuple(Other(one, "Docker daemon not available.") for one in (Isolation.DOCKER, Isolation.GVISOR))
     taken = asyncio.run(choose("auto", (LOCAL, *gone)))  # type: ignore[arg-type]
-    assert taken.why == "The strongest that works here. gvisor and docker: Docker daemon not available."
+    assert taken.why == "Strongest available here. gvisor and docker: Docker daemon not available."
     fallen = asyncio.run(choose("gvisor", (LOCAL, BROKEN), fall_back=True))  # type: ignore[arg-type]
     assert fallen.why == "In place of gvisor, which the settings name: runsc does not start."
 

@@ -119,3 +119,32 @@ def test_the_mark_of_files_however_it_is_cut(size: int) -> None:
     assert (shown, marks.version, marks.status) == (b"error\nmore\n", "1.2", 143)
     assert bytes(taken) == b"f3 a\0\0" + mark + b"E00000001\n1"
     assert marks.report == b""
+
+
+def test_times_of_files_count_from_the_start_of_the_run(tmp_path: Path) -> None:
+    records = b"o0 1700000000.500000\0f1@1700000002.7512345 a\0f1@1700000000.45 b\0f1@1600000000.0 old\0\0"
+    collector = unpacked(tmp_path, records, b"xyz")
+    assert [(file.path, file.at) for file in collector.files] == [("a", 2.251), ("b", 0.0), ("old", None)]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        b"f1@1700000002 a\0\0",
+        b"o0 \0f1@1700000002 a\0\0",
+        b"o0 inf\0f1@1700000002 a\0\0",
+        b"o0 1\0f1@nan a\0\0",
+        b"o0 1\0f1@-5 a\0\0",
+        b"o0 1\0f1@" + b"9" * 400 + b" a\0\0",
+        b"o0 1\0f1@99999999999 a\0\0",
+        b"o0 1\0f1 a\0\0",
+    ],
+)
+def test_a_time_that_makes_no_sense_is_none(tmp_path: Path, records: bytes) -> None:
+    (file,) = unpacked(tmp_path, records, b"x").files
+    assert (file.path, file.at) == ("a", None)
+
+
+def test_the_sign_of_another_locale_is_read_too(tmp_path: Path) -> None:
+    (file,) = unpacked(tmp_path, b"o0 10,5\0f1@12.0 a\0\0", b"x").files
+    assert file.at == 1.5

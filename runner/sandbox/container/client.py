@@ -10,18 +10,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from runner.sandbox.container.attached import AttachedStream
+from runner.sandbox.container.engine import CALL_SECONDS
 from runner.sandbox.container.failures import EngineGone, hanging
+from runner.sandbox.container.readings import group
 from runner.sandbox.container.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.sandbox.container.endpoint import Endpoint
+    from runner.sandbox.container.readings import ReadingSource
     from runner.sandbox.container.sdk import Api, Attachment, Call
 
 T = TypeVar("T")
-CALL_SECONDS = 10.0
-"""For an answer to an ordinary call. An engine that takes longer counts as hanging."""
 MOST_CALLS = 48
 """At once; each takes a thread. No call waits for something that a run decides."""
 MOST_READINGS = 4
@@ -65,6 +66,15 @@ class EngineClient:
     async def start_process(self, process: str) -> AttachedStream:
         """Start what was made with `exec_create`; its three streams. Raises as `call`."""
         return await self._attached(lambda api: api.exec_start(process, socket=True))
+
+    @property
+    def unbound(self) -> tuple[str, ...]:
+        """Return none: the engine holds containers to every limit."""
+        return ()
+
+    def readings(self, pid: int, container: str) -> ReadingSource | None:
+        """Return the control group of a container where the engine is on this machine; else None."""
+        return group(pid, container) if self.endpoint.local else None
 
     async def reading(self, container: str) -> dict[str, Any]:
         """Return what a container uses, as the engine says once a second. Raises as `call`."""

@@ -7,7 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from runner.sandbox import leftovers, report
-from runner.sandbox.container.client import CALL_SECONDS
+from runner.sandbox.container.engine import CALL_SECONDS
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.frames import Frames, Marks, Words
 from runner.sandbox.container.shape import config
@@ -17,8 +17,7 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.sandbox.container.attached import AttachedStream
-    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.container.engine import ContainerEngine, Streams
     from runner.sandbox.container.shape import Shape
     from runner.sandbox.output import Stream
 
@@ -35,7 +34,7 @@ READY_SECONDS = 60.0
 class Container:
     """Used for one run and removed. Belongs to one task at a time."""
 
-    def __init__(self, client: EngineClient, shape: Shape) -> None:
+    def __init__(self, client: ContainerEngine, shape: Shape) -> None:
         self.shape = shape
         self.name = leftovers.new_name()
         self.id = ""
@@ -43,7 +42,7 @@ class Container:
         self._words = Words.new()
         self._frames = Frames()
         self._marks = Marks(self._words, report.LIMIT)
-        self._attached: AttachedStream | None = None
+        self._attached: Streams | None = None
         self._pid = 0
 
     @property
@@ -146,7 +145,7 @@ class Container:
         self._client.submit(lambda api: api.kill(self.id, name))
 
     async def pause(self, still: bool) -> None:
-        """Halt every process, or let them go on. Raises EngineGone; harmless when it is so already."""
+        """Halt every process, or let them continue. Raises EngineGone; harmless when it is so already."""
         with contextlib.suppress(Denied):
             await self._client.call(lambda api: api.pause(self.id) if still else api.unpause(self.id))
 
@@ -177,13 +176,13 @@ class Container:
         return await remove(self._client, self.id or self._title, seconds)
 
 
-async def create(client: EngineClient, make: dict[str, Any], name: str) -> str:
+async def create(client: ContainerEngine, make: dict[str, Any], name: str) -> str:
     """Make a container and return its id. Raises EngineGone and Denied."""
     made = await client.call(lambda api: api.create_container_from_config(make, name))
     return str(made["Id"])
 
 
-async def remove(client: EngineClient, container: str, seconds: float = CALL_SECONDS) -> bool:
+async def remove(client: ContainerEngine, container: str, seconds: float = CALL_SECONDS) -> bool:
     """Remove a container by id or name in any state; return False where the engine did not take the call."""
     try:
         await client.call(lambda api: api.remove_container(container, v=True, force=True), seconds)

@@ -20,8 +20,7 @@ from runner.sandbox.programs import script
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.sandbox.container.attached import AttachedStream
-    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.container.engine import ContainerEngine, Streams
     from runner.sandbox.container.shape import Shape
     from runner.sandbox.contract import Bounds
 
@@ -45,17 +44,17 @@ class ExecProcess:
     """A process started in a container, and the connection to its three streams."""
 
     id: str
-    attached: AttachedStream
+    attached: Streams
 
 
-async def start(client: EngineClient, container: str, words: list[str]) -> ExecProcess:
+async def start(client: ContainerEngine, container: str, words: list[str]) -> ExecProcess:
     """Raises EngineGone and Denied."""
     made = await client.call(lambda api: api.exec_create(container, words, stdin=True, workdir=WORKSPACE))
     id = str(made["Id"])
     return ExecProcess(id, await client.start_process(id))
 
 
-async def exit_code(client: EngineClient, id: str) -> int:
+async def exit_code(client: ContainerEngine, id: str) -> int:
     """Wait until it, or the container around it, has ended. Raises EngineGone and Denied."""
     while (found := await client.call(lambda api: api.exec_inspect(id)))["Running"] or found["ExitCode"] is None:
         # An engine may go on saying that a process runs whose container has ended.
@@ -65,7 +64,7 @@ async def exit_code(client: EngineClient, id: str) -> int:
     return int(found["ExitCode"])
 
 
-async def state(client: EngineClient, container: str) -> dict[str, Any]:
+async def state(client: ContainerEngine, container: str) -> dict[str, Any]:
     """Return the engine's state of a container. Raises EngineGone and Denied."""
     found: dict[str, Any] = (await client.call(lambda api: api.inspect_container(container)))["State"]
     return found
@@ -74,7 +73,7 @@ async def state(client: EngineClient, container: str) -> dict[str, Any]:
 class ExecContainer(Container):
     """The processes of one run in the container `container`; when they end, nothing of them is left in it."""
 
-    def __init__(self, client: EngineClient, shape: Shape, container: str) -> None:
+    def __init__(self, client: ContainerEngine, shape: Shape, container: str) -> None:
         super().__init__(client, shape)
         self.id = container
         self._exec = ""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.model.request import Isolation
 from runner.model.result import Outcome
 from runner.sandbox import verdict
 from runner.sandbox.container.collecting import Collecting, LaterCollecting
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.model.result import Result, Usage
-    from runner.sandbox.container.client import EngineClient
     from runner.sandbox.container.container import Container
+    from runner.sandbox.container.engine import ContainerEngine
     from runner.sandbox.container.relay import ContainerRelay
     from runner.sandbox.contract import Job
     from runner.sandbox.verdict import Setting
@@ -37,7 +38,7 @@ LOST_SECONDS = 1.0
 """For an engine that seems lost to remove a container; what stays is swept later."""
 DOUBTED = "The sandbox did not hand out the files in time and was ended, so how the code ended is not known"
 """Of a run whose status, as the engine says it, is not the one that came before the files."""
-LOST = "The container engine stopped working during the run"
+LOST = "{} stopped working during the run"
 
 
 class ContainerRun:
@@ -48,7 +49,7 @@ class ContainerRun:
         job: Job,
         orders: bytes,
         container: Container,
-        client: EngineClient,
+        client: ContainerEngine,
         setting: Setting,
         measured: Callable[[Usage], None],
         removed: Callable[[Container, bool], None],
@@ -126,7 +127,7 @@ class ContainerRun:
             gone = await (self._container.remove(LOST_SECONDS) if lost else self._container.remove())
             result = await self._collecting.added_to(result, cut=self._killed)
         except asyncio.CancelledError:
-            result = self._result(1, Outcome.ENGINE_LOST, LOST)
+            result = self._result(1, Outcome.ENGINE_LOST, self._lost)
         finally:
             self._container.let_go()
             if self._relay is not None:
@@ -149,7 +150,7 @@ class ContainerRun:
                     # Either the handing out was ended, or the code itself said that it had ended.
                     self._reason = self._reason or DOUBTED
         except (EngineGone, Denied, TimeoutError) as error:
-            reason = LOST if isinstance(error, TimeoutError) else f"{LOST}: {error}"
+            reason = self._lost if isinstance(error, TimeoutError) else f"{self._lost}: {error}"
             return self._result(1, Outcome.ENGINE_LOST, reason)
         finally:
             for task in (pump, gauge):
@@ -281,7 +282,7 @@ class ContainerRun:
             await self._container.signal("SIGUSR1")
             return
         if self._killed:
-            raise EngineGone("It did not end a container when asked to.", "Restart the Docker daemon.")
+            raise EngineGone("It did not end a container when asked to.", "Open Doctor.")
         self._killed = True
         self._kill_at = now + LAST_GRACE
         await self._container.signal("SIGKILL")
@@ -315,6 +316,10 @@ class ContainerRun:
             self._loop.call_soon_threadsafe(function, argument)
 
     # ---- the result ----
+
+    @property
+    def _lost(self) -> str:
+        return LOST.format("gVisor" if self._setting.isolation is Isolation.GVISOR_DIRECT else "The container engine")
 
     def _result(self, code: int, why: Outcome | None, reason: str) -> Result:
         over = self._over or time.monotonic()

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
-from runner.model.request import Isolation, Language, Limits
+from runner.model.request import ALL_LIMITS, Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.network.loop import NetworkLoop
 from runner.sandbox import languages, leftovers, networked, verdict
@@ -25,7 +25,7 @@ from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun,
 from runner.sandbox.container.session import ContainerSession
 from runner.sandbox.container.shape import HOST_LABEL, NAMES, RUN_LABEL, Shape, host
 from runner.sandbox.contract import Bounds, Job, Readiness
-from runner.sandbox.images.recipe import remedy
+from runner.sandbox.images.recipe import own_tags, remedy
 from runner.sandbox.local.session import gone
 from runner.sandbox.verdict import Setting
 from runner.system.tasks import spawn
@@ -34,11 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping
 
     from runner.model.result import Usage
+    from runner.sandbox.container.engine import Calls, ContainerEngine
     from runner.sandbox.container.pool import Warmth
-    from runner.sandbox.container.sdk import Api
 
 PROTECTIONS = {
     Isolation.GVISOR: ("kernel of its own (gVisor)",),
+    Isolation.GVISOR_DIRECT: ("kernel of its own (gVisor, without a container engine)",),
     Isolation.DOCKER: ("system calls filtered (seccomp)",),
 }
 NO_NETWORK = "no network"
@@ -48,8 +49,10 @@ ALWAYS = (
     "read-only system, nothing of the host's",
     "ordinary user, no privileges to gain",
     "workspace in memory, limited in size",
-    "time, memory, processor, process and output limits",
+    ALL_LIMITS,
 )
+WATCHED_LIMITS = "time, process and output limits, memory watched: a run above its limit is ended"
+"""In place of ALL_LIMITS where the kernel does not hold a container to all of them."""
 PING_SECONDS = 2.0
 """An engine that takes longer to say that it is there counts as hanging."""
 TRIAL_SECONDS = 20.0
@@ -69,12 +72,18 @@ class ContainerSandbox:
     """
 
     def __init__(
-        self, isolation: Isolation, images: Mapping[Language, str], client: EngineClient | None = None
+        self,
+        isolation: Isolation,
+        images: Mapping[Language, str],
+        client: ContainerEngine | None = None,
+        *,
+        own: bool = False,
     ) -> None:
+        """`client` is the engine, closed by whoever made it unless it is this one's `own`; None finds Docker's."""
         self._isolation = isolation
         self._images = dict(images)
         self._given = client
-        self._own = client is None
+        self._own = own or client is None
         self._runtime = ""
         self._readiness: Readiness | None = None
         self._runs: set[ContainerRun] = set()
@@ -104,7 +113,8 @@ class ContainerSandbox:
             return Readiness(False, problem=error.what, remedy=error.remedy, unanswered=hangs)
         except Denied as error:
             self._readiness = None
-            return Readiness(False, problem=f"The container engine refuses: {error.message}", remedy="Open Doctor.")
+            who = "gVisor" if self._isolation is Isolation.GVISOR_DIRECT else "The container engine"
+            return Readiness(False, problem=f"{who} refuses: {error.message}", remedy="Open Doctor.")
         return self._readiness
 
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> ContainerRun | SettledRun:
@@ -149,7 +159,7 @@ class ContainerSandbox:
         try:
             certificates = networked.bundle() if job.gate is not None else b""
             path = CERTIFICATES if certificates else ""
-            orders = starter.orders(job, reserved=self._isolation is Isolation.GVISOR, certificates=path)
+            orders = starter.orders(job, reserved=self._isolation.is_gvisor, certificates=path)
         except languages.BadContext as error:
             return SettledRun(job, verdict.not_run(job, setting, f"{error}\n", str(error)))
         self._tidy_up()
@@ -221,7 +231,7 @@ class ContainerSandbox:
 
     # ---- examination of this machine ----
 
-    def _client(self) -> EngineClient:
+    def _client(self) -> ContainerEngine:
         """Return the client of the engine. Raises KnownError where its address cannot be found."""
         if self._given is None:
             self._given = EngineClient(endpoint.find())
@@ -234,9 +244,11 @@ class ContainerSandbox:
         One without root has a socket of its own only once it has been started. Raises KnownError.
         """
         busy = self._readiness is not None or self._runs or any(session.alive for session in self._sessions)
-        if self._given is not None and self._own and not busy and endpoint.find() != self._given.endpoint:
-            client, self._given = self._given, None
-            await client.close()
+        client = self._given
+        if not isinstance(client, EngineClient) or not self._own or busy or endpoint.find() == client.endpoint:
+            return
+        self._given = None
+        await client.close()
 
     async def _examine(self) -> Readiness:
         """Examine engine, runtime and images. Raises KnownError and Denied."""
@@ -244,14 +256,17 @@ class ContainerSandbox:
         info = await client.call(lambda api: api.info(), PING_SECONDS)
         self._runtime = self._named_runtime(info.get("Runtimes") or {})
         ids, absent = await self._find_images(client)
-        command = remedy(name for language, name in self._images.items() if language not in ids)
+        command = _remedy(self._isolation, (name for language, name in self._images.items() if language not in ids))
         if not ids:
             problem = f"There is no image to run code in: {absent[0]}."
             return Readiness(False, problem=problem, remedy=command)
-        versions = {"engine": str(info.get("ServerVersion", ""))}
-        protections = (*PROTECTIONS[self._isolation], *ALWAYS)
+        direct = self._isolation is Isolation.GVISOR_DIRECT
+        versions = {"runsc" if direct else "engine": str(info.get("ServerVersion", ""))}
+        limits = WATCHED_LIMITS if client.unbound else ALL_LIMITS
+        protections = (*PROTECTIONS[self._isolation], *(limits if one is ALL_LIMITS else one for one in ALWAYS))
         packages = f"What the image {self._images[Language.PYTHON]} holds." if Language.PYTHON in ids else ""
-        ready = Readiness(True, protections, tuple(absent), versions, packages, remedy=command, images=ids)
+        missing = (*absent, *client.unbound)
+        ready = Readiness(True, protections, missing, versions, packages, remedy=command, images=ids)
         versions |= await self._tried(ready)
         return ready
 
@@ -263,7 +278,7 @@ class ContainerSandbox:
             raise KnownError(*NO_RUNTIME[self._isolation])
         return wanted if wanted in runtimes else alike[0]
 
-    async def _find_images(self, client: EngineClient) -> tuple[dict[Language, str], list[str]]:
+    async def _find_images(self, client: ContainerEngine) -> tuple[dict[Language, str], list[str]]:
         """Return the ids of the images that are there; what is missing, in words. Raises EngineGone."""
         ids: dict[Language, str] = {}
         absent: list[str] = []
@@ -291,7 +306,7 @@ class ContainerSandbox:
         """Raises KnownError where there is no image for the language."""
         if not (image := job.image or ready.images.get(job.language, "")):
             name = self._images.get(job.language, job.language.value)
-            raise KnownError(f"The image {name} is not there.", f"Get it with: {remedy([name])}")
+            raise KnownError(f"The image {name} is not there.", f"Get it with: {_remedy(self._isolation, [name])}")
         return Setting(networked.protections(ready.protections, job, NO_NETWORK), {}, self._isolation, image)
 
     # ---- containers ----
@@ -354,7 +369,7 @@ class ContainerSandbox:
         if self._left:
             spawn("sweep", self.sweep())
 
-    async def _sweep(self, client: EngineClient) -> tuple[str, ...]:
+    async def _sweep(self, client: ContainerEngine) -> tuple[str, ...]:
         wanted = {"label": [f"{HOST_LABEL}={host()}"]}
         listed = await client.call(lambda api: api.containers(all=True, filters=wanted), PING_SECONDS)
         removed: list[str] = []
@@ -366,7 +381,15 @@ class ContainerSandbox:
         return tuple(sorted(removed))
 
 
-def _image(name: str, api: Api) -> dict[str, Any]:
+def _remedy(isolation: Isolation, images: Iterable[str]) -> str:
+    """Return the command that brings `images`, or what to do where there is none."""
+    wanted = list(images)
+    if isolation is Isolation.GVISOR_DIRECT and not set(wanted) <= set(own_tags()):
+        return "Without a container engine only Assent's own images can be used: remove the names of others."
+    return remedy(wanted)
+
+
+def _image(name: str, api: Calls) -> dict[str, Any]:
     found: dict[str, Any] = api.inspect_image(name)
     return found
 

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from runner.model.result import Usage
-    from runner.sandbox.container.attached import AttachedStream
-    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.container.engine import ContainerEngine, Streams
     from runner.sandbox.container.exec import ExecContainer
     from runner.sandbox.container.run import ContainerRun, SettledRun
     from runner.sandbox.container.shape import Shape
@@ -60,14 +59,14 @@ KINDS = {"f": EntryKind.FILE, "d": EntryKind.FOLDER, "l": EntryKind.LINK}
 class ContainerSession:
     """One container whose first process waits for signals and for the console to go."""
 
-    def __init__(self, client: EngineClient, shape: Shape, begin: Begin, protections: tuple[str, ...]) -> None:
+    def __init__(self, client: ContainerEngine, shape: Shape, begin: Begin, protections: tuple[str, ...]) -> None:
         self.shape = shape
         self.protections = protections
         self.id = ""
         self.name = leftovers.new_name()
         self._client = client
         self._begin = begin
-        self._attached: AttachedStream | None = None
+        self._attached: Streams | None = None
         self._run: ContainerRun | SettledRun | None = None
         self._container: ExecContainer | None = None
         self._watcher: asyncio.Task[None] | None = None
@@ -140,7 +139,7 @@ class ContainerSession:
             self._attached.close()
         await remove(self._client, self.id or f"assent-{self.name}")
 
-    async def _watch(self, attached: AttachedStream) -> None:
+    async def _watch(self, attached: Streams) -> None:
         """Wait until the container has ended, for whatever reason."""
         with contextlib.suppress(OSError):
             while await attached.read():
@@ -195,7 +194,7 @@ class ContainerSession:
             await self._client.call(lambda api: api.kill(self.id, "SIGUSR2"))
 
 
-async def _feed(attached: AttachedStream, data: bytes) -> None:
+async def _feed(attached: Streams, data: bytes) -> None:
     if data:
         with contextlib.suppress(OSError):
             await attached.write(data)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.model.request import Language, Limits
     from runner.sandbox.contract import Bounds
 
-NAMES = {Isolation.GVISOR: "runsc", Isolation.DOCKER: "runc"}
+NAMES = {Isolation.GVISOR: "runsc", Isolation.GVISOR_DIRECT: "runsc", Isolation.DOCKER: "runc"}
 """Runtimes, as engines usually call them."""
 USER = 1000
 KEEPER_MB = 2
@@ -113,7 +113,8 @@ def _confinement(shape: Shape) -> dict[str, Any]:
         "CapDrop": ["ALL"],
         "SecurityOpt": hardening,
         "IpcMode": "private",
-        "Init": True,
+        # Started without an engine, the keeper itself is the first process.
+        "Init": shape.isolation is not Isolation.GVISOR_DIRECT or shape.bounds is None,
         "LogConfig": {"Type": "none", "Config": {}},
         "Tmpfs": {
             # Owner and not only mode: runc gives a mount the mode of the folder it covers.
@@ -126,11 +127,11 @@ def _confinement(shape: Shape) -> dict[str, Any]:
 
 def _bounds(shape: Shape) -> dict[str, Any]:
     """Return the limits; the workspace is in memory and so counts against the memory limit as well."""
-    limits, gvisor = shape.limits, shape.isolation is Isolation.GVISOR
+    limits, gvisor = shape.limits, shape.isolation.is_gvisor
     memory = limits.memory_mb + (GVISOR_MB if gvisor else 0) << 20
     ulimits = {"core": 0, "nofile": 1024}
     if gvisor:  # counts inside only; under runc it would count this user's processes on the whole machine
-        ulimits["nproc"] = limits.processes + (shape.bounds is not None)
+        ulimits["nproc"] = limits.processes + (shape.bounds is not None or shape.isolation is Isolation.GVISOR_DIRECT)
     return {
         "Memory": memory,
         "MemorySwap": memory,

@@ -32,6 +32,11 @@ KINDS = {
 """The first letter of a record, and why what it names is left out; `f` stands for a file that follows."""
 
 
+BEGUN = b"o"
+"""The first letter of the record that says when the run began."""
+LONGEST_MOMENT = 32
+
+
 class Spool:
     """Keeps what comes, on disk and no more than there may be, until it is taken apart."""
 
@@ -63,8 +68,8 @@ class Spool:
             if self._failure is not None:
                 raise self._failure
             self._file.seek(0)
-            for path, size in self._records(collector):
-                self._take(collector, path, size)
+            for path, size, changed in self._records(collector):
+                self._take(collector, path, size, changed)
         except OSError as error:
             collector.fail(error)
         return collector
@@ -72,14 +77,17 @@ class Spool:
     def close(self) -> None:
         self._file.close()
 
-    def _records(self, collector: FileCollector) -> list[tuple[bytes, int]]:
+    def _records(self, collector: FileCollector) -> list[tuple[bytes, int, float | None]]:
         """Return the files whose contents follow, in their order; the file stands at the first of them."""
-        coming: list[tuple[bytes, int]] = []
+        coming: list[tuple[bytes, int, float | None]] = []
         for record in self._split():
-            kind, (digits, _, path) = record[:1], record[1:].partition(b" ")
+            kind, (numbers, _, path) = record[:1], record[1:].partition(b" ")
+            digits, _, changed = numbers.partition(b"@")
             size = int(digits) if digits.isdigit() and len(digits) < 20 else 0
             if kind == b"f":
-                coming.append((path, size))
+                coming.append((path, size, _moment(changed)))
+            elif kind == BEGUN:
+                collector.began = _moment(path)
             elif kind in KINDS:
                 collector.leave(path, KINDS[kind], size if kind == b"b" else 0)
         return coming
@@ -98,16 +106,25 @@ class Spool:
             at = end + 1
         self._file.seek(at + 1 - len(data), os.SEEK_CUR)
 
-    def _take(self, collector: FileCollector, path: bytes, size: int) -> None:
+    def _take(self, collector: FileCollector, path: bytes, size: int, changed: float | None) -> None:
         begin = self._file.tell()
         whole = os.fstat(self._file.fileno()).st_size
         if begin + size > whole:
             collector.leave(path, LeftOut.REST)
         elif not collector.refuses(path, size):
-            collector.put(path, self._pieces(size))
+            collector.put(path, self._pieces(size), changed)
         self._file.seek(min(begin + size, whole))
 
     def _pieces(self, size: int) -> Iterator[bytes]:
         while size and (piece := self._file.read(min(CHUNK, size))):
             size -= len(piece)
             yield piece
+
+
+def _moment(text: bytes) -> float | None:
+    """Return seconds since the epoch; None where `text` is no such number."""
+    # Bash writes the sign of its locale.
+    whole, _, part = text.replace(b",", b".").partition(b".")
+    if len(text) > LONGEST_MOMENT or not whole.isdigit() or (part and not part.isdigit()):
+        return None
+    return float(b"%s.%s" % (whole, part or b"0"))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import find
-from runner.sandbox.images.build import Builder, ImageState
+from runner.sandbox.images.build import ImageState
+from runner.sandbox.images.here import builder
 from runner.sandbox.images.recipe import names, recipe
-from runner.sandbox.images.rootfs import source
-from runner.sandbox.images.store import Store
+from runner.settings.loading import load
+from runner.system.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,13 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def _build(chosen: Sequence[str], mirror: str, again: bool) -> None:
     recipes = [recipe(name) for name in chosen]
-    store = Store(EngineClient(find()))
-    builder = Builder(store, await source(store.environment, mirror))
+    maker = await builder(load(Places.standard(), os.environ).settings.sandbox_type, mirror)
     for each in recipes:
-        if not again and await builder.state(each) is ImageState.READY:
+        if not again and await maker.state(each) is ImageState.READY:
             _say(each.name, 1.0, "ready")
             continue
-        async for step in builder.build(each):
+        async for step in maker.build(each):
             _say(step.image, step.part, step.doing)
 
 

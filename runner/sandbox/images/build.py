@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from runner.sandbox.images.recipe import Recipe
     from runner.sandbox.images.rootfs import RootfsSource
-    from runner.sandbox.images.store import Store
+    from runner.sandbox.images.store import ImageStore
 
 STAGES = (
     ("installing mmdebstrap", 0.02, "preparing"),
@@ -56,26 +56,32 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Builder:
-    store: Store
+    store: ImageStore
     source: RootfsSource
     keep: Path | None = None
     """A folder where archives are kept, so that an engine that lost its images gets them back at once."""
+    also: tuple[ImageStore, ...] = ()
+    """Further stores that every image is put into."""
 
     async def state(self, recipe: Recipe) -> ImageState:
-        """Return whether the engine has this image. Raises EngineGone where it does not answer."""
-        found = await self.store.found(recipe.tag)
-        if found is None:
+        """Return whether every store has this image. Raises EngineGone where an engine does not answer."""
+        found = [await store.found(recipe.tag) for store in self._stores]
+        there = [one for one in found if one is not None]
+        if len(there) < len(found):
             return ImageState.MISSING
-        labels = found["Config"].get("Labels") or {}
-        return ImageState.READY if labels.get("assent.recipe") == recipe.digest else ImageState.OLD
+        made = {(one["Config"].get("Labels") or {}).get("assent.recipe") for one in there}
+        return ImageState.READY if made == {recipe.digest} else ImageState.OLD
+
+    @property
+    def _stores(self) -> tuple[ImageStore, ...]:
+        return (self.store, *self.also)
 
     async def build(self, recipe: Recipe) -> AsyncGenerator[Progress]:
-        """Build the image and give it to the engine, whether or not it has one. Raises KnownError.
+        """Build the image and put it into every store, whether or not it is there. Raises KnownError.
 
         Whoever stops listening (`aclose`) ends the build; nothing of it is left either way.
         """
         yield Progress(recipe.name, 0.0, "starting")
-        earlier = await self.store.found(recipe.tag)
         with tempfile.TemporaryDirectory(prefix="assent-image-", ignore_cleanup_errors=True) as folder:
             # Where an ordinary user builds, another user id of his must get through.
             Path(folder).chmod(0o711)
@@ -84,15 +90,23 @@ class Builder:
                 async with contextlib.aclosing(self._packed(recipe, Path(folder), archive)) as steps:
                     async for step in steps:
                         yield step
-                async with contextlib.aclosing(self.store.load(archive)) as parts:
+                async with contextlib.aclosing(self._stored(recipe, archive)) as parts:
                     async for part in parts:
-                        yield Progress(recipe.name, LOADING + part * (1 - LOADING) * 0.9, "giving it to the engine")
+                        yield Progress(recipe.name, LOADING + part * (1 - LOADING) * 0.9, "storing it")
             except (ProgramFailed, NotLoaded, OSError) as failure:
                 raise known(failure) from failure
-        now = await self.store.found(recipe.tag)
-        if earlier is not None and now is not None and earlier["Id"] != now["Id"]:
-            await self.store.discard(earlier["Id"])
         yield Progress(recipe.name, 1.0, "ready")
+
+    async def _stored(self, recipe: Recipe, archive: Path) -> AsyncGenerator[float]:
+        """Put `archive` into one store after the other, in place of what they had; yields the part that is done."""
+        for number, store in enumerate(self._stores):
+            earlier = await store.found(recipe.tag)
+            async with contextlib.aclosing(store.load(archive)) as parts:
+                async for part in parts:
+                    yield (number + part) / len(self._stores)
+            now = await store.found(recipe.tag)
+            if earlier is not None and now is not None and earlier["Id"] != now["Id"]:
+                await store.discard(earlier["Id"])
 
     async def _packed(self, recipe: Recipe, folder: Path, archive: Path) -> AsyncGenerator[Progress]:
         kept = self.keep / f"{recipe.name}-{recipe.digest[:DIGITS]}.tar" if self.keep else None

@@ -1,13 +1,17 @@
-"""The images of the engine that Docker's own tools would use here: its store, and building several one by one."""
+"""Where images belong on this machine: in the container engine, in folders for gVisor without one, or in both."""
 
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from runner.sandbox.choose import AUTO
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import find
+from runner.sandbox.container.failures import Denied, EngineGone
+from runner.sandbox.gvisor.program import located
 from runner.sandbox.images.build import Builder, Progress
+from runner.sandbox.images.folder_store import FolderStore
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.images.rootfs import source
 from runner.sandbox.images.store import Store
@@ -15,17 +19,49 @@ from runner.sandbox.images.store import Store
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
+    from runner.sandbox.images.store import ImageStore
+
+DIRECT = "gvisor-direct"
+PING_SECONDS = 2.0
+
 
 def store() -> Store:
-    """Raises KnownError where the address of the engine cannot be found out."""
+    """Return that of the container engine. Raises KnownError where the address of one cannot be found out."""
     return Store(EngineClient(find()))
 
 
-async def build(names: Sequence[str]) -> AsyncGenerator[Progress]:
+async def stores(wanted: str) -> tuple[ImageStore, ...]:
+    """Return where images belong for the sandbox that `wanted` (`SANDBOX_TYPE`) names, at least one place.
+
+    Where it is to be found out: in the engine where one answers, and in folders where runsc is installed and the
+    engine has no gVisor. Raises KnownError where the address of the engine cannot be found out.
+    """
+    if wanted == DIRECT:
+        return (FolderStore(),)
+    engine, folders = store(), wanted == AUTO and bool(located())
+    if not folders:
+        return (engine,)
+    try:
+        info: dict[str, Any] = await engine.client.call(lambda api: api.info(), PING_SECONDS)
+    except (EngineGone, Denied):
+        return (FolderStore(),)
+    runtimes = (info.get("Runtimes") or {}).items()
+    if any("runsc" in (name, str(one.get("path", "")).rpartition("/")[2]) for name, one in runtimes):
+        return (engine,)
+    return (engine, FolderStore())
+
+
+async def builder(wanted: str, mirror: str = "") -> Builder:
+    """Return what builds images for the sandbox that `wanted` names; `mirror` is a Debian mirror. Raises KnownError."""
+    first, *others = await stores(wanted)
+    environment = first.environment if isinstance(first, Store) else {}
+    return Builder(first, await source(environment, mirror), also=tuple(others))
+
+
+async def build(names: Sequence[str], wanted: str) -> AsyncGenerator[Progress]:
     """Build them all; the part is of the whole. Raises KnownError. `aclose` ends it."""
-    images = store()
-    builder = Builder(images, await source(images.environment))
+    maker = await builder(wanted)
     for number, name in enumerate(names):
-        async with contextlib.aclosing(builder.build(recipe(name))) as steps:
+        async with contextlib.aclosing(maker.build(recipe(name))) as steps:
             async for step in steps:
                 yield Progress(step.image, (number + step.part) / len(names), step.doing)

@@ -54,9 +54,14 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
 
 
+def own_tags() -> tuple[str, ...]:
+    """Return the tags of Assent's own images."""
+    return tuple(recipe(name).tag for name in names())
+
+
 def remedy(images: Iterable[str]) -> str:
     """Return the commands that bring `images`: Assent's own are built, others are pulled."""
-    own = {recipe(name).tag for name in names()}
+    own = own_tags()
     commands = ("assent images" if image in own else f"docker pull {image}" for image in images)
     return "; ".join(dict.fromkeys(commands))
 

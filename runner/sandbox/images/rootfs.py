@@ -9,6 +9,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from runner.model.errors import KnownError
 from runner.sandbox.images import archive, program
 from runner.sandbox.images.recipe import SCRIPT, SUITE
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from runner.sandbox.images.recipe import Recipe
 
 DEBIAN = "debian:13-slim"
+INSTALL = "Install it, with what an ordinary user needs besides: apt-get install mmdebstrap uidmap"
 PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 
 
@@ -72,6 +74,8 @@ async def source(engine: dict[str, str], mirror: str = "") -> RootfsSource:
 
     `engine` are the variables that tell Docker's own program where the engine is.
     """
+    if not engine and not shutil.which("mmdebstrap"):
+        raise KnownError("Without a container engine images are built by mmdebstrap, which is not installed.", INSTALL)
     mirrors = f"deb {mirror} {SUITE} main" if mirror else await _mirrors()
     # What apt does not copy it looks for below the new root.
     mirrors = mirrors.replace("deb file:", "deb copy:")

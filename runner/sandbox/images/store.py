@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from runner.sandbox.container.failures import Denied
 from runner.system.tasks import spawn
@@ -28,14 +28,32 @@ class NotLoaded(Exception):
     """The engine did not take the image; the text is its own."""
 
 
+class ImageStore(Protocol):
+    """Where images are kept that sandboxes start from."""
+
+    async def found(self, tag: str) -> dict[str, Any] | None:
+        """Return what is known of an image (`Id`, and the labels in `Config`), or None. Raises EngineGone."""
+        ...
+
+    async def discard(self, id: str) -> None:
+        """Remove an image that has no name any more; one that is in use stays. Raises EngineGone."""
+        ...
+
+    def load(self, archive: Path) -> AsyncGenerator[float]:
+        """Put an image in; yields the part that is done. Raises EngineGone, NotLoaded and OSError."""
+        ...
+
+
 class Store:
+    """The images of a container engine."""
+
     def __init__(self, client: EngineClient) -> None:
-        self._client = client
+        self.client = client
 
     @property
     def environment(self) -> dict[str, str]:
         """Which tells Docker's own program where this engine is."""
-        endpoint = self._client.endpoint
+        endpoint = self.client.endpoint
         answer = {"DOCKER_HOST": endpoint.url}
         if endpoint.certificates:
             answer["DOCKER_CERT_PATH"] = endpoint.certificates
@@ -45,7 +63,7 @@ class Store:
     async def found(self, tag: str) -> dict[str, Any] | None:
         """Return what the engine knows of an image, or None where it has none. Raises EngineGone."""
         try:
-            answer: dict[str, Any] = await self._client.call(lambda api: api.inspect_image(tag))
+            answer: dict[str, Any] = await self.client.call(lambda api: api.inspect_image(tag))
         except Denied as denied:
             if denied.status == 404:
                 return None
@@ -55,7 +73,7 @@ class Store:
     async def discard(self, id: str) -> None:
         """Remove an image that has no name any more; one that is in use stays. Raises EngineGone."""
         with contextlib.suppress(Denied):
-            await self._client.call(lambda api: api.remove_image(id))
+            await self.client.call(lambda api: api.remove_image(id))
 
     async def load(self, archive: Path) -> AsyncGenerator[float]:
         """Put an image in; yields the part that the engine has taken. Raises EngineGone, NotLoaded and OSError."""
@@ -67,7 +85,7 @@ class Store:
                 loop.call_soon_threadsafe(parts.put_nowait, sent / size)
 
         with archive.open("rb") as content:
-            loading = spawn("load an image", self._client.call(partial(_load, _Upload(content, size, report)), None))
+            loading = spawn("load an image", self.client.call(partial(_load, _Upload(content, size, report)), None))
             loading.add_done_callback(lambda _: parts.put_nowait(None))
             try:
                 while (part := await parts.get()) is not None:

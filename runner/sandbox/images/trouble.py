@@ -49,9 +49,9 @@ CAUSES = (
         f"Install debian-archive-keyring, {AGAIN}",
     ),
     (
-        r"newuidmap|unshare|user namespace",
+        r"newuidmap|unshare|user namespace|unable to pick chroot mode",
         "This machine does not let an ordinary user unpack an image.",
-        "Build it as root, or without mmdebstrap installed.",
+        "Install uidmap (apt-get install uidmap), build it as root, or with Docker and without mmdebstrap.",
     ),
 )
 """A sign in what a program said, in any case -> what is wrong and what to do; the first that fits counts."""

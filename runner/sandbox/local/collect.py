@@ -152,7 +152,8 @@ class _Pass:
         try:
             found = os.fstat(fd)
             if (found.st_dev, found.st_ino) == one.place and stat.S_ISREG(found.st_mode):
-                self._collector.put(one.path, _pieces(fd))
+                # Not the time of modification, which code can set as it likes.
+                self._collector.put(one.path, _pieces(fd), found.st_ctime)
             else:
                 self._collector.leave(one.path, LeftOut.CHANGED)
         finally:

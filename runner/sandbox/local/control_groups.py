@@ -36,7 +36,7 @@ CONSOLE = "assent-console"
 """Group below its own into which the console moves."""
 MOVES = 20
 """Attempts to move all its processes; one may start another meanwhile."""
-CONTROLLERS = ("memory", "pids")
+CONTROLLERS = ("memory", "pids", "cpu")
 KERNEL_ROOM = 64 << 20
 """Bytes for what the kernel keeps for processes and sockets; files have room besides."""
 FILE_ROOM = 1 << 10
@@ -46,11 +46,19 @@ FILE_ROOM = 1 << 10
 class ControlGroups:
     """The groups in which those of runs are made."""
 
-    def __init__(self, version: GroupFiles, memory: Path, processes: Path | None) -> None:
-        """`processes` is the group of the pids controller; with None the number of processes is not bound here."""
+    def __init__(
+        self, version: GroupFiles, memory: Path, processes: Path | None, processor: Path | None = None
+    ) -> None:
+        """`processes` is the group of the pids controller, `processor` that of cpu; None: that is not bound here."""
         self._version = version
         self._memory = memory
         self._processes = processes
+        self._processor = processor
+
+    @property
+    def bind_processor(self) -> bool:
+        """Whether the share of the processor can be bound as well."""
+        return self._processor is not None
 
     @classmethod
     def found(cls) -> ControlGroups:
@@ -73,7 +81,9 @@ class ControlGroups:
         if "memory" not in words(parent / "cgroup.controllers"):
             return None
         divide(parent)
-        return cls(V2, parent, parent if "pids" in words(parent / "cgroup.subtree_control") else None)
+        handed = words(parent / "cgroup.subtree_control")
+        processes, processor = (parent if name in handed else None for name in ("pids", "cpu"))
+        return cls(V2, parent, processes, processor)
 
     @classmethod
     def _first(cls) -> ControlGroups | None:
@@ -81,18 +91,27 @@ class ControlGroups:
             return None
         if not _writable(memory):
             raise KnownError("the console's own group may not be divided by it", REMEDY)
-        processes = own_group("pids")
-        return cls(V1, memory, processes if processes is not None and _writable(processes) else None)
+        others = (own_group(name) for name in ("pids", "cpu"))
+        processes, processor = (one if one is not None and _writable(one) else None for one in others)
+        return cls(V1, memory, processes, processor)
 
     def new(self, name: str, limits: Limits) -> ControlGroup:
-        """Create the group of the run `name`. Raises OSError."""
+        """Create the group of the run `name` in bubblewrap. Raises OSError."""
+        return self._made(name, most(limits), limits.processes + 1, None)  # one is bubblewrap's
+
+    def container(self, name: str, memory: int, processes: int) -> ControlGroup:
+        """Create the group of the container `name`, whose processor is limited later on. Raises OSError."""
+        return self._made(name, memory, processes, self._processor)
+
+    def _made(self, name: str, memory: int, processes: int, processor: Path | None) -> ControlGroup:
         inside = folder_name(name)
-        folders = {parent / inside: None for parent in (self._memory, self._processes) if parent is not None}
+        parents = [one for one in (self._memory, processor, self._processes) if one is not None]
+        folders = {parent / inside: None for parent in parents}
         group = ControlGroup(self._version, tuple(folders))
         try:
             for folder in folders:
                 folder.mkdir(mode=0o755)
-            group.limit(most(limits), None if self._processes is None else limits.processes + 1)  # one is bubblewrap's
+            group.limit(memory, None if self._processes is None else processes)
         except OSError:
             group.remove()
             raise

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 GROUPED = "memory limited by a control group"
 PREFIX = "assent"
+PERIOD = 100_000
+"""Microseconds over which the share of the processor is reckoned, the kernel's own value."""
 REMOVAL_SECONDS = 2.0
 AGAIN_EVERY = 0.005
 
@@ -55,10 +57,25 @@ class ControlGroup:
         if processes is not None:
             (self._folders[-1] / "pids.max").write_text(str(processes))
 
+    def limit_processor(self, cores: float) -> None:
+        """Set the share of the processor, where the group has that controller. Raises OSError."""
+        quota = max(1000, int(cores * PERIOD))
+        for folder in self._folders:
+            if (folder / "cpu.cfs_quota_us").exists():
+                (folder / "cpu.cfs_period_us").write_text(str(PERIOD))
+                (folder / "cpu.cfs_quota_us").write_text(str(quota))
+            elif (folder / "cpu.max").exists():
+                (folder / "cpu.max").write_text(f"{quota} {PERIOD}")
+
+    @property
+    def doors(self) -> tuple[Path, ...]:
+        """The files by which a process enters the group: it writes its number, or 0, into each."""
+        return tuple(folder / "cgroup.procs" for folder in self._folders)
+
     def add(self, pid: int) -> None:
         """Put a process into the group; what it starts from now on is in there as well. Raises OSError."""
-        for folder in self._folders:
-            (folder / "cgroup.procs").write_text(str(pid))
+        for door in self.doors:
+            door.write_text(str(pid))
 
     def holds(self, pid: int) -> bool:
         """Return whether the process is in the group, in every hierarchy. Raises OSError."""

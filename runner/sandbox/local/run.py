@@ -8,6 +8,7 @@ import fcntl
 import os
 import subprocess
 import threading
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -129,11 +130,12 @@ class LocalRun:
             if isinstance(error, KnownError):
                 raise
             raise KnownError(f"The run could not be started: {error}.", "Free memory or disk space.") from error
+        began = time.time()
         try:
             self._post(_settle, self._begun, None)
             ended = Watch(child, self._job.limits, self._transcript, self._asked, self._publish).run()
             result = verdict.result(self._job, self._setting, self._transcript, ended, report.read(channel))
-            return self._with_files(result, child)
+            return self._with_files(result, child, began)
         finally:
             os.close(channel)
             if child.left is not None:
@@ -186,11 +188,12 @@ class LocalRun:
         if self._place is not None:
             files.remove(self._place.workspace, languages.main_name(self._job.language, self._view(name)))
 
-    def _with_files(self, result: Result, child: Child) -> Result:
-        """With what the run created, now that nothing of it is alive."""
+    def _with_files(self, result: Result, child: Child, began: float) -> Result:
+        """With what the run, which began then, has created, now that nothing of it is alive."""
         if self._job.collect is None or child.left is None:
             return result
         collector = FileCollector(self._job.collect)
+        collector.began = began
         child.left.collect(collector)
         return replace(result, files=collector.files, files_left_out=collector.left_out)
 

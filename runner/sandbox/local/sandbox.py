@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 ALWAYS = (
     "time, memory, disk and output limits",
     "own folder, removed afterwards",
-    "environment given, not inherited",
+    "none of your environment variables",
 )
 NO_CPU_SHARE = "share of the processor: only containers can bind it"
 CLOSING = "Stopped: the console is closing"

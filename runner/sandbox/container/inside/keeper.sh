@@ -11,6 +11,7 @@ trap 'again=1; kill -KILL -1' USR1
 # Without job control the child would be deaf to SIGINT.
 set -m
 exec 9>&2 2>/dev/null
+begun=${EPOCHREALTIME-}
 export -n PWD SHLVL OLDPWD
 env -u _ -u SHLVL "$@" 2>&9 9>&- &
 child=$!
@@ -23,5 +24,5 @@ files=(*)
 ((${#files[@]} > 1)) || [[ ${files[0]-$main} != "$main" ]] || exit "$status"
 kill -KILL -1
 printf '%s%s:C00000003\n%03d' "$mark" "$word" "$status" >&9
-hand_out "$main" "$most" "$largest" "$left" 0
+hand_out "$main" "$most" "$largest" "$left" 0 "$begun"
 exit "$status"

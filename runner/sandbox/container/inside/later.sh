@@ -4,4 +4,4 @@ kill -KILL -1
 cd /workspace || exit
 rm -f -- "./$1"
 exec 9>&1 2>/dev/null </dev/null >/dev/null
-hand_out "$@"
+hand_out "$@" "$5"

@@ -1,0 +1,113 @@
+"""What the sandboxes of containers need of what carries them: a container engine, or gVisor started by Assent itself.
+
+The calls are named and answered as by Docker's SDK, of which these are the ones that sandboxes use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from runner.sandbox.container.readings import ReadingSource
+
+T = TypeVar("T")
+CALL_SECONDS = 10.0
+"""For an answer to an ordinary call. An engine that takes longer counts as hanging."""
+
+
+class Calls(Protocol):
+    """Calls of an engine. Each blocks, so each is made on a thread; raises Denied where it is not carried out."""
+
+    def info(self) -> dict[str, Any]: ...
+
+    def version(self) -> dict[str, Any]: ...
+
+    def inspect_image(self, image: str) -> dict[str, Any]: ...
+
+    def create_container_from_config(self, config: dict[str, Any], name: str) -> Any: ...
+
+    def start(self, container: str) -> None: ...
+
+    def kill(self, container: str, signal: str | int | None = None) -> None: ...
+
+    def pause(self, container: str) -> None: ...
+
+    def unpause(self, container: str) -> None: ...
+
+    def wait(self, container: str) -> Any: ...
+
+    def inspect_container(self, container: str) -> dict[str, Any]: ...
+
+    def remove_container(self, container: str, v: bool = False, link: bool = False, force: bool = False) -> None: ...
+
+    def containers(self, *, all: bool = False, filters: Any = None) -> Any: ...
+
+    def exec_create(self, container: str, cmd: Any, *, stdin: bool = False, workdir: Any = None) -> Any: ...
+
+    def exec_inspect(self, exec_id: str) -> dict[str, Any]: ...
+
+
+class Streams(Protocol):
+    """The three streams of a program in a container. Used by one task, on one loop."""
+
+    async def read(self) -> bytes:
+        """Return some of the engine's frames (`runner.sandbox.container.frames`), b'' at the end. Raises OSError."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """Send `data` to its standard input. Raises OSError."""
+        ...
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will come any more and nothing is left to read."""
+        ...
+
+    def close(self) -> None:
+        """Close them; who waits to read finds their end, who waits to write an error."""
+        ...
+
+
+class ContainerEngine(Protocol):
+    """Carries containers. Not bound to a loop, but open streams are to that on which they were opened."""
+
+    listeners: set[Callable[[], None]]
+    """Called for each call that fails with EngineGone, on the loop of whoever awaits it."""
+
+    @property
+    def unbound(self) -> Sequence[str]:
+        """Limits that the kernel does not hold containers to here, in words with the reason; none as a rule."""
+        ...
+
+    async def call(self, function: Callable[[Calls], T], seconds: float | None = CALL_SECONDS) -> T:
+        """Return what `function` does, called with the engine's calls on a thread.
+
+        Raises EngineGone, also where it takes more than `seconds`, Denied and KnownError.
+        """
+        ...
+
+    def submit(self, function: Callable[[Calls], object]) -> None:
+        """Have `function` called on a thread, without a loop; nothing comes of it. May be called on any thread."""
+        ...
+
+    async def attach(self, container: str, *, errors: bool = True) -> Streams:
+        """Return the three streams of a container, or without that of errors. Raises as `call`."""
+        ...
+
+    async def start_process(self, process: str) -> Streams:
+        """Start what was made with `exec_create`; its three streams. Raises as `call`."""
+        ...
+
+    def readings(self, pid: int, container: str) -> ReadingSource | None:
+        """Return what can be read often of a container with the first process `pid`; None where `reading` has to do."""
+        ...
+
+    async def reading(self, container: str) -> dict[str, Any]:
+        """Return what a container uses, as the engine says once a second. Raises as `call`."""
+        ...
+
+    async def close(self) -> None:
+        """Break off what is under way."""
+        ...

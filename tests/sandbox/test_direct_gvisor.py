@@ -1,0 +1,232 @@
+"""gVisor without a container engine: what a killed console or kernel leaves, limits without control groups, paths."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.model.errors import KnownError
+from runner.model.request import ALL_LIMITS, Isolation, Language, Limits, Request, Tool
+from runner.model.result import Outcome
+from runner.sandbox.available import OWN_IMAGES
+from runner.sandbox.container.sandbox import WATCHED_LIMITS, ContainerSandbox
+from runner.sandbox.contract import Job
+from runner.sandbox.gvisor import calls
+from runner.sandbox.gvisor.container import short
+from runner.sandbox.gvisor.engine import DirectEngine
+from runner.sandbox.gvisor.program import Runsc
+from runner.sandbox.gvisor.sentry import SENTRY
+from runner.sandbox.images.folder_store import FolderStore
+from runner.system.process_stat import read_proc
+from tests import direct_gvisor
+from tests.sandbox.conftest import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.model.result import Result
+
+LIMITS = Limits(seconds=20.0, memory_mb=128, cpu_cores=2.0)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """One for containers; paths of sockets are short."""
+    with tempfile.TemporaryDirectory(prefix="assent-test-") as made:
+        yield Path(made)
+
+
+@pytest.fixture
+def sandbox(folder: Path) -> Iterator[ContainerSandbox]:
+    made = direct_gvisor.sandbox(folder)
+    yield made
+    asyncio.run(made.close())
+
+
+def run(sandbox: ContainerSandbox, code: str, limits: Limits = LIMITS) -> Result:
+    async def body() -> Result:
+        return await (await sandbox.start(Job("test", Language.PYTHON, code, limits), lambda _usage: None)).finished()
+
+    return asyncio.run(body())
+
+
+def kernels(folder: Path) -> list[int]:
+    """The processes of gVisor whose containers have their folders in `folder`."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        words = read_proc(f"{process}/cmdline").split(b"\0")
+        if words[0].endswith(SENTRY) and any(word.startswith(f"--root={folder}/".encode()) for word in words):
+            found.append(int(process.name))
+    return found
+
+
+CONSOLE = """
+import asyncio, sys
+from pathlib import Path
+from runner.model.request import Language, Limits
+from runner.sandbox.contract import Job
+from tests import direct_gvisor
+
+sandbox = direct_gvisor.sandbox(Path(sys.argv[1]))
+
+async def body():
+    run = await sandbox.start(Job("left", Language.SHELL, "echo on; sleep 300", Limits(300.0)), lambda usage: None)
+    while not run.transcript.total:
+        await asyncio.sleep(0.01)
+    print("on", flush=True)
+    await run.finished()
+
+asyncio.run(body())
+"""
+
+
+def test_what_a_killed_console_leaves_ends_with_it_and_is_swept(sandbox: ContainerSandbox, folder: Path) -> None:
+    direct_gvisor.images()
+    command = [sys.executable, "-c", CONSOLE.replace("Limits(300.0)", "Limits(seconds=300.0)"), str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as console:
+        assert console.stdout is not None
+        assert console.stdout.readline() == b"on\n"
+        (left,) = folder.glob("run-*")
+        assert kernels(folder)
+        console.kill()
+    # The kernel sees to it at once; consoles of other tests would sweep it away some time later.
+    assert wait_until(lambda: not kernels(folder), 5.0)
+    own = run(sandbox, "print('of one that lives')")
+    assert own.stdout == "of one that lives\n"
+    assert asyncio.run(sandbox.sweep()) == (left.name,)
+    assert not list(folder.glob("run-*"))
+    assert asyncio.run(sandbox.sweep()) == ()
+
+
+def test_a_killed_kernel_ends_its_run_alone_and_leaves_nothing(sandbox: ContainerSandbox, folder: Path) -> None:
+    async def body() -> tuple[Result, Result]:
+        jobs = [
+            Job("test", Language.PYTHON, f"import time; print({n}, flush=True); time.sleep(300)", LIMITS)
+            for n in range(2)
+        ]
+        one, other = [await sandbox.start(job, lambda _usage: None) for job in jobs]
+        while not (one.transcript.total and other.transcript.total):
+            await asyncio.sleep(0.005)
+        first = min(folder.glob("run-*"), key=lambda path: path.stat().st_ctime_ns)
+        (kernel,) = [pid for pid in kernels(folder) if short(first.name).encode() in read_proc(f"/proc/{pid}/cmdline")]
+        os.kill(kernel, signal.SIGKILL)
+        ended = await one.finished()
+        other.stop("seen")
+        return ended, await other.finished()
+
+    killed, other = asyncio.run(body())
+    assert (killed.stdout, killed.outcome, killed.exit_code) == ("0\n", Outcome.FAILED, 137), killed
+    assert (other.stdout, other.error) == ("1\n", "seen"), other
+    assert not list(folder.glob("run-*"))
+
+
+@pytest.fixture
+def ungrouped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> None:
+        raise KnownError("there are none here", "Start it elsewhere.")
+
+    monkeypatch.setattr(calls.ControlGroups, "found", none)
+
+
+@pytest.mark.usefixtures("ungrouped")
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = []\nwhile True: x.append(bytearray(1 << 22))",
+        "import mmap\nx = []\nfor n in range(300):\n    x.append(mmap.mmap(-1, 1 << 21)); x[-1].write(bytes(1 << 21))",
+        "import os\nfor n in range(300_000): os.close(os.open(str(n), os.O_CREAT))",
+        "import os, time\nfor n in range(9):\n    if os.fork() == 0: x = bytearray(b'x' * (60 << 20)); time.sleep(9)\n"
+        "time.sleep(9)",
+    ],
+)
+def test_memory_is_held_to_its_limit_without_control_groups(sandbox: ContainerSandbox, code: str) -> None:
+    ended = run(sandbox, code)
+    assert ended.outcome is Outcome.OUT_OF_MEMORY, ended
+    assert (ended.peak_memory or 0) < 400 << 20
+
+
+@pytest.mark.usefixtures("ungrouped")
+def test_memory_is_held_to_its_limit_while_the_loop_stands_still(sandbox: ContainerSandbox, folder: Path) -> None:
+    code = "print('on', flush=True)\nimport os, time\nfor n in range(4):\n"
+    code += "    if os.fork() == 0: y = b'y' * (60 << 20); break\ntime.sleep(300)"
+
+    async def body() -> Result:
+        run = await sandbox.start(Job("test", Language.PYTHON, code, LIMITS), lambda _usage: None)
+        while not run.transcript.total:
+            await asyncio.sleep(0.005)
+        assert wait_until(lambda: not kernels(folder))
+        return await run.finished()
+
+    assert asyncio.run(body()).outcome is Outcome.OUT_OF_MEMORY
+
+
+@pytest.mark.usefixtures("ungrouped")
+def test_it_says_which_limits_nobody_holds(sandbox: ContainerSandbox) -> None:
+    ready = asyncio.run(sandbox.check())
+    assert WATCHED_LIMITS in ready.protections
+    assert ALL_LIMITS not in ready.protections
+    memory, processor = ready.missing
+    assert memory.startswith("memory limited by a control group: there are none here;")
+    assert processor == "share of the processor limited by a control group: there are none here"
+    shown = Request("1", "a", Tool.CODE_EXECUTE, 0.0, isolation=Isolation.GVISOR_DIRECT, protections=ready.protections)
+    assert not shown.limits_cpu
+
+
+def test_a_limited_processor_is_said_to_be() -> None:
+    made = {"isolation": Isolation.GVISOR_DIRECT, "protections": (ALL_LIMITS,)}
+    assert Request("1", "a", Tool.CODE_EXECUTE, 0.0, **made).limits_cpu  # type: ignore[arg-type]
+
+
+def test_a_path_that_is_too_long_for_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / ("x" * 60)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert calls.DirectCalls(direct_gvisor.images())._made_root() == Path(f"/tmp/assent-gvisor-{os.getuid()}")
+    long = direct_gvisor.sandbox(folder)
+    found = asyncio.run(long.check())
+    assert not found.ready
+    assert "too long for gVisor's sockets" in found.problem
+    asyncio.run(long.close())
+
+
+def test_without_gvisor_or_with_another_program_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.sandbox.gvisor.program.located", lambda: "")
+    none = ContainerSandbox(Isolation.GVISOR_DIRECT, OWN_IMAGES, DirectEngine(FolderStore(tmp_path)), own=True)
+    found = asyncio.run(none.check())
+    assert (found.ready, found.problem) == (False, "gVisor (the program runsc) is not installed.")
+    with pytest.raises(KnownError, match="is not gVisor's runsc"):
+        Runsc.found("/bin/true")
+    asyncio.run(none.close())
+
+
+def test_images_that_are_not_there_are_named_with_what_brings_them(tmp_path: Path, folder: Path) -> None:
+    engine = DirectEngine(FolderStore(tmp_path / "none"), direct_gvisor.program(), folder)
+    empty = ContainerSandbox(Isolation.GVISOR_DIRECT, OWN_IMAGES, engine, own=True)
+    found = asyncio.run(empty.check())
+    assert (found.ready, found.remedy) == (False, "assent images")
+    other = ContainerSandbox(Isolation.GVISOR_DIRECT, {Language.PYTHON: "python:3.13"}, engine)
+    assert "only Assent's own images" in asyncio.run(other.check()).remedy
+    asyncio.run(empty.close())
+
+
+def test_close_ends_everything_at_once(sandbox: ContainerSandbox, folder: Path) -> None:
+    async def body() -> float:
+        run = await sandbox.start(Job("test", Language.SHELL, "echo on; sleep 300", LIMITS), lambda _usage: None)
+        session = await sandbox.open(Language.PYTHON, LIMITS, "")
+        while not run.transcript.total:
+            await asyncio.sleep(0.005)
+        begun = time.monotonic()
+        await sandbox.close()
+        assert not session.alive
+        return time.monotonic() - begun
+
+    asyncio.run(body())
+    assert wait_until(lambda: not kernels(folder))
