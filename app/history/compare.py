@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QPlainTextEdit, QTabWidget, QVBoxLayout, QWidget
 
-from app import phrases
+from app import attention, phrases
 from app.errands import Errands
 from app.history import words
 from app.parts.amounts import counted, size
@@ -45,7 +45,8 @@ def _facts(record: CaseRecord) -> dict[str, str]:
     return {
         "Agent": phrases.visible(request.agent),
         "Asked": phrases.when(record.row.arrived_at),
-        "Level": record.row.level.name if record.row.level else "",
+        "Findings": attention.words_of(record.assessment),
+        "Class": record.row.level.name if record.row.level else "",
         "Decision": phrases.decided(record.decision) if record.decision else "",
         "End": phrases.ended(result) if result else "It has not run.",
         "Memory": f"{size(result.peak_memory)} at most" if result and result.peak_memory is not None else "",

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from app import phrases
+from app import attention, phrases
 from app.history import words
 from runner.model.request import NetworkMode, Tool
 from runner.model.submission import Submission
@@ -31,7 +31,8 @@ def markdown(record: CaseRecord) -> str:
     facts = (
         ("Agent", phrases.visible(request.agent)),
         ("Asked", phrases.when(record.row.arrived_at)),
-        ("Level", level),
+        ("Findings", attention.words_of(record.assessment)),
+        ("Class", level),
         ("Outcome", words.outcome(record)),
         ("Digest", record.row.digest),
     )

@@ -16,10 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import phrases
+from app import attention, phrases
 from app.files.panel import FilesView
 from app.history import words
 from app.history.facts import RecordFacts
+from app.history.gone import RemovedView
 from app.network.contacts import ContactsView
 from app.packages.view import PlanView
 from app.parts.badge import Badge
@@ -33,7 +34,6 @@ from app.parts.plain import plain_label
 from app.parts.run_strips import OutputTimes
 from app.parts.timeline import RunTimeline
 from runner.audit.terms import SoughtWords
-from runner.model.assessment import Level
 from runner.model.request import NetworkMode
 
 if TYPE_CHECKING:
@@ -43,11 +43,15 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from app.look.look import Look
-    from runner.audit.search import CaseRecord
+    from runner.audit.search import CaseRecord, ContentRemoved
     from runner.model.result import CapturedFile
 
 VERSION = "Your version"
 """The tab of what a person approved in place of what was asked."""
+NO_OUTPUT = ("Nothing ran", "There is no output.")
+WITHHELD_OUTPUT = ("Rehearsed only", "The agent got no output. What the rehearsal did stands under Rehearsal.")
+WITHHELD = "Rehearsal"
+"""The tab of an outcome that the agent did not get."""
 PROGRAMS = "Programs of packages"
 CHOOSE = ("Nothing chosen", "Choose a request to see its code, its output and who decided.")
 NOT_SHOWN = (
@@ -78,15 +82,16 @@ class Detail(QFrame):
         self.setProperty("card", True)
         self.title = ElidedLabel()
         self.title.setProperty("role", "title")
-        self.badge = Badge(look, Level.LOW)
+        self.badge = Badge(look, None)
+        self.badge.hide()
         self.about = ElidedLabel()
         self.about.setProperty("role", "muted")
         self.outcome = plain_label(wrap=True)
         self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.outcome.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self.copy = CopyButton("Copy code", "Copy the code")
-        self.try_now = QPushButton("What would happen?")
-        self.try_now.setToolTip("Ask the rules of today, and run nothing")
+        self.try_now = QPushButton("Test rules")
+        self.try_now.setToolTip("Test this request against the current rules; runs nothing")
         self.try_now.setAutoDefault(False)
         self.try_now.clicked.connect(self._try)
         self.code = CodeView(look)
@@ -95,18 +100,23 @@ class Detail(QFrame):
         self._times: OutputTimes | None = None
         self.peaks = plain_label(role="small", wrap=True)
         self.message = plain_label(role="muted", wrap=True)
-        self.no_output = EmptyState(look, "ban", "Nothing ran", "There is no output.")
+        self.no_output = EmptyState(look, "ban", *NO_OUTPUT)
         self.files = FilesView(look, read)
         self.hosts = ContactsView(look)
         self.plan = PlanView(look)
         self.facts = RecordFacts(look, open_folder)
         self.extras = {
-            name: CodeView(look) for name in (VERSION, "Result", "Variables", "Input", "Known files", PROGRAMS)
+            name: CodeView(look)
+            for name in (VERSION, WITHHELD, "Result", "Variables", "Input", "Known files", PROGRAMS)
         }
         self.nothing = EmptyState(look, "history", *CHOOSE)
+        self.gone = RemovedView(look)
         self._lay_out()
         self._wanted_tab: QWidget | None = None
         """The tab that the person chose last; None while nobody has chosen one."""
+        self._connect()
+
+    def _connect(self) -> None:
         self.timeline.pointed.connect(self._point_at_line)
         self.output.pane.line_pressed.connect(self._point_at_moment)
         self.tabs.currentChanged.connect(self._tab_chosen)
@@ -183,6 +193,12 @@ class Detail(QFrame):
         self.nothing.say(title, sentence)
         self._stack.setCurrentWidget(self.nothing)
 
+    def show_removed(self, error: ContentRemoved) -> None:
+        """Show what is left of a request whose content was removed."""
+        self._record = None
+        self.gone.show_facts(error)
+        self._stack.setCurrentWidget(self.gone)
+
     @Slot()
     def _try(self) -> None:
         if self._record is not None:
@@ -191,11 +207,13 @@ class Detail(QFrame):
     # ---- parts ----
 
     def _show_head(self, record: CaseRecord) -> None:
-        request, level = record.request, record.row.level
+        request, assessment = record.request, record.assessment
         self.title.setText(phrases.title(request))
+        level = attention.of_assessment(assessment)
+        # As in the list: where nothing was found it stays calm; the tab Record says so.
         self.badge.setVisible(level is not None)
-        if level is not None:
-            self.badge.set_level(level)
+        self.badge.set_level(level)
+        self.badge.setToolTip(f"{assessment.level.name} class" if assessment is not None else "")
         about = (
             phrases.visible(request.agent),
             phrases.language(request.language),
@@ -222,6 +240,7 @@ class Detail(QFrame):
         self._times = None
         if result is None:
             self.output.clear()
+            self.no_output.say(*(NO_OUTPUT if words.withheld(record) is None else WITHHELD_OUTPUT))
             self._ran.setCurrentWidget(self.no_output)
             return
         self.output.set_text(result.stdout, result.stderr)
@@ -229,7 +248,7 @@ class Detail(QFrame):
         self.peaks.setText(words.peaks(result))
         self.peaks.setVisible(bool(self.peaks.text()))
         self._times = OutputTimes(result)
-        self.timeline.begin(result.meta.limits, record.request.isolation, ())
+        self.timeline.begin(result.meta.limits, record.request, ())
         self.timeline.show_result(result)
         self._ran.setCurrentWidget(self._run)
 
@@ -248,6 +267,7 @@ class Detail(QFrame):
         request = record.request
         texts = {
             VERSION: words.edited(record),
+            WITHHELD: words.withheld_text(record),
             "Result": words.value(record),
             "Variables": "" if request.context in ("", "{}") else request.context,
             "Input": request.stdin,
@@ -304,8 +324,8 @@ class Detail(QFrame):
         column.addSpacing(px(4))
         column.addWidget(self.tabs, 1)
         self._stack = QStackedWidget()
-        self._stack.addWidget(self.nothing)
-        self._stack.addWidget(self._page)
+        for page in (self.nothing, self._page, self.gone):
+            self._stack.addWidget(page)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(1, 1, 1, 1)
         whole.addWidget(self._stack)

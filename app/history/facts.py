@@ -53,7 +53,7 @@ class RecordFacts(QScrollArea):
 
     def show_record(self, record: CaseRecord) -> None:
         level = record.row.level
-        self._why.rename(f"Why {level.name}" if level else "Why")
+        self._why.rename(f"Why: {level.name} class" if level else "Why")
         self._why.show_lines(words.assessed(record))
         self._decision.show_pairs(words.decision(record))
         self._sender.show_pairs(words.sender(record))

@@ -59,13 +59,13 @@ class Filters(QWidget):
         self.text.setMaxLength(LONGEST)
         self.text.setMinimumWidth(look.px(150))
         self.agent = _choice("Agent", "All agents")
-        self.level = _choice("Level", "All levels")
+        self.level = _choice("Class", "Any class")
         for level in reversed(Level):
             self.level.addItem(level.name, level)
         self.verdict = _choice("Decision", "All decisions")
         for verdict in Verdict:
             self.verdict.addItem(phrases.verdict(verdict).capitalize(), verdict)
-        self.outcome = _choice("End of the run", "All ends")
+        self.outcome = _choice("End of the run", "Any result")
         for outcome in Outcome:
             self.outcome.addItem(outcome.value.capitalize(), outcome)
         self.period = _choice("Time", "Any time")

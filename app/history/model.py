@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from app import phrases
+from app import attention, phrases
 from app.parts.lines import SUMMARY, Summary
 from runner.audit.row import Row
 from runner.audit.search import UnreadableRow
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
     from runner.audit.search import Filter, History
+    from runner.model.assessment import Level
 
 PAGE = 100
 """Rows read at a time."""
@@ -39,6 +40,8 @@ class TitledRow:
     title: str
     day: tuple[int, ...] = ()
     """Local date on which it arrived; empty where nobody knows."""
+    attention: Level | None = None
+    """What the badge says; None where nothing stood out, or where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +68,15 @@ def read_news(history: History, wanted: Filter, suspects: Collection[str]) -> Hi
 
 
 def titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[TitledRow, ...]:
-    """Return rows with their titles, for which code is read where an agent gave none. Raises KnownError."""
+    """Return rows with titles and attention. Code is read where an agent gave no title. Raises KnownError."""
     nameless = [row.seq for row in rows if isinstance(row, Row) and not row.title]
     codes = history.beginnings(nameless) if nameless else {}
-    return tuple(TitledRow(row, _title(row, codes), _date(row)) for row in rows)
+    found = history.attentions([row.seq for row in rows if isinstance(row, Row) and row.level is not None])
+    return tuple(TitledRow(row, _title(row, codes), _date(row), _attention(row, found)) for row in rows)
+
+
+def _attention(row: Row | UnreadableRow, found: Mapping[int, Level | None]) -> Level | None:
+    return attention.of(row.level, found.get(row.seq)) if isinstance(row, Row) else None
 
 
 def _title(row: Row | UnreadableRow, codes: Mapping[int, str]) -> str:
@@ -172,7 +180,7 @@ def summary(line: TitledRow) -> Summary:
         return Summary(line.title, phrases.visible(row.why), "damaged", "high", None)
     below = (phrases.clock(row.arrived_at), phrases.visible(row.agent), phrases.language(row.language))
     state, ink = _state(row)
-    return Summary(line.title, _DOT.join(part for part in below if part), state, ink, row.level)
+    return Summary(line.title, _DOT.join(part for part in below if part), state, ink, line.attention)
 
 
 def _state(row: Row) -> tuple[str, str]:

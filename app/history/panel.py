@@ -166,9 +166,11 @@ class HistoryPanel(QWidget):
             self.detail.show_record(record)
 
     def _failed(self, error: Exception) -> None:
+        if isinstance(error, ContentRemoved):
+            self.detail.show_removed(error)
+            return
         words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
-        gone = isinstance(error, ContentRemoved)
-        self.detail.say("The content was removed" if gone else "This record cannot be read", words)
+        self.detail.say("This record cannot be read", words)
 
     # ---- verifying ----
 

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, assert_never
 
 from app import phrases
 from app.parts.amounts import counted, percent, size
+from runner.model.codec import UnreadableValue, decode
 from runner.model.decision import Decider, Verdict
 from runner.model.lifecycle import Phase
 from runner.model.recorded import WHOLE
+from runner.model.rehearsal import REHEARSED, REHEARSING, RELEASED, Rehearsal, outcome_words
 from runner.model.request import NetworkMode
+from runner.model.result import Result
 from runner.requests.bounds import NAMES, changed_limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runner.audit.search import CaseRecord, CaseStep
-    from runner.model.result import Result
 
 KINDS = {
     "armed": "approved for later, after it had expired",
@@ -30,6 +32,10 @@ KINDS = {
     "host-not-allowed": "that host was not allowed after all",
     "paused": "looked at by a person",
     "joined": "sent again by the agent, which got the same answer",
+    "rehearsal-ended": "its rehearsal ended without an outcome",
+    "rehearsed": "its rehearsal ended, and you were shown what it did",
+    "rehearsing": "a rehearsal began, without network",
+    "released": "the outcome of the rehearsal was handed over",
     "resumed": "resumed by a person",
 }
 """Kinds of entries about a request whose own name says too little."""
@@ -41,7 +47,7 @@ Named = list[tuple[str, str]]
 
 def outcome(record: CaseRecord) -> str:
     """Return what became of it, in a sentence or two."""
-    parts = []
+    parts = [said] if (said := rehearsal(record)) else []
     if record.decision is not None:
         parts.append(phrases.decided(record.decision))
         if edited(record):
@@ -97,7 +103,7 @@ def decision(record: CaseRecord) -> Named:
     made = record.decision
     if made is None:
         return []
-    pairs = [("Decision", phrases.verdict(made.verdict).capitalize()), ("By", _decider(made.by))]
+    pairs = [("Decision", phrases.verdict(made.verdict).capitalize()), ("By", decider(made.by))]
     if made.rule:
         pairs.append(("Grant" if made.by is Decider.GRANT else "Rule", phrases.visible(made.rule)))
     if record.row.decided_at is not None:
@@ -176,6 +182,33 @@ def edited(record: CaseRecord) -> str:
     return found if isinstance(found, str) and found != record.request.code else ""
 
 
+def rehearsal(record: CaseRecord) -> str:
+    """Return what is recorded of its rehearsal, in a sentence; empty where there was none."""
+    kinds = [step.entry.kind for step in record.steps]
+    if RELEASED in kinds and record.result is not None and record.result.meta.rehearsed:
+        return "Rehearsed without network; you handed over that outcome, and nothing ran again."
+    if (shown := withheld(record)) is not None:
+        return f"Rehearsed without network ({outcome_words(shown)}); the agent got nothing of it."
+    return "A rehearsal began and ended without an outcome." if REHEARSING in kinds else ""
+
+
+def withheld(record: CaseRecord) -> Result | None:
+    """Return the newest outcome of a rehearsal that was not handed over; None where there is none."""
+    if record.result is not None and record.result.meta.rehearsed:
+        return None
+    bodies = [step.body for step in record.steps if step.entry.kind == REHEARSED]
+    try:
+        return decode(Result, bodies[-1]) if bodies else None
+    except UnreadableValue:
+        return None  # damaged: Verify says so
+
+
+def withheld_text(record: CaseRecord) -> str:
+    """Return that outcome as it was shown; empty where there is none."""
+    found = withheld(record)
+    return "" if found is None else Rehearsal(record.row.digest, found).text
+
+
 def limits(record: CaseRecord) -> str:
     """Return the limits that a person approved instead, in words; empty where they were not changed."""
     found = _version(record).get("limits")
@@ -202,7 +235,8 @@ def _step(step: CaseStep) -> str:
     return f"{kind}{host}, {phrases.when(step.entry.seconds)}"
 
 
-def _decider(by: Decider) -> str:
+def decider(by: Decider) -> str:
+    """Return who decided, as the first word of a line."""
     match by:
         case Decider.PERSON:
             return "You"

@@ -56,10 +56,13 @@ class Captures:
     def draft(self, request_id: str) -> Path:
         """Create and return a folder for the files of the run of `request_id`. Raises OSError."""
         self.begin()
-        assert self._session is not None
-        draft = self._session / f"run-{hashlib.sha256(request_id.encode()).hexdigest()[:16]}"
+        draft = self._draft(request_id)
         draft.mkdir(mode=0o700, exist_ok=True)
         return draft
+
+    def _draft(self, request_id: str) -> Path:
+        assert self._session is not None
+        return self._session / f"run-{hashlib.sha256(request_id.encode()).hexdigest()[:16]}"
 
     def keep(self, request_id: str, files: tuple[CapturedFile, ...], *, lasting: bool) -> None:
         """Move the files of a run to the store: permanently, or until this console closes. Raises OSError."""
@@ -73,6 +76,11 @@ class Captures:
                     (draft / name).replace(place / name)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+
+    def drop(self, request_id: str) -> None:
+        """Remove the files of a run that are in nobody's history. Harmless where there are none."""
+        if self._session is not None:
+            shutil.rmtree(self._draft(request_id), ignore_errors=True)
 
     def close(self) -> None:
         """Remove the files that are not permanent."""

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping
 
+    from runner.audit.entry import Entry
+    from runner.audit.row import Row
+
 Ranges = tuple[tuple[int, int], ...]
 """Requests by the entries with which they arrived: every one from the first number to the second."""
 
@@ -46,6 +49,10 @@ class RemovedContent:
     """Seconds since the epoch."""
     rule: dict[str, Any]
     """As `retention.RetentionRule.recorded` writes it."""
+    requests: int = 0
+    """How many requests that entry names."""
+    key: str = ""
+    """Public key (hex) that signed it. Only `verify` checks the signature."""
 
     @property
     def words(self) -> str:
@@ -62,10 +69,13 @@ class RemovedContent:
 
 
 class ContentRemoved(KnownError):
-    """The content of a request was asked for, and is no longer there."""
+    """The content of a request was asked for, and is no longer there; with what the history still has of it."""
 
-    def __init__(self, removed: RemovedContent) -> None:
+    def __init__(self, removed: RemovedContent, row: Row, entries: tuple[Entry, ...]) -> None:
         super().__init__(removed.words, "Its entries are still in the history, with the hash of what each said.")
+        self.removed = removed
+        self.row = row
+        self.entries = entries
 
 
 def facts_of(connection: sqlite3.Connection, ranges: Ranges) -> tuple[str, int]:
@@ -124,7 +134,14 @@ def removed_content(connection: sqlite3.Connection, arrival: int) -> RemovedCont
     entry = connection.execute(_ENTRY, (found[1],)).fetchone()
     try:
         at, body = entry[0], json.loads(entry[1])
-        return RemovedContent(found[1], at / 1_000_000, dict(body["rule"]))
+        count, key = body.get("requests_removed"), body.get("key")
+        return RemovedContent(
+            found[1],
+            at / 1_000_000,
+            dict(body["rule"]),
+            count if type(count) is int else 0,
+            key if isinstance(key, str) else "",
+        )
     except (TypeError, ValueError, KeyError, RecursionError):
         # Verify says what is wrong with that entry.
         return None

@@ -18,7 +18,7 @@ from runner.audit.removal import ContentRemoved, removed_content
 from runner.audit.row import Row, advance
 from runner.audit.statistics import Figures, read_figures
 from runner.audit.tables import DAMAGE, connect_to_read, explained
-from runner.model.assessment import Assessment
+from runner.model.assessment import Assessment, Level
 from runner.model.codec import decode
 from runner.model.decision import Decision
 from runner.model.errors import KnownError
@@ -52,6 +52,13 @@ DECIDED = (Phase.APPROVED, Phase.DENIED, Phase.EXPIRED, Phase.WITHDRAWN)
 _BEGINNING = (
     "SELECT seq, CASE WHEN json_valid(data) THEN coalesce(substr(data ->> '$.code', 1, ?), '') ELSE '' END FROM bodies"
 )
+_GRAVITY = " ".join(f"WHEN '{level.name}' THEN {int(level)}" for level in Level)
+_FINDINGS = f"SELECT max(CASE value ->> '$.level' {_GRAVITY} ELSE 0 END) FROM json_each(data, '$.findings')"
+_ATTENTION = (
+    f"SELECT requests.seq, CASE WHEN json_valid(data) THEN coalesce(({_FINDINGS}), 0) END"
+    " FROM requests JOIN entries ON request_id = id AND kind = 'assessed' JOIN bodies ON bodies.seq = entries.seq"
+)
+"""The gravest finding of each request as a number, 0 for none; NULL for a body that is no JSON."""
 _ENTRIES = (
     "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data"
     " FROM entries LEFT JOIN bodies USING (seq) WHERE request_id = ? ORDER BY seq"
@@ -180,6 +187,16 @@ class History:
         marks = ", ".join("?" * len(wanted))
         return dict(self._all(f"{_BEGINNING} WHERE seq IN ({marks})", (length, *wanted)))
 
+    def attentions(self, seqs: Iterable[int]) -> dict[int, Level | None]:
+        """Return the level of the worst finding of requests, as `Assessment.attention`, by the `seq` of their rows.
+
+        What was not assessed, and what has no content any more or a damaged one, is missing.
+        """
+        wanted = tuple(seqs)
+        marks = ", ".join("?" * len(wanted))
+        found = self._all(f"{_ATTENTION} WHERE requests.seq IN ({marks})", wanted)
+        return {seq: Level(worst) if worst > Level.LOW else None for seq, worst in found if worst is not None}
+
     def count(self, wanted: Filter = ANYTHING) -> int:
         """Return how many requests fit."""
         return len(self._searched(wanted, None, None))
@@ -236,7 +253,7 @@ class History:
     def _record(self, row: Row) -> CaseRecord:
         found = self._all(_ENTRIES, (row.id,))
         if any(data is None for *_, data in found) and (removed := self.removed(row.seq)) is not None:
-            raise ContentRemoved(removed)
+            raise ContentRemoved(removed, row, tuple(stored_entry(columns) for *columns, _ in found))
         steps = tuple(CaseStep(stored_entry(columns), _body(data, columns[0])) for *columns, data in found)
         bodies = {step.entry.kind: step.body for step in steps}
         decided = next((bodies[phase] for phase in DECIDED if phase in bodies), None)

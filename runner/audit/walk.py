@@ -41,8 +41,8 @@ UNSIGNED_AT_MOST = 1000
 SESSION = "opened"
 """Kind of the first entry of a console, written before its key is available."""
 NO_KEY = (
-    "The signing key is not at hand, so a history that was rewritten from end to end, or rolled back to an older copy,"
-    " would not be noticed."
+    "The signing key is not available, so a complete rewrite of the history, or an older copy in its place, could not"
+    " be detected."
 )
 
 

@@ -33,6 +33,11 @@ class Recorder:
         """Number of the ledger that is open."""
         return self._ledger.number
 
+    @property
+    def works(self) -> bool:
+        """Whether no trouble with the ledger is known."""
+        return self._bulletin.standing("ledger") is None
+
     async def append(self, kind: str, request_id: str, body: Mapping[str, object]) -> None:
         """Write one entry; durable when this returns. Raises LedgerFailed, and reports that as trouble."""
         try:

@@ -95,7 +95,7 @@ def _changeable(request: Request) -> frozenset[str]:
             names = frozenset(NAMES) - _OF_THE_RUN
         case _:
             names = frozenset()
-    return names if request.isolation.limits_cpu else names - {"cpu_cores"}
+    return names if request.limits_cpu else names - {"cpu_cores"}
 
 
 def _amount(value: float) -> str:

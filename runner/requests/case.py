@@ -1,4 +1,4 @@
-"""The state of one request. Only `advance` changes its phase: check the table, write the ledger, publish the event."""
+"""The state of one request. Only a step changes its phase: check the table, write the ledger, publish the event."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.codec import encode
 from runner.model.lifecycle import Phase, check
+from runner.requests.entries import RequestEntries
 
 if TYPE_CHECKING:
     from runner.model.answer import Answer
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from runner.model.decision import Decision
     from runner.model.events import Event
     from runner.model.record import Record
+    from runner.model.rehearsal import Rehearsal
     from runner.model.request import Request
     from runner.model.result import Result
     from runner.sandbox.output import Transcript
@@ -40,6 +42,12 @@ class Case:
         self.edited: Request | None = None
         """The person's version, where one was approved in place of the request."""
         self.edited_assessment: Assessment | None = None
+        self.rehearsal: Rehearsal | None = None
+        """The outcome of its rehearsal, while that is shown to the person."""
+        self.rehearsed = False
+        """Whether its code was started for a rehearsal."""
+        self.released: Rehearsal | None = None
+        """The outcome that a person handed over in place of a run."""
         self.generation = 0
         """Value of `Modes.generation` when the decision was made."""
         self.other_values = False
@@ -58,12 +66,7 @@ class Case:
         """Why its caller has disconnected; empty while it waits."""
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._record = record
-        self._writing = asyncio.Lock()
-        """Held while an entry is written, with those that a new ledger needs before it."""
-        self._ledger = record.ledger
-        self._steps: list[tuple[str, Mapping[str, object]]] = []
-        self._unwritten: list[tuple[str, Mapping[str, object]]] = []
-        """Earlier steps that a new ledger does not hold yet."""
+        self._entries = RequestEntries(request.id, record)
 
     @property
     def approved(self) -> Request:
@@ -78,42 +81,35 @@ class Case:
     async def advance(self, phase: Phase, body: object, event: Event | None) -> None:
         """Take one step, recorded with `body` (a mapping, or a value to encode). Published once it is durable.
 
-        Raises IllegalMove for a step the table does not have and LedgerFailed when it cannot be
-        written; the phase is then unchanged.
+        All steps before it are durable as well when this returns. Raises IllegalMove for a step the table does not
+        have and LedgerFailed when it cannot be written; the phase is then unchanged.
         """
         check(self.phase, phase)
-        await self.attach(phase.value, body if isinstance(body, Mapping) else encode(body))
+        await self._entries.write(phase.value, _mapping(body))
         self.phase = phase
         if event is not None:
             self._record.publish(event)
 
+    def advance_soon(self, phase: Phase, body: object, event: Event | None) -> None:
+        """Take one step without waiting for the disk, where the next `advance` comes before anything irrevocable.
+
+        Published once it is durable. Raises IllegalMove. One that cannot be written is written with the next step.
+        """
+        check(self.phase, phase)
+        self._entries.write_soon(phase.value, _mapping(body), event)
+        self.phase = phase
+
     async def attach(self, kind: str, body: Mapping[str, object]) -> None:
         """Write a ledger entry that belongs to the request. Raises LedgerFailed."""
-        async with self._writing:
-            await self._catch_up()
-            await self._record.append(kind, self.request.id, body)
-            self._steps.append((kind, body))
+        await self._entries.write(kind, body)
+
+    def attach_soon(self, kind: str, body: Mapping[str, object]) -> None:
+        """Write such an entry without waiting for it; the next step waits for it."""
+        self._entries.write_soon(kind, body)
 
     async def carry_over(self) -> None:
         """Copy the steps into a ledger that was begun since, without a further one. Raises LedgerFailed."""
-        async with self._writing:
-            await self._catch_up()
-
-    async def _catch_up(self) -> None:
-        """Copy the earlier steps into a ledger that was begun since: each ledger holds a request as a whole.
-
-        Raises LedgerFailed; steps that were written by then are not written twice.
-        """
-        while True:
-            if self._ledger != self._record.ledger:
-                self._ledger = self._record.ledger
-                self._unwritten = list(self._steps)
-            if not self._unwritten:
-                return
-            kind, body = self._unwritten[0]
-            await self._record.append(kind, self.request.id, body)
-            if self._ledger == self._record.ledger:
-                del self._unwritten[0]
+        await self._entries.carry_over()
 
     def resume(
         self,
@@ -128,15 +124,21 @@ class Case:
         self.assessment = assessment
         self.decision = decision
         self.result = result
-        self._steps = list(steps)
+        self._entries.resume(steps)
 
     def forget(self) -> int:
         """Free what only an active request needs; return about how many bytes remain in use."""
         self.closed_at = time.monotonic()
-        self._steps, self._unwritten, self.result = [], [], None
+        self._entries.forget()
+        self.result = None
+        self.rehearsal = self.released = None
         if self.transcript is not None:
             self.transcript.release()
         answer = self.answer.result() if self.answer.done() else None
         request = self.request
         texts = (request.code, request.stdin, request.context, request.title, *(one.text for one in request.known))
         return sum(map(sys.getsizeof, texts)) + (answer.size() if answer else 0)
+
+
+def _mapping(body: object) -> Mapping[str, object]:
+    return body if isinstance(body, Mapping) else encode(body)

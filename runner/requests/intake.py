@@ -107,7 +107,7 @@ def edited(request: Request, code: str, settings: Settings) -> Request:
 def limits(submission: Submission, settings: Settings, isolation: Isolation) -> Limits:
     """Return the limits asked for, by default those configured. Raises Refused for one that is out of bounds."""
     memory, cores = settings.memory_mb, settings.cpu_cores
-    if isolation in (Isolation.DOCKER, Isolation.GVISOR):
+    if isolation.is_container:
         memory, cores = settings.docker_memory_mb or memory, settings.docker_cpu_cores or cores
     memory = int(_within("max_memory_mb", submission.memory_mb, memory, settings.max_memory_mb))
     disk = int(_within("max_disk_mb", submission.disk_mb, settings.disk_mb, settings.max_disk_mb))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 QUOTED = 80
 """Characters of an entry that are repeated in an error."""
-CONTAINERS = (Isolation.DOCKER, Isolation.GVISOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def network_facts(isolation: Isolation, registries: tuple[Destination, ...], set
     """Return the facts for agents about the network of `isolation`, by name."""
     if isolation not in WITH_GATE:
         return {"network": "none; this sandbox cannot give any", "network_modes": ["none"]}
-    usual = "package registries" if settings.network_by_default and isolation in CONTAINERS else "none"
+    usual = "package registries" if settings.network_by_default and isolation.is_container else "none"
     asking = (
         "network_enabled alone reaches package_registries; with allowed_domains the hosts named there, "
         "as name, name:port or *.name. Every other host is refused. Always CRITICAL."
@@ -142,7 +141,7 @@ def _registries(offered: Offered) -> set[Destination]:
 
 def _by_default(settings: Settings, isolation: Isolation, kept: Kept | None) -> bool:
     """Return whether a call that says nothing about the network gets it; a kept sandbox was created without."""
-    return settings.network_by_default and isolation in CONTAINERS and kept is None
+    return settings.network_by_default and isolation.is_container and kept is None
 
 
 def _texts(destinations: Iterable[Destination]) -> tuple[str, ...]:

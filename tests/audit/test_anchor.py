@@ -239,7 +239,7 @@ def test_what_was_written_before_the_key_came_is_signed_with_it(path: Path) -> N
 def test_without_the_key_nothing_is_called_written_as_it_is(path: Path) -> None:
     found = verify(path)
     assert found.ok
-    assert found.unsure.startswith("The signing key is not at hand")
+    assert found.unsure.startswith("The signing key is not available")
 
 
 # ---- the note beside the key ----

@@ -211,7 +211,7 @@ async def test_without_its_key_nobody_vouches(places: Places, capsys: pytest.Cap
     await session(places, "print(1)")
     places.secrets.unlink()
     code, said = verified(capsys)
-    assert (code, "signing key is not at hand" in said) == (2, True)
+    assert (code, "signing key is not available" in said) == (2, True)
     tone, words = verdict_words(verify(places.ledger))
     assert tone == Tone.WARN
     assert words.startswith("Not vouched for: ")

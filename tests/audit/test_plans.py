@@ -10,18 +10,20 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from runner.audit import anchor, finding, formats
 from runner.audit.changes import read_changes
 from runner.audit.counting import Unit
+from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.indexing import Indexing
 from runner.audit.ledger import Ledger
 from runner.audit.retention import Pruning, RetentionRule, chosen, planned
 from runner.audit.search import ContentRemoved, Filter, History
 from runner.audit.tables import connect_to_read
+from runner.audit.telemetry.feed import TelemetryFeed
 from runner.audit.verify import broken_tail, verify
 from runner.model.assessment import Level
 from runner.model.codec import encode
@@ -33,13 +35,18 @@ from runner.system.places import Places
 from tests.audit.formats import restore
 from tests.audit.story import KEY, RESULT, approved, denied, opening, request, tamper, tell
 
+if TYPE_CHECKING:
+    from runner.audit.telemetry.recorded import RecordedEntry
+
 AUDIT = Path(formats.__file__).parent
 VERBS = ("SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE")
 WHOLE = {
     "data LIKE": "a text can be anywhere; only without an index",
     "language = ?": "has no index of its own; only without the search index",
     "texts MATCH": "the index itself: SQLite names what it looks up a scan",
+    "FROM entries LEFT JOIN bodies USING (seq) ORDER BY seq": "an export of all entries reads each once",
     "FROM state": "it has one row",
+    "FROM json_each(data": "the findings of one entry",
     "FROM pending ORDER BY": "it holds open requests only",
     "SELECT id FROM requests WHERE NOT EXISTS": "only where verify counted too many, and it has read everything",
     "FROM removed ORDER BY first": "it has few rows: one for each stretch of requests",
@@ -88,6 +95,8 @@ class Watched(sqlite3.Connection):
 def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The plan of every statement that a ledger's life needs, from an upgrade to its verification."""
     path = restore(1, tmp_path_factory.mktemp("ledger") / "ledger.sqlite3")
+    (path.parent / "exports").mkdir()
+    (path.parent / "sent.json").write_text('{"ledger": "another", "seq": 1}')
     found: dict[str, str] = {}
     factory = type("WatchedHere", (Watched,), {"plans": found})
     connect = sqlite3.connect
@@ -129,6 +138,14 @@ async def session(path: Path) -> None:
         await ledger.close()
 
 
+class Nowhere:
+    def send(self, entries: Sequence[RecordedEntry]) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
 def read(path: Path) -> None:
     filters = [
         Filter(),
@@ -151,6 +168,7 @@ def read(path: Path) -> None:
         history.beginnings((3, 4))
         assert history.fitting(Filter(text="hello"), ["r7", "r8", "r10"])
         history.choices("finding")
+        history.attentions((3, 4))
         history.indexed()
         for unit in Unit:
             history.figures(unit, 0, 4_000_000)
@@ -159,6 +177,10 @@ def read(path: Path) -> None:
             history.case("r10")
         assert history.open_cases().cases
     read_changes(path)
+    for kind in (ExportFormat.JSON_LINES, ExportFormat.ENTRIES):
+        HistoryExport(path, kind).write(path.parent / "exports" / f"out.{kind}", replace=True)
+    feed = TelemetryFeed(path, path.parent / "sent.json", Nowhere)
+    feed.close(20.0)
 
 
 def reads_all(statement: str) -> bool:
@@ -177,7 +199,7 @@ def test_every_statement_of_the_ledger_was_looked_at(plans: dict[str, str]) -> N
     """A new one belongs into `session` or `read` here."""
     written = {
         node.value
-        for path in AUDIT.glob("*.py")
+        for path in AUDIT.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(VERBS)
     }

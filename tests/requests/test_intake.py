@@ -14,7 +14,7 @@ from runner.requests import bounds, intake
 from runner.settings.loading import Settings
 
 CODE = Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "1")
-CONTAINERS = (Isolation.DOCKER, Isolation.GVISOR)
+CONTAINERS = (Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolation.GVISOR)
 
 
 @pytest.mark.parametrize("isolation", [Isolation.PROCESS, Isolation.LOCAL, *CONTAINERS])

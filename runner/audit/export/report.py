@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runner.audit.export.shown import marked_up, utc
 from runner.audit.export.table import sandbox
+from runner.model.assessment import Level
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -53,16 +54,32 @@ def _request(request: ExportedRequest) -> str:
             f"<details><summary><b>damaged</b> <bdi>{marked_up(request.line.id)}</bdi></summary>"
             f"<p>{marked_up(request.problem)}</p></details>\n"
         )
-    level = row.level.name if row.level is not None else "not assessed"
     heading = " &middot; ".join(map(marked_up, (row.agent, utc(row.arrived_at), _end(row))))
     parts = [
-        f"<details><summary><b>{marked_up(level)}</b> <bdi>{marked_up(row.title or row.id)}</bdi> &middot; {heading}"
-        "</summary><dl>"
+        f"<details><summary><b>{marked_up(_attention(request, row))}</b> <bdi>{marked_up(row.title or row.id)}</bdi>"
+        f" &middot; {heading}</summary><dl>"
     ]
     parts += [f"<dt>{name}</dt><dd>{marked_up(value)}</dd>" for name, value in _facts(request, row) if value]
     parts.append("</dl>")
     parts += [f"<h3>{name}</h3><pre>{_cut(text)}</pre>" for name, text in _texts(request) if text]
     return "".join([*parts, "</details>\n"])
+
+
+def _attention(request: ExportedRequest, row: Row) -> str:
+    """Return what the window writes on the badge: the worst finding, and CRITICAL for what is of that class."""
+    if row.level is None:
+        return "not assessed"
+    if row.level is Level.CRITICAL:
+        return Level.CRITICAL.name
+    if not request.assessment:
+        return f"{row.level.name} class"  # its content was removed
+    found = [one.get("level") for one in _findings(request)]
+    return next((one.name for one in (Level.CRITICAL, Level.HIGH, Level.MEDIUM) if one.name in found), "No findings")
+
+
+def _findings(request: ExportedRequest) -> list[dict[str, Any]]:
+    findings = request.assessment.get("findings")
+    return [one for one in findings if isinstance(one, dict)] if isinstance(findings, list) else []
 
 
 def _end(row: Row) -> str:
@@ -75,6 +92,7 @@ def _facts(request: ExportedRequest, row: Row) -> list[tuple[str, str]]:
     ran = "" if row.duration is None else f"{row.outcome}, exit code {row.exit_code}, {row.duration:.2f} s"
     return [
         ("Request", row.id),
+        ("Class", "" if row.level is None else row.level.name),
         ("Tool", f"{row.tool} {row.language or ''}".strip()),
         ("Decision", f"{decided}{waited}" if decided else ""),
         ("Rule", row.rule),
@@ -88,9 +106,8 @@ def _facts(request: ExportedRequest, row: Row) -> list[tuple[str, str]]:
 
 def _texts(request: ExportedRequest) -> Iterator[tuple[str, str]]:
     """Yield what the report shows as it stands, with a heading."""
-    findings = request.assessment.get("findings")
-    reasons = [one for one in findings if isinstance(one, dict)] if isinstance(findings, list) else []
-    yield "Findings", "\n".join(f"{one.get('level')}  {one.get('id')}  {one.get('reason')}" for one in reasons)
+    found = _findings(request)
+    yield "Findings", "\n".join(f"{one.get('level')}  {one.get('id')}  {one.get('reason')}" for one in found)
     yield "Code", _text(request.asked.get("code"))
     yield "Code as approved", _text(request.body("edited").get("code"))
     for name, heading in (("stdout", "Output"), ("stderr", "Errors"), ("error", "End of the run")):

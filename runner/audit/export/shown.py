@@ -18,6 +18,8 @@ def seen(text: str, keep: str = "") -> str:
 
     Takes a time that grows with the text, and little of it where the text has few different characters.
     """
+    if text.isascii() and text.isprintable():
+        return text
     hidden = {ord(one): f"\\u{{{ord(one):x}}}" for one in set(text) if (hides(one) or one == "\t") and one not in keep}
     return text.translate(hidden) if hidden else text
 
@@ -26,7 +28,9 @@ def cell(value: object) -> object:
     """Return a value for a table: numbers as they are, text so that no spreadsheet takes it for a formula."""
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
-    return _FORMULA.sub(r"\1\2'", seen(str(value)))
+    text = seen(str(value))
+    # Most cells: they begin with a letter or a digit, and nothing in them begins another cell.
+    return text if text[:1].isalnum() and ";" not in text else _FORMULA.sub(r"\1\2'", text)
 
 
 def marked_up(text: object) -> str:

@@ -153,8 +153,9 @@ class ExportedRequests:
 
 def _read(connection: sqlite3.Connection, line: Line) -> ExportedRequest:
     found = connection.execute(_STEPS, (line.id,))
-    steps = tuple(ExportedStep(seq, at, kind, _text(data, digest)) for seq, at, kind, digest, data in found)
-    whole = all(step.text is not None for step in steps)
+    # A list and no generator: this is done for every entry of the history.
+    steps = tuple([ExportedStep(seq, at, kind, _text(data, digest)) for seq, at, kind, digest, data in found])
+    whole = None not in [step.text for step in steps]
     return ExportedRequest(line, steps, None if whole else removed_content(connection, line.seq))
 
 

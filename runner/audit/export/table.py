@@ -42,11 +42,12 @@ COLUMNS = (
 def table(requests: Iterable[ExportedRequest]) -> Generator[str, None, None]:
     """Yield the heading and one row for each request."""
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, COLUMNS, quoting=csv.QUOTE_ALL)
-    writer.writeheader()
+    writer = csv.writer(buffer, quoting=csv.QUOTE_ALL)
+    writer.writerow(COLUMNS)
     yield _taken(buffer)
     for request in requests:
-        writer.writerow({name: cell(value) for name, value in _row(request).items()})
+        row = _row(request)
+        writer.writerow([cell(row.get(name, "")) for name in COLUMNS])
         yield _taken(buffer)
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from runner.audit.export import source
 from runner.audit.export.exporting import ExportFormat, HistoryExport
+from runner.audit.export.shown import cell
 from runner.audit.export.target import exported_file
 from runner.audit.search import Filter, History, Interrupted
 from runner.model.decision import Verdict
@@ -85,6 +86,20 @@ def test_no_cell_of_the_table_is_a_formula(ledger: Path, tmp_path: Path) -> None
     assert not [value for row in rows for value in row.values() if re.match(r"\s*[=+\-@\t\r]", value)]
     assert (rows[2]["exit_code"], rows[2]["duration_seconds"], rows[2]["verdict"]) == ("0", "0.25", "approved")
     assert rows[2]["arrived_at"].endswith("+00:00") and rows[2]["findings"] == "python.subprocess"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("sum; =1+1", "sum; '=1+1"),
+        ("1;\N{FULLWIDTH EQUALS SIGN}1", "1;'\N{FULLWIDTH EQUALS SIGN}1"),
+        ("  +1", "  '+1"),
+        ("a\t=1", "a\\u{9}=1"),
+    ],
+)
+def test_a_cell_that_begins_harmlessly_is_read_to_its_end(text: str, shown: str) -> None:
+    assert cell(text) == shown
 
 
 class Elements(HTMLParser):
@@ -175,6 +190,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(ledger: Path, tmp_path: Path) -
 KILLED = """
 import sys
 from pathlib import Path
+from runner.audit.export.shown import cell
 from runner.audit.export.target import exported_file
 with exported_file(Path(sys.argv[1]), Path("/ledger")) as file:
     file.write("half" * 1000000)

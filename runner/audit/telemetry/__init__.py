@@ -1,0 +1,1 @@
+"""Sends what is recorded to a log store, where a person has configured one."""
