@@ -34,9 +34,11 @@ from runner.engine.opening import Opener
 from runner.engine.parts import Parts
 from runner.engine.path import Path
 from runner.engine.recorder import Recorder
+from runner.engine.rehearsing import Rehearsals
 from runner.engine.runs import Runs
 from runner.engine.sandbox_watch import SandboxWatch
 from runner.engine.timekeeping import Timekeeping
+from runner.model.rehearsal import RehearsalMode
 from runner.requests.cases import Cases
 from runner.requests.network import Offered
 from runner.settings.loading import load
@@ -87,7 +89,15 @@ class Assembly:
         self.sandboxes = KeptSandboxes(
             self.recorder, parts.sandboxes, self.settings, self.installing, self.forget_sandbox
         )
-        self.runs = Runs(parts, self.recorder, self.approvals.door, self.sandboxes, self.installing, self.networking)
+        self.runs = Runs(
+            parts,
+            self.recorder,
+            self.approvals.door,
+            self.sandboxes,
+            self.installing,
+            self.networking,
+            self.rehearsals,
+        )
         self.path = Path(
             parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.builder, self.assess
         )
@@ -126,7 +136,8 @@ class Assembly:
             lambda revoked: self.approvals.hosts.withdraw(revoked),
         )
         hosts = Hosts(record, cases, modes, circumstances, grants, lambda: self.networking, look_up, ledger)
-        deciders = in_order(modes, late, remembering, desk, circumstances)
+        self.rehearsals = Rehearsals(self.parts, record, desk, circumstances, self.rehearsal_mode)
+        deciders = in_order(modes, late, remembering, desk, circumstances, self.rehearsals)
         assess = partial(self.assess, person=True)
         hindsight = Hindsight(cases, grants, assessor, deciders, assess, circumstances, ledger, self.offered)
         editing = Editing(cases, desk, door, assess, assessor, circumstances, ledger)
@@ -220,10 +231,15 @@ class Assembly:
         self.path.withdraw_all(agent, why)
 
     def deny_forbidden(self, agent: str) -> None:
-        """Deny the open questions of an agent that what a person has set for it forbids now."""
+        """Deny the open questions of an agent, and end its rehearsals, that what a person has set for it forbids."""
         for case in self.cases.active():
             if case.request.agent == agent and (why := self.membership.forbids(case.request, False)):
                 self.approvals.desk.deny(case.request.id, why)
+        self.rehearsals.look_again(agent)
+
+    def rehearsal_mode(self, agent: str) -> RehearsalMode:
+        """Return where the code of an agent runs before a person decides; OFF unless a person chose otherwise."""
+        return RehearsalMode(self.membership.allowance(agent).rehearse)
 
     async def forget_sandbox(self, id: str) -> None:
         """Revoke what was approved for a kept sandbox that was removed. Raises KnownError."""

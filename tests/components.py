@@ -11,11 +11,17 @@ import pytest
 # Read here: inside a test no such variable is left.
 AGENTS = (Path(os.environ.get("ASSENT_TEST_AGENTS") or "build/agents") / "node_modules" / ".bin").resolve()
 """Where the programs of real agents are."""
+COPILOT = str(AGENTS / "copilot")
+OPENCODE = str(AGENTS.parent / "opencode-linux-x64/bin/opencode")
+CLINE = str(AGENTS.parent / "@cline/cli-linux-x64/bin/cline")
 LIBRARIES_PYTHON = AGENTS.parents[1] / "python/bin/python"
 """An interpreter with the libraries that agents are written with."""
 
 PROGRAMS = {
     "agents": (str(AGENTS / "claude"), str(AGENTS / "codex"), str(AGENTS / "gemini")),
+    "copilot-cli": (COPILOT,),
+    "opencode": (OPENCODE,),
+    "cline": (CLINE,),
     "node packages": ("node", str(AGENTS / "conformance"), str(AGENTS / "mcp-inspector")),
     "libraries": (str(LIBRARIES_PYTHON),),
     "bubblewrap": ("bwrap",),
@@ -25,8 +31,8 @@ PROGRAMS = {
 }
 """Component -> programs that make it up: names on the PATH, or whole paths."""
 
-INSTALLED = "not required: real clients take 1.3 GB. `make agents` installs them"
-OPTIONAL = dict.fromkeys(("agents", "node packages", "libraries"), INSTALLED)
+INSTALLED = "not required: real clients take 2 GB. `make agents` installs them"
+OPTIONAL = dict.fromkeys(("agents", "copilot-cli", "opencode", "cline", "node packages", "libraries"), INSTALLED)
 """Component -> why a test may be skipped for want of it even where everything else is required."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import glob
+import functools
 import logging
 import os
 import tempfile
@@ -107,11 +107,26 @@ def _settled(leftovers: object) -> list[object]:
 
 def _folders() -> set[str]:
     """Folders that runs of this process have for temporary files, and their control groups."""
-    # Not Path.glob: it fails when a folder of another program goes away meanwhile.
-    found = glob.glob(f"{tempfile.gettempdir()}/assent-*/run-{os.getpid()}-*")
-    for group in filter(None, map(own_group, ("", *CONTROLLERS))):
-        found += glob.glob(f"{group}/assent-*-run-{os.getpid()}-*")
-    return set(found)
+    mine = f"run-{os.getpid()}-"
+    found = {path for folder in _below(tempfile.gettempdir(), "assent-") for path in _below(folder, mine)}
+    for group in _groups():
+        found |= {path for path in _below(group, "assent-") if f"-{mine}" in path}
+    return found
+
+
+def _below(folder: str, prefix: str) -> list[str]:
+    """What a folder holds that begins so; nothing where it has gone meanwhile, or is none."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.path for entry in entries if entry.name.startswith(prefix)]
+    except OSError:
+        return []
+
+
+@functools.cache
+def _groups() -> tuple[str, ...]:
+    """The control groups of this process, in which those of its runs are: the same as long as it lives."""
+    return tuple(str(group) for group in map(own_group, ("", *CONTROLLERS)) if group)
 
 
 def _open_below(folder: Path) -> list[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from runner.approval.desk import Desk
     from runner.approval.late_approval import LateApprovals
     from runner.approval.modes import Modes
+    from runner.approval.rehearsable import Rehearser
     from runner.approval.remembering import Remembering
     from runner.model.assessment import Assessment
     from runner.model.request import Request
@@ -113,9 +114,15 @@ class PersonDecider:
     unasked = False
 
     def __init__(
-        self, desk: Desk, modes: Modes, circumstances: Circumstances, now: Callable[[], float] = time.time
+        self,
+        desk: Desk,
+        modes: Modes,
+        circumstances: Circumstances,
+        rehearser: Rehearser,
+        now: Callable[[], float] = time.time,
     ) -> None:
         """`now` is in seconds since the epoch, as the times of requests are."""
+        self._rehearser = rehearser
         self._desk = desk
         self._modes = modes
         self._circumstances = circumstances
@@ -140,7 +147,11 @@ class PersonDecider:
         except BaseException:
             self._desk.deny(request.id, "The question could not be recorded.")
             raise
-        return await question.future
+        self._rehearser.begin(case, ask)
+        try:
+            return await question.future
+        finally:
+            self._rehearser.end(case)
 
     def foresee(self, _request: Request, _assessment: Assessment, ask: Ask, _outline: Outline) -> Foresight:
         return foresee_question(ask)
@@ -155,7 +166,12 @@ def kept_for(request: Request, now: float) -> float:
 
 
 def in_order(
-    modes: Modes, late: LateApprovals, remembering: Remembering, desk: Desk, circumstances: Circumstances
+    modes: Modes,
+    late: LateApprovals,
+    remembering: Remembering,
+    desk: Desk,
+    circumstances: Circumstances,
+    rehearser: Rehearser,
 ) -> tuple[RequestDecider, ...]:
     """Return all deciders: first those that forbid, then earlier choices of a person, last the person."""
     return (
@@ -165,5 +181,5 @@ def in_order(
         late,
         remembering,
         TrustDecider(modes),
-        PersonDecider(desk, modes, circumstances),
+        PersonDecider(desk, modes, circumstances, rehearser),
     )

@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 REASON_LENGTH = 500
 """Characters of a reason, as `console.md` has it."""
 REVOKED = "The agent was revoked."
+HANDED_OVER = "A person saw what it did in a rehearsal, and handed that over."
+NOT_SHOWN = "Not handed over: the outcome on screen is not there any more. Look at the request again."
 RULES_CHANGED = "Rules or settings were changed before this could start. Ask again."
 MEANING = {
     Taken.ACCEPTED: "",
     Taken.UNKNOWN: "This request is no longer open: it was decided, has expired or was withdrawn.",
-    Taken.STALE: "Not accepted: what was on screen is not the request that waits. Look at it again.",
+    Taken.STALE: "Not approved: the request changed. Look again.",
 }
 
 
@@ -59,11 +61,13 @@ class Door:
         reason: str,
         draft: Draft | None = None,
         *,
+        release: str = "",
         proven: bool = False,
     ) -> str:
         """Take a person's answer to an open question; return '' where it was accepted, else why not.
 
         `digest` is that of the request as it was asked; `draft` the person's own version, where that is approved;
+        `release` the digest of the outcome that the person was shown, where that is handed over and nothing runs;
         `proven`, whether the person's PIN came with it and was right.
         """
         case, question = self._cases.find(request_id), self._desk.question(request_id)
@@ -89,6 +93,11 @@ class Door:
             case.generation = self._modes.generation
             if (refusal := self._refusal(case, request, assessment)) is not None:
                 return refusal.reason
+            # After the checks: they may have found that rehearsing was switched off for the agent.
+            if release and (draft is not None or case.rehearsal is None or case.rehearsal.digest != release):
+                return NOT_SHOWN
+            case.released = case.rehearsal if release else None
+            reason = reason or (HANDED_OVER if release else "")
             if draft is not None:
                 case.edited, case.edited_assessment = draft.request, draft.assessment
         edited = "" if draft is None else draft.request.digest

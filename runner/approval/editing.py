@@ -39,7 +39,7 @@ LOOKED_AT = 200
 """Number of approved requests of the agent that are searched for an earlier version."""
 NOT_OURS = "The agent's program runs this itself, and would run its own version."
 GONE = MEANING[Taken.UNKNOWN]
-CHANGED = "Not accepted: what was on screen is not what would run. Look at it again."
+CHANGED = "Not approved: what would run changed. Look again."
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,7 @@ class LateApprovals:
             return "Only a request that has expired can be approved for later."
         request = case.request
         if digest != request.digest:
-            return "Not accepted: what was on screen is not the request that expired. Look at it again."
+            return "Not approved: the request changed. Look again."
         if self._modes.overruled(generation, by_trust=False):
             return OVERRULED
         if why := self._circumstances.barred(request.agent, request.received_at):

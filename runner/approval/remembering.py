@@ -63,7 +63,7 @@ class Remembering:
     async def decide(self, case: Case, _ask: Ask) -> Decision | None:
         """Return the decision of a grant that covers the request of `case`; None where a person has to be asked.
 
-        Both the use and its entry are durable when this returns. Raises LedgerFailed.
+        The use is durable when this returns, and its entry when the approval is.
         """
         request, assessment = case.request, case.assessment
         assert assessment is not None
@@ -83,7 +83,7 @@ class Remembering:
             return None
         self._record.clear("grants")
         use = {"grant": grant.name, "use": grant.used, "of": grant.uses}
-        await self._record.append(USED, request.id, use)
+        case.attach_soon(USED, use)
         self._record.publish(GrantsChanged())
         case.other_values = grant.subject is Subject.SHAPE
         reason = f"Approved without asking: remembered as {grant.name}, use {grant.used} of {grant.uses}."

@@ -169,6 +169,51 @@ def _zed(setup: Setup) -> tuple[FileEdits, ...]:
     return (_server(_zed_server(setup), {"source": "custom", **setup.bridge(SHORT_HOLD)}),)
 
 
+def _qwen_server(setup: Setup) -> Place:
+    base = setup.home if setup.scope is ConfigScope.USER else setup.folder
+    return base / ".qwen/settings.json", ("mcpServers", SERVER)
+
+
+def _qwen(setup: Setup) -> tuple[FileEdits, ...]:
+    # Loaded at once, and trusted: otherwise its model has to search for the tools, and its headless mode refuses them.
+    more = {"timeout": LONG_WAIT * 1000, "trust": True, "alwaysLoadTools": True}
+    return (_server(_qwen_server(setup), {**setup.bridge(), **more}),)
+
+
+def _copilot_server(setup: Setup) -> Place:
+    return setup.place("COPILOT_HOME", ".copilot") / "mcp-config.json", ("mcpServers", SERVER)
+
+
+def _copilot(setup: Setup) -> tuple[FileEdits, ...]:
+    more = {"tools": ["*"], "timeout": LONG_WAIT * 1000}
+    return (_server(_copilot_server(setup), {"type": "local", **setup.bridge(), **more}),)
+
+
+def _opencode_server(setup: Setup) -> Place:
+    user = setup.place("XDG_CONFIG_HOME", ".config") / "opencode"
+    return (user if setup.scope is ConfigScope.USER else setup.folder) / "opencode.json", ("mcp", SERVER)
+
+
+def _opencode(setup: Setup) -> tuple[FileEdits, ...]:
+    bridge = setup.bridge()
+    entry = {
+        "type": "local",
+        "command": [bridge["command"], "mcp"],
+        "environment": bridge["env"],
+        "enabled": True,
+        "timeout": LONG_WAIT * 1000,
+    }
+    return (_server(_opencode_server(setup), entry),)
+
+
+def _cline_server(setup: Setup) -> Place:
+    return setup.home / ".cline/data/settings/cline_mcp_settings.json", ("mcpServers", SERVER)
+
+
+def _cline(setup: Setup) -> tuple[FileEdits, ...]:
+    return (_server(_cline_server(setup), {**setup.bridge(), "timeout": LONG_WAIT}),)
+
+
 ONCE_MORE = "It asks before each tool of Assent until you choose to allow them always."
 CLIENTS: tuple[Client, ...] = (
     Client(CLAUDE, "Claude Code", ("claude",), _claude, _claude_server, after=RESTART.format("claude"), hook=True),
@@ -200,6 +245,26 @@ CLIENTS: tuple[Client, ...] = (
         after=RESTART.format("Goose"),
         projects=False,
     ),
+    Client("qwen-code", "Qwen Code", ("qwen",), _qwen, _qwen_server, after=RESTART.format("qwen")),
+    Client(
+        "copilot-cli",
+        "GitHub Copilot CLI",
+        ("copilot",),
+        _copilot,
+        _copilot_server,
+        after=f"{RESTART.format('copilot')} {ONCE_MORE}",
+        projects=False,
+    ),
+    Client(
+        "opencode",
+        "opencode",
+        ("opencode",),
+        _opencode,
+        _opencode_server,
+        variables="environment",
+        after=RESTART.format("opencode"),
+    ),
+    Client("cline", "Cline", ("cline",), _cline, _cline_server, after=RESTART.format("cline"), projects=False),
     Client("zed", "Zed", ("zed", "zeditor"), _zed, _zed_server, after=ONCE_MORE),
 )
 BY_ID = {client.id: client for client in CLIENTS}

@@ -62,6 +62,12 @@ def _add_set(chosen: argparse.ArgumentParser) -> None:
     )
     for name in ("network", "packages"):
         chosen.add_argument(f"--{name}", choices=("yes", "no"), help=f"whether it may ask for {name}")
+    chosen.add_argument(
+        "--rehearse",
+        choices=("no", "gvisor", "any"),
+        help="run its code without network before you decide, in gVisor only or in any isolated sandbox, "
+        "and hand over the outcome",
+    )
     chosen.add_argument("--ink", type=int, metavar="NUMBER", help="its color in the window, 0 to 9")
     chosen.set_defaults(command=_set)
 
@@ -142,6 +148,8 @@ def _set(arguments: argparse.Namespace, places: Places) -> int:
         named = () if arguments.languages == "all" else arguments.languages.split(",")
         given["languages"] = [name.strip().lower() for name in named]
     given |= {name: value == "yes" for name in ("network", "packages") if (value := getattr(arguments, name))}
+    if arguments.rehearse is not None:
+        given["rehearse"] = "" if arguments.rehearse == "no" else arguments.rehearse
     try:
         allowance = Allowance.parse(asdict(agent.allowance) | given)
     except (ValueError, TypeError) as error:
@@ -179,6 +187,10 @@ def _shown(value: object) -> str:
             return "yes" if value else "no"
         case tuple():
             return ", ".join(value) or "all"
+        case "":
+            return "no"
+        case str():
+            return value
         case 0:
             return "as in the settings"
         case _:

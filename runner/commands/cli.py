@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from runner.commands.doctor import Check
+    from runner.commands.check import Check
     from runner.system.places import Places
 
 DESCRIPTION = "Local agents ask to run code; you see it, its risk and the reasons, and approve or deny."
@@ -217,7 +217,8 @@ def _doctor(arguments: argparse.Namespace, places: Places) -> int:
     import os
     from dataclasses import asdict
 
-    from runner.commands.doctor import State, examine
+    from runner.commands.check import State
+    from runner.commands.doctor import examine
     from runner.settings.loading import load
 
     checks = asyncio.run(examine(places, load(places, os.environ)))

@@ -8,8 +8,6 @@ import os
 import shutil
 import socket
 import time
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.audit.search import History
@@ -17,6 +15,7 @@ from runner.clients.connection import ClientConnections
 from runner.clients.known import CLIENTS
 from runner.clients.managed import MANAGED
 from runner.commands import fixes
+from runner.commands.check import Check, State
 from runner.gateway import door
 from runner.identity.agents import Agents
 from runner.identity.secrets import Secrets, Vault
@@ -34,7 +33,7 @@ from runner.sandbox.images.rootfs import Here
 from runner.system import installed
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
     from runner.clients.client import Client
@@ -64,35 +63,17 @@ NO_CLOUD = "The settings name it, and Assent has none yet: "
 INSTEAD = "code runs in the strongest sandbox that works here instead."
 NOT_USED = "Not used, as the settings have it."
 WITHOUT = "Or do without: switch {} off in Settings."
-GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
+GVISOR, DIRECT, DOCKER = Isolation.GVISOR, Isolation.GVISOR_DIRECT, Isolation.DOCKER
+CONTAINERS = {GVISOR: "gVisor", DIRECT: "gVisor without Docker", DOCKER: "Docker"}
 ENGINE_GONE = frozenset(gone(error).what for error in (OSError(), PermissionError()))
 """What an engine of this machine says that does not answer or lets nobody in."""
 PLAIN = "Without bubblewrap, code runs as plain processes, which the settings call process: weaker than local."
 
 
-class State(StrEnum):
-    OK = "ok"
-    WARN = "warn"
-    """It works, with a caveat."""
-    BAD = "bad"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One check. `fix` is a command or a sentence; empty where there is nothing to do."""
-
-    name: str
-    state: State
-    what: str
-    fix: str = ""
-    images: tuple[str, ...] = ()
-    """Names of images that are to be built."""
-
-
-async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
+async def examine(places: Places, loaded: Loaded, secrets: Secrets | None = None) -> tuple[Check, ...]:
     """Return every check, in the order in which one depends on the other. Changes nothing; takes a few seconds.
 
-    A check that raises an unexpected error is reported as failed.
+    A check that raises an unexpected error is reported as failed. `secrets` are those in use, where a console is open.
     """
     own: tuple[tuple[str, Callable[[], Check]], ...] = (
         ("Settings", lambda: _settings(loaded)),
@@ -100,7 +81,7 @@ async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
         ("Folders", lambda: _folders(places)),
         ("Disk space", lambda: _space(places.data)),
         ("History", lambda: _history(places)),
-        ("Secrets", lambda: _secrets(places, loaded)),
+        ("Secrets", lambda: _secrets(secrets or Secrets(places, loaded.settings))),
         ("Console", lambda: _console(places, loaded)),
         ("Agents", lambda: _agents(places)),
         ("Network", lambda: _network(loaded.settings)),
@@ -111,7 +92,7 @@ async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
     before_network = len(found) - 2
     return (
         *found[:3],
-        *await _awaited("Sandboxes", _sandboxes(loaded)),
+        *await _awaited("Sandboxes", sandboxes(loaded)),
         *await _awaited("Images", _images(loaded.settings)),
         *found[3:before_network],
         *clients,
@@ -176,14 +157,14 @@ def _space(folder: Path) -> Check:
     return Check("Disk space", State.OK, f"{free / 1e9:,.1f} GB are free.")
 
 
-async def _sandboxes(loaded: Loaded) -> list[Check]:
+async def sandboxes(loaded: Loaded) -> list[Check]:
     """Return a check for each possible sandbox: its protections, those unavailable here, and what is missing."""
     settings = loaded.settings
     all_of_them = available.sandboxes(settings)
     checked = [(sandbox, await sandbox.check()) for sandbox in all_of_them]
     await asyncio.gather(*(sandbox.close() for sandbox in all_of_them))
     found = {sandbox.isolation: ready for sandbox, ready in checked}  # certain only after the check
-    checks = [_container(isolation, found[isolation], settings) for isolation in (GVISOR, DOCKER)]
+    checks = [_container(one, found, settings) for one in (GVISOR, DIRECT, DOCKER)]
     protected = Isolation.LOCAL in found
     local = found[Isolation.LOCAL if protected else Isolation.PROCESS]
     if settings.sandbox_type == "e2b":
@@ -198,23 +179,35 @@ def _may_be_used(isolation: Isolation, settings: Settings) -> bool:
     return wanted == AUTO or settings.sandbox_fallback or isolation in NAMES[wanted]
 
 
-def _container(isolation: Isolation, ready: Readiness, settings: Settings) -> Check:
-    name = {GVISOR: "gVisor", DOCKER: "Docker"}[isolation]
+def _container(isolation: Isolation, found: Mapping[Isolation, Readiness], settings: Settings) -> Check:
+    """Return the check of one of the sandboxes that start from images; `found` has them all."""
+    name, ready = CONTAINERS[isolation], found[isolation]
     wanted, remedy = settings.sandbox_type, ready.remedy
     if ready.problem in ENGINE_GONE:
         remedy = fixes.engine()
+    elif isolation is DIRECT:
+        remedy = fixes.gvisor() or remedy
     if ready.ready:
-        if not _may_be_used(isolation, settings):
-            return Check(name, State.OK, NOT_USED)
-        if ready.missing:
-            what = f"Works, but not for every language: {'; '.join(ready.missing)}."
-            return Check(name, State.WARN, what, ready.remedy)
-        return Check(name, State.OK, f"Active: {'; '.join(ready.protections)}.")
+        return _working(name, ready, NOT_USED if not _may_be_used(isolation, settings) else "")
     if wanted == isolation.value:
         return Check(name, State.BAD, ready.problem, remedy)
     if wanted != AUTO:
         return Check(name, State.OK, f"{NOT_USED} {ready.problem}")
+    if as_good := next((one for one in (GVISOR, DIRECT) if found[one].ready), None):
+        return Check(name, State.OK, f"Not needed, as {CONTAINERS[as_good]} works. {ready.problem}")
     return Check(name, State.WARN, f"{ready.problem} Code runs in a weaker sandbox meanwhile.", remedy)
+
+
+def _working(name: str, ready: Readiness, unused: str) -> Check:
+    """Return the check of a sandbox that starts from images and works; `unused` says why it is not used, if so."""
+    if unused:
+        return Check(name, State.OK, unused)
+    absent = [line for line in ready.missing if line.split(":")[0] in list(Language)]
+    unbound = [line for line in ready.missing if line not in absent]
+    if absent:
+        return Check(name, State.WARN, f"Works, but not for every language: {'; '.join(absent)}.", ready.remedy)
+    what = f"Active: {'; '.join(ready.protections)}." + (f" Missing: {'; '.join(unbound)}." if unbound else "")
+    return Check(name, State.OK, what, fixes.own_group(unbound))
 
 
 async def _images(settings: Settings) -> Check:
@@ -224,7 +217,8 @@ async def _images(settings: Settings) -> Check:
         return Check("Images", State.OK, "None of Assent's own are used, as the settings have it.")
     try:
         async with asyncio.timeout(IMAGES_SECONDS):
-            builder = build.Builder(here.store(), Here())
+            first, *others = await here.stores(settings.sandbox_type)
+            builder = build.Builder(first, Here(), also=tuple(others))
             states = {each: await builder.state(each) for each in map(recipe.recipe, recipe.names())}
     except TimeoutError:
         return Check("Images", State.OK, "The container engine does not say which there are.")
@@ -288,8 +282,8 @@ def _history(places: Places) -> Check:
     return Check("History", State.OK, what)
 
 
-def _secrets(places: Places, loaded: Loaded) -> Check:
-    where = Secrets(places, loaded.settings).where
+def _secrets(secrets: Secrets) -> Check:
+    where = secrets.where
     state = State.OK if where.kind is Vault.KEYRING else State.WARN
     return Check("Secrets", state, where.explanation, where.remedy)
 

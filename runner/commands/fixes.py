@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.model.request import Language
+from runner.sandbox.gvisor.program import located
 from runner.sandbox.local.control_groups import OWN_GROUP
 from runner.sandbox.local.group import GROUPED
 from runner.system import installed
@@ -94,6 +95,20 @@ def engine() -> str:
     if shutil.which("dockerd"):
         return "sudo service docker start"
     return install("docker.io")
+
+
+def gvisor() -> str:
+    """Return what gets gVisor to work here without a container engine; '' where nothing is seen to be missing."""
+    needed = [] if located() else ["runsc"]
+    if not shutil.which("mmdebstrap") and not shutil.which("docker"):
+        needed += ["mmdebstrap", "uidmap"]  # to build the images with
+    if needed:
+        return f"{debian(needed)} && assent images" if shutil.which("apt-get") else debian(needed)
+    if os.geteuid() == 0:
+        return ""
+    if _read(RESTRICTED) == "1":
+        return "This system lets only programs with a profile of AppArmor make user namespaces, and runsc has none."
+    return next((command for switch, command in SWITCHES.items() if _read(switch) == "0"), "")
 
 
 def interpreter(language: Language) -> str:

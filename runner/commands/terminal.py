@@ -20,6 +20,7 @@ from runner.model.events import (
     GatewayOpened,
     HostContacted,
     QuestionAsked,
+    RehearsalMoved,
     RequestArrived,
     RequestAssessed,
     RequestClosed,
@@ -40,13 +41,16 @@ if TYPE_CHECKING:
     from runner.engine.engine import Engine
     from runner.model.assessment import Assessment
     from runner.model.events import Event
+    from runner.model.rehearsal import Rehearsal
     from runner.model.request import Request
 
-CLOSING = "The console was closed. Nothing was run; ask again when it is back."
+CLOSING = "The console was closed. Ask again when it is back."
 
 NOBODY = "Nobody is at the terminal any more."
 INPUT_ENDED = "The input has ended: nobody can answer here, and what would be asked is denied. Start it in a terminal."
 
+HAND_OVER = "hand over"
+APPROVE = "approve"
 MOUSE_ONLY = "Only the mouse approves (setting window.approve_by), and a terminal has none."
 
 
@@ -118,6 +122,9 @@ class Terminal:
         self._lines: asyncio.Queue[str] = asyncio.Queue()
         self._over = False
         """Whether the input has ended."""
+        self._rehearsals: dict[str, Rehearsal] = {}
+        self._present = self._approval_word = self._outcome = ""
+        """The request that is asked about, what approves it, and the digest of its outcome, where that was printed."""
 
     def hear(self, event: Event) -> None:
         match event:
@@ -128,8 +135,11 @@ class Terminal:
             case RequestClosed(request_id):
                 self._requests.pop(request_id, None)
                 self._assessments.pop(request_id, None)
+                self._rehearsals.pop(request_id, None)
             case QuestionAsked():
                 self._questions.put_nowait(event)
+            case RehearsalMoved():
+                self._tell_rehearsal(event)
             case RequestDecided(request_id, decision):
                 self._say(f"{request_id[:8]} {decision.verdict}: {decision.reason}")
             case HostContacted(request_id, contact) if contact.allowed is False and contact.times == 1:
@@ -144,6 +154,31 @@ class Terminal:
                 self._say(f"{what} {remedy}")
             case _:
                 pass
+
+    def _tell_rehearsal(self, moved: RehearsalMoved) -> None:
+        """Note an outcome, and print it where its question is the one on the terminal."""
+        self._rehearsals.pop(moved.request_id, None)
+        self._outcome = "" if self._present == moved.request_id else self._outcome
+        if moved.rehearsal is not None:
+            self._rehearsals[moved.request_id] = moved.rehearsal
+        if self._present == moved.request_id:
+            if moved.why:
+                self._say(f"Not rehearsed: {moved.why}")
+            self._show_outcome()
+
+    def _show_outcome(self) -> None:
+        """Print all that would be handed over in answer to the present question; only that can be."""
+        if (rehearsal := self._rehearsals.get(self._present)) is not None:
+            self._say("It was rehearsed without network:", *rehearsal.text.split("\n"))
+            if self._approval_word:
+                how = f"Type '{self._handing_over}' to give the agent exactly this; nothing runs again."
+                self._say(f"{how} '{self._approval_word}' runs it for real.")
+            self._outcome = rehearsal.digest
+
+    @property
+    def _handing_over(self) -> str:
+        """What hands over the outcome on the terminal: with the word that approves, where one is to be copied."""
+        return HAND_OVER if self._approval_word == APPROVE else f"{HAND_OVER} {self._approval_word}"
 
     async def attend(self) -> None:
         """Ask the questions, until cancelled."""
@@ -164,6 +199,8 @@ class Terminal:
         approval = self._approval(request.agent, assessment.level)
         acceptance = self._acceptance(request) if approval else ""
         self._show(request, assessment, question, approval, acceptance)
+        self._present, self._approval_word, self._outcome = request.id, approval, ""
+        self._show_outcome()
         self._forget_typed()
         while self._engine.desk.position(request.id):
             answer = await self._line(request.id)
@@ -179,7 +216,8 @@ class Terminal:
     async def _act(self, request: Request, approval: str, answer: str, level: Level | None, *, accepting: bool) -> str:
         """Do what was typed, after the PIN where that is asked for; return what to say."""
         try:
-            proven = (accepting or _approves(approval, answer)) and await self._prove(request.id, level)
+            giving = accepting or _approves(approval, answer) or self._hands_over(answer)
+            proven = giving and await self._prove(request.id, level)
         except KnownError as error:
             return f"Not approved: {error}"
         if accepting:
@@ -216,7 +254,7 @@ class Terminal:
         by = ApproveBy.of(self._engine.parts.configuration.settings)
         if by is ApproveBy.MOUSE:
             return ""
-        return new_word() if by.asks_word(level) else agent if level is Level.CRITICAL else "approve"
+        return new_word() if by.asks_word(level) else agent if level is Level.CRITICAL else APPROVE
 
     def _acceptance(self, request: Request) -> str:
         """Return what accepts the sandbox of `request`; empty where it is as strong as last time."""
@@ -235,9 +273,15 @@ class Terminal:
         word, _, reason = answer.strip().partition(" ")
         if _approves(approval, answer):
             return self._engine.answer(request.id, request.digest, Verdict.APPROVED, "", proven=proven)
+        if self._hands_over(answer):
+            return self._engine.hand_over(request.id, request.digest, self._outcome, proven=proven)
         if word == "deny":
             return self._engine.answer(request.id, request.digest, Verdict.DENIED, reason or "Denied by a person.")
         return _invitation(approval)
+
+    def _hands_over(self, answer: str) -> bool:
+        """Return whether `answer` hands over an outcome that was printed."""
+        return bool(self._outcome and self._approval_word) and answer.strip() == self._handing_over
 
     async def _line(self, request_id: str) -> str | None:
         """Return the next line typed; None when the question has ended meanwhile."""

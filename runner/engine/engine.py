@@ -15,6 +15,7 @@ from runner.engine.path import GONE
 from runner.engine.recall import recalled
 from runner.engine.refusals import Refusals
 from runner.engine.runs import STOPPED
+from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import CallsRefused, GatewayOpened, QuestionPaused, QuestionsMoved
 from runner.model.lifecycle import Phase
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from runner.engine.sandbox_watch import SandboxWatch
     from runner.engine.timekeeping import Timekeeping
     from runner.model.answer import Answer
-    from runner.model.decision import Verdict
     from runner.model.events import Event
     from runner.model.request import Isolation
     from runner.model.result import CapturedFile
@@ -111,7 +111,7 @@ class Engine:
     # ---- requests ----
 
     async def submit(self, submission: Submission) -> Ticket:
-        """Make the request of a tool call and start handling it; it is durable when this returns.
+        """Make the request of a tool call and start handling it; it is durable before anything follows from it.
 
         Raises Refused for arguments out of bounds and KnownError while no request can be taken: then
         there is no request and nothing will run.
@@ -122,6 +122,13 @@ class Engine:
     def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, *, proven: bool = False) -> str:
         """Take a person's answer to a question; return '' where it was accepted, else why not."""
         return self._door.take(request_id, digest, verdict, reason, proven=proven)
+
+    def hand_over(self, request_id: str, digest: str, outcome: str, *, proven: bool = False) -> str:
+        """Give the agent exactly the outcome with the digest `outcome`, which a rehearsal had; nothing runs.
+
+        Return '' where that was accepted, else why not.
+        """
+        return self._door.take(request_id, digest, Verdict.APPROVED, "", release=outcome, proven=proven)
 
     async def proven(self, pin: str) -> bool:
         """Return whether a PIN came, which is right then. Raises KnownError for any other.
@@ -159,7 +166,7 @@ class Engine:
             self._path.withdraw(request_id, why)
 
     def stop_all(self, why: str = STOPPED) -> None:
-        """Deny every open question and every approval that has not started, and stop every run."""
+        """Deny every open question and every approval that has not started, and stop every run and rehearsal."""
         self.modes.deny(why)
         self.runs.stop_all(why)
 
@@ -263,6 +270,7 @@ class Engine:
             await self.parts.follow_agreement()
         except KnownError as error:
             self._bulletin.trouble("secrets", error.what, error.remedy)
+        spawn("sign", self.history.sign())  # the file may have been agreed to just now
 
     def _compare_rules(self, problems: tuple[str, ...]) -> None:
         """Reload when a worker process found other errors in the person's rules: the files have changed since."""
@@ -314,6 +322,7 @@ class Engine:
         self.installing.close()
         aside = self.absence.set_aside()
         self.stop_all(why)
+        await self.runs.rehearsals.close(why)
         await self.history.close()
         await self.bounds.close()
         await self._timekeeping.close()

@@ -76,7 +76,7 @@ class Entrance:
         self._membership = membership
 
     async def admit(self, submission: Submission, begin: Callable[[Case], None]) -> tuple[Case, bool]:
-        """Make the request of a tool call and `begin` it; it is durable when this returns.
+        """Make the request of a tool call and `begin` it; it is durable before anything follows from it.
 
         Return it, and whether the call joined an identical request that was there already.
 
@@ -104,10 +104,10 @@ class Entrance:
             if submission.may_join and (there := self._joining.join(request)) is not None:
                 return there, True
             case = Case(request, self._record)
-            try:
-                await case.advance(Phase.ARRIVED, request, RequestArrived(request))
-            except LedgerFailed as failure:
-                raise KnownError(failure.what, f"Nothing was run. {failure.remedy}") from failure
+            if self._bulletin.standing("ledger") is None:
+                case.advance_soon(Phase.ARRIVED, request, RequestArrived(request))
+            else:
+                await _written(case)
             begin(case)
             return case, False
 
@@ -205,6 +205,14 @@ class Entrance:
                 f"Sandbox {kept.id} is for {kept.language.value} and shell code.", "Create one for this language."
             )
         return kept
+
+
+async def _written(case: Case) -> None:
+    """Record the arrival of a request while the ledger may not work. Raises KnownError where it does not."""
+    try:
+        await case.advance(Phase.ARRIVED, case.request, RequestArrived(case.request))
+    except LedgerFailed as failure:
+        raise KnownError(failure.what, f"Nothing was run. {failure.remedy}") from failure
 
 
 def _request(

@@ -28,7 +28,7 @@ PAUSE = 5.0
 RECOVERED = "recovered"
 """Kind of the entry that is written when the history can be written again."""
 OUTSIDE = "anchor"
-"""The trouble of places outside of the history; it keeps nothing from being approved."""
+"""The trouble of places outside, where the history's end is noted or its entries are sent; it blocks no approval."""
 LEFT = "Run Verify in History to find out whether more is damaged. Nothing of it will run."
 
 
@@ -51,16 +51,19 @@ class HistoryOpening:
         self._cases = cases
         self._path = path
         self._settled = False
+        self._postponed = False
+        """Whether signing waits for the person to say where the key is kept."""
         self._timer: asyncio.TimerHandle | None = None
         self._trying = asyncio.Lock()
         """Held during an attempt."""
         self._over = False
         self._outside: dict[str, KnownError] = {}
-        """Places outside of the history at which its end could not be noted."""
+        """Places outside of the history at which something failed."""
         bulletin.listen(self._hear)
 
     async def open(self) -> None:
         """Open the history. Where it may work later it is tried again, until it does or the console closes."""
+        self._ledger.noted_outside = partial(self._noted, asyncio.get_running_loop())
         await self._opener.open("ledger", self._ledger.open)
 
     async def settle(self) -> None:
@@ -124,7 +127,7 @@ class HistoryOpening:
         take_up(cases, self._record, self._cases, self._path)
 
     def _noted(self, loop: asyncio.AbstractEventLoop, where: str, error: KnownError | None) -> None:
-        """Report, from the thread that notes heads outside, whether that works."""
+        """Report, from the thread that notes heads outside or sends entries there, whether that works."""
         # A console that has closed has nobody to tell; the log has it.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(self._report_outside, where, error)
@@ -139,8 +142,18 @@ class HistoryOpening:
         else:
             self._bulletin.clear(OUTSIDE)
 
+    async def sign(self) -> None:
+        """Begin to sign where that had to wait for the person to say where the key is kept.
+
+        The first signed head covers what was written before it.
+        """
+        if self._postponed and self._ledger.is_open:
+            await self._seal()
+
     async def _seal(self) -> None:
-        self._ledger.noted_outside = partial(self._noted, asyncio.get_running_loop())
+        self._postponed = not self._ledger.may_sign
+        if self._postponed:
+            return
         await self._opener.open("secrets", self._ledger.seal)
         if self._ledger.doubt:
             self._record.ledger_works()

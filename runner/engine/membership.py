@@ -195,12 +195,12 @@ class Membership:
     async def _follow_renaming(self, name: str, new: str) -> None:
         """End what belongs to the old name of an agent."""
         self._withdraw_all(name, RENAMED.format(new))
+        await self._forgotten(name, "renamed")  # before anything is written: a call may come meanwhile
         await self._record.note("agent-renamed", "", {"agent": name, "to": new})
-        await self._forgotten(name, "renamed")
 
     async def _ended(self, name: str) -> None:
+        await self._forgotten(name, "revoked")  # before anything is written: a call may come meanwhile
         await self._record.note("agent-revoked", "", {"agent": name})
-        await self._forgotten(name, "revoked")
 
     async def _forgotten(self, name: str, how: str) -> None:
         """End what was remembered for a name that stands for no agent any more."""

@@ -1,4 +1,4 @@
-"""The ledger that is open: opened, sealed, renewed and closed."""
+"""The ledger that is open: opened, sealed, renewed and closed, with what follows it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from runner.audit.outside import SignedHead
 from runner.audit.seal import Seal
 from runner.audit.search import History, LeftOpen
 from runner.audit.tables import LedgerDamaged
+from runner.audit.telemetry.feed import TelemetryFeed
 from runner.identity import signer
 from runner.model.errors import KnownError
 from runner.system.tasks import in_daemon
@@ -25,8 +26,13 @@ if TYPE_CHECKING:
 
     from runner.audit.captures import Captures
     from runner.audit.outside import OutsideAnchor
+    from runner.audit.telemetry.feed import LogStore
     from runner.identity.secrets import Secrets
     from runner.system.places import Places
+
+
+LOG_STORE = "the log store"
+"""Where entries are sent, among the places outside of the history."""
 
 
 class OpenLedger:
@@ -43,6 +49,9 @@ class OpenLedger:
         """Where else signed heads are noted."""
         self.noted_outside: Callable[[str, KnownError | None], None] = lambda where, error: None
         """Called in a thread after each attempt to do so, with the error where it failed."""
+        self.log_store: Callable[[], LogStore] | None = None
+        """Connects to what gets the entries; None where nothing is configured."""
+        self._feed: TelemetryFeed | None = None
         self._indexer: Indexer | None = None
         self._changing = asyncio.Lock()
         """Held while the ledger is opened, renewed or closed."""
@@ -57,6 +66,11 @@ class OpenLedger:
     @property
     def is_open(self) -> bool:
         return self._ledger is not None
+
+    @property
+    def may_sign(self) -> bool:
+        """Whether the person has said where the key that signs is kept."""
+        return not self._secrets.undecided
 
     @property
     def writer(self) -> Ledger:
@@ -94,9 +108,30 @@ class OpenLedger:
         self._ledger = ledger
         self._indexer = Indexer(self._places.ledger)
         ledger.grown = self._indexer.wake
+        if self.log_store is not None:
+            await self._send_to(self.log_store, self._indexer)
         if ledger.id != self._id:
             self._id = ledger.id
             self.number += 1
+
+    async def _send_to(self, connect: Callable[[], LogStore], indexer: Indexer) -> None:
+        """Begin to send entries. Where that fails the history is open all the same."""
+
+        def done(error: KnownError | None) -> None:
+            self.noted_outside(LOG_STORE, error)
+
+        try:
+            feed = await asyncio.to_thread(TelemetryFeed, self._places.ledger, self._places.sent, connect, done)
+        except KnownError as error:
+            done(error)
+            return
+        self._feed = feed
+
+        def grown() -> None:
+            indexer.wake()
+            feed.wake()
+
+        self.writer.grown = grown
 
     async def renew(self) -> None:
         """Move the ledger's file aside and begin a new one, which names it and the last signed head.
@@ -203,6 +238,9 @@ class OpenLedger:
         if self._ledger is not None:
             ledger, self._ledger = self._ledger, None
             await ledger.close()
+        if self._feed is not None:
+            feed, self._feed = self._feed, None
+            await asyncio.to_thread(feed.close)
         keepers = (*filter(None, (self._anchors,)), *self._outside)
         self._anchors, self._outside = None, ()
         await asyncio.gather(*(asyncio.to_thread(keeper.close) for keeper in keepers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.audit.captures import Captures
@@ -23,6 +24,7 @@ from runner.sandbox import available
 from runner.system.aside import Aside
 
 if TYPE_CHECKING:
+    from runner.audit.telemetry.feed import LogStore
     from runner.gateway.server import Gateway
     from runner.gateway.tools import Counter
     from runner.model.assessment import Assessment
@@ -47,6 +49,8 @@ class Parts:
         self.assessor = Assessor(places.config / own.FOLDER)
         self.ledger = OpenLedger(places, self.captures, self.secrets)
         self.ledger.places_outside = outside_anchors(loaded.settings, places)
+        if address := loaded.settings.history_opentelemetry:
+            self.ledger.log_store = partial(_collector, address)
         self.files = RunFiles(places, self.captures, lambda: self.configuration.settings)
         self.sandboxes = SandboxChoice(
             sandboxes or available.sandboxes(loaded.settings),
@@ -105,6 +109,13 @@ class Parts:
         await self.sandboxes.close()
         await self.ledger.close()
         self.captures.close()
+
+
+def _collector(address: str) -> LogStore:
+    """Import what sends records, half a second, and return the collector at `address`. Raises KnownError."""
+    from runner.audit.telemetry.otlp import OtlpLogStore
+
+    return OtlpLogStore(address)
 
 
 def _gateway_class() -> type[Gateway]:

@@ -17,9 +17,12 @@ from runner.model.errors import KnownError
 from runner.model.events import RequestAssessed, RequestClosed, RequestDecided, RequestEdited, RunFinished, RunStarted
 from runner.model.lifecycle import Phase
 from runner.model.recorded import record_of
+from runner.model.rehearsal import RELEASED
 from runner.model.request import NetworkMode, Tool
+from runner.model.result import Outcome
 from runner.requests import bounds
 from runner.requests.network import through_gate
+from runner.sandbox.contract import NotPermitted
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from runner.engine.recorder import Recorder
     from runner.engine.runs import Runs
     from runner.model.assessment import Assessment
+    from runner.model.rehearsal import Rehearsal
     from runner.model.request import Request
     from runner.model.result import Result
     from runner.requests.case import Case
@@ -39,6 +43,8 @@ if TYPE_CHECKING:
 
 FOR_THE_WINDOW = frozenset({"chosen", "warm", "missing"})
 """Facts about the sandbox that help no agent, and cost its tokens."""
+READING = frozenset({Tool.CODE_SANDBOX_INFO, Tool.CODE_LIST_FILES, Tool.CODE_READ_FILE})
+"""Tools that change nothing: their approval is durable before the agent gets its answer, not before they are used."""
 UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
 BROKEN = "Assent itself failed while handling this request; see its fault log. Ask again."
 OUTCOME_UNKNOWN = "Not known here: the agent's program runs it on this machine itself, in no sandbox of Assent."
@@ -99,11 +105,15 @@ class Path:
             decision = await self._deny_unwritten(case, failure)
         result, facts, problem = None, None, ""
         if decision.verdict is Verdict.APPROVED:
-            if case.request.tool is Tool.CODE_EXECUTE:
+            if case.released is not None:
+                result = await self._release(case, decision, case.released)
+            elif case.request.tool is Tool.CODE_EXECUTE:
                 result = await self._run(case, decision)
             else:
                 facts, problem = await self._do(case, decision)
-        await self._close(case, Answer(case.request.id, decision, result, facts, problem, *await self._changes(case)))
+        changes, limits = await self._changes(case)
+        answer = Answer(case.request.id, decision, result, facts, problem, changes, limits, case.rehearsed)
+        await self._close(case, answer)
 
     async def _assessed(self, case: Case) -> Decision | None:
         """Assess the request; return the denial of one that was ended before its turn. Raises LedgerFailed."""
@@ -123,7 +133,7 @@ class Path:
             assert refusal is not None
             return refusal
         case.assessment = reading.result()
-        await case.advance(Phase.ASSESSED, case.assessment, RequestAssessed(request.id, case.assessment))
+        case.advance_soon(Phase.ASSESSED, case.assessment, RequestAssessed(request.id, case.assessment))
         return None
 
     async def _decided(self, case: Case, decision: Decision) -> Decision:
@@ -134,7 +144,16 @@ class Path:
         if decision.verdict is Verdict.APPROVED and case.edited is not None and case.edited_assessment is not None:
             await case.attach(editing.EDITED, editing.entry(case))
             self._record.publish(RequestEdited(case.request.id, case.edited, case.edited_assessment))
-        await case.advance(Phase(decision.verdict.value), decision, RequestDecided(case.request.id, decision))
+        if case.released is not None:
+            if decision.verdict is Verdict.APPROVED:
+                await case.attach(RELEASED, {"rehearsal": case.released.digest})
+            else:
+                await self._withhold(case)
+        phase, event = Phase(decision.verdict.value), RequestDecided(case.request.id, decision)
+        if decision.verdict is Verdict.APPROVED and case.request.tool in READING and self._record.works:
+            case.advance_soon(phase, decision, event)
+        else:
+            await case.advance(phase, decision, event)
         return decision
 
     async def _decide(self, case: Case) -> Decision:
@@ -154,14 +173,32 @@ class Path:
                 return answer
         raise AssertionError("nobody decided, not even a person")
 
+    async def _release(self, case: Case, decision: Decision, rehearsal: Rehearsal) -> Result:
+        """Return the outcome that the person was shown and handed over, recorded as what the agent gets."""
+        try:
+            self._door.require(case, decision)
+        except NotPermitted as refusal:
+            await self._withhold(case)
+            withheld = not_run(case.request, refusal, Outcome.KILLED)
+            return await self._finish(case, withheld)
+        return await self._finish(case, rehearsal.result)
+
+    async def _withhold(self, case: Case) -> None:
+        """Drop the outcome of a rehearsal that is not handed over after all."""
+        case.released = None
+        await asyncio.to_thread(self._parts.files.drop_rehearsed, case.request.id)
+
     async def _run(self, case: Case, decision: Decision) -> Result:
         """Run what was approved and record its end, whatever happens. Return the result in full, for the answer."""
-        whole = await self._runs.run(case, decision)
+        return await self._finish(case, await self._runs.run(case, decision))
+
+    async def _finish(self, case: Case, whole: Result) -> Result:
+        """Record the end of a run, and return it in full."""
         limit = self._parts.configuration.settings.history_output_bytes
         recorded, left_out = await asyncio.to_thread(record_of, whole, limit)
         case.result = recorded
         body = {**encode(recorded), **left_out, **await self._store(case, recorded)}
-        await self._record.persist(case, Phase.FINISHED, body, RunFinished(case.request.id, recorded))
+        case.advance_soon(Phase.FINISHED, body, RunFinished(case.request.id, recorded))  # `_close` waits for it
         return whole
 
     async def _do(self, case: Case, decision: Decision) -> tuple[dict[str, object] | None, str]:
@@ -187,7 +224,7 @@ class Path:
             case.result = shown
             body |= {**encode(shown), **left_out}
             event = RunFinished(case.request.id, shown)
-        await self._record.persist(case, Phase.FINISHED, body, event)
+        case.advance_soon(Phase.FINISHED, body, event)  # `_close` waits for it
         return facts, problem
 
     async def _begin_build(self, case: Case, decision: Decision) -> None:
@@ -244,7 +281,9 @@ class Path:
         why = f"Assent could not write its history: {failure.what}"
         decision = Decision(Verdict.DENIED, Decider.ENGINE, why, digest=case.request.digest)
         case.decision, case.edited, case.edited_assessment = decision, None, None
-        case.answer.set_result(Answer(case.request.id, decision))
+        if case.released is not None:
+            await self._withhold(case)
+        case.answer.set_result(Answer(case.request.id, decision, rehearsed=case.rehearsed))
         await self._record.persist(case, Phase.DENIED, decision, RequestDecided(case.request.id, decision))
         return decision
 
@@ -281,4 +320,4 @@ class Path:
             case.result = not_run(request, KnownError(why))
             await self._record.persist(case, Phase.FINISHED, case.result, RunFinished(request.id, case.result))
         assert case.decision is not None
-        await self._close(case, Answer(request.id, case.decision, case.result))
+        await self._close(case, Answer(request.id, case.decision, case.result, rehearsed=case.rehearsed))

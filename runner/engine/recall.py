@@ -11,6 +11,7 @@ from runner.audit.search import History
 from runner.engine.edits import changed_code
 from runner.model.answer import Answer
 from runner.model.lifecycle import Phase
+from runner.model.rehearsal import REHEARSING
 from runner.model.request import Tool
 from runner.requests.case import PARKED
 
@@ -76,4 +77,5 @@ def _answer(record: CaseRecord, changes: str) -> Answer:
         problem,
         changes,
         approved_limits(record),
+        REHEARSING in bodies,
     )

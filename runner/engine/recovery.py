@@ -8,6 +8,7 @@ from runner.approval.editing import EDITED
 from runner.engine.path import UNDECIDED
 from runner.model.events import RequestArrived, RequestAssessed, RequestJoined
 from runner.model.lifecycle import Phase
+from runner.model.rehearsal import ENDED, REHEARSED, REHEARSING, RELEASED
 from runner.requests.case import JOINED, PARKED, Case
 from runner.system.tasks import spawn
 
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from runner.model.record import Record
     from runner.requests.cases import Cases
 
-INTERRUPTED = "The console stopped before anybody answered. Nothing was run; ask again."
+INTERRUPTED = "The console stopped before anybody answered. Ask again."
 LOST = "The console stopped while this was running; the run was ended and its output is lost."
-OF_A_REQUEST = frozenset({*(phase.value for phase in Phase), PARKED, EDITED})
+OF_A_REQUEST = frozenset({*(phase.value for phase in Phase), PARKED, EDITED, REHEARSING, REHEARSED, ENDED, RELEASED})
 """Kinds of entries that a new ledger has to hold as well, as the request is continued from them."""
 
 
@@ -34,6 +35,7 @@ def take_up(left_open: Iterable[CaseRecord], record: Record, cases: Cases, path:
         kinds = [step.entry.kind for step in left.steps]
         # Its callers went with the earlier process; one that was answered `pending` comes for the answer.
         case.callers, case.parked, case.asked = 0, PARKED in kinds, 1 + kinds.count(JOINED)
+        case.rehearsed = REHEARSING in kinds
         record.publish(RequestArrived(left.request))
         if case.asked > 1:
             record.publish(RequestJoined(left.request.id, case.asked))

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from runner.settings.loading import Settings
     from runner.system.places import Places
 
+REHEARSED = Bounds(20, 4 << 20, 8 << 20)
+"""How much is collected of the files of one rehearsal, at most."""
+
+
+def rehearsal_of(request_id: str) -> str:
+    """Return the id under which the rehearsal of a request runs and stores its files: a real run may follow it."""
+    return f"{request_id}-rehearsal"
+
 
 class RunFiles:
     """The store for artifacts and created files, as the settings describe it."""
@@ -39,6 +47,25 @@ class RunFiles:
         bounds = self.bounds()
         return None if bounds is None else Collect(self._captures.draft(request_id), bounds)
 
+    def collect_rehearsed(self, request_id: str) -> Collect | None:
+        """Return the same for a rehearsal, with narrower bounds: nobody has decided that it may fill the disk.
+
+        Raises OSError.
+        """
+        bounds = self.bounds()
+        if bounds is None:
+            return None
+        most = Bounds(
+            min(bounds.files, REHEARSED.files),
+            min(bounds.file_bytes, REHEARSED.file_bytes),
+            min(bounds.all_bytes, REHEARSED.all_bytes),
+        )
+        return Collect(self._captures.draft(rehearsal_of(request_id)), most)
+
+    def drop_rehearsed(self, request_id: str) -> None:
+        """Remove the files of a rehearsal that nobody gets."""
+        self._captures.drop(rehearsal_of(request_id))
+
     def store(
         self, request: Request, assessment: Assessment | None, decision: Decision | None, result: Result
     ) -> dict[str, object]:
@@ -46,11 +73,12 @@ class RunFiles:
 
         Raises OSError and KnownError.
         """
+        drafted = rehearsal_of(request.id) if result.meta.rehearsed else request.id
         path = None
         try:
             path = artifacts.store(self._places, self._settings().store_code, request, assessment, decision, result)
         finally:
-            self._captures.keep(request.id, result.files, lasting=path is not None)
+            self._captures.keep(drafted, result.files, lasting=path is not None)
         if path is None:
             return {"artifact": ""}
         return {"artifact": str(path), "artifact_sha256": artifacts.fingerprint(path)}

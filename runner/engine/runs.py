@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.networking import Networking
     from runner.engine.parts import Parts
+    from runner.engine.rehearsing import Rehearsals
     from runner.model.decision import Decision
     from runner.model.record import Record
     from runner.model.request import Request
@@ -51,7 +52,10 @@ class Runs:
         sandboxes: KeptSandboxes,
         installing: Installing,
         networking: Networking,
+        rehearsals: Rehearsals,
     ) -> None:
+        """`rehearsals` are ended together with all runs."""
+        self.rehearsals = rehearsals
         self._parts = parts
         self._record = record
         self._door = door
@@ -212,12 +216,15 @@ class Runs:
         return self._networking.reachable(request_id)
 
     def stop_all(self, why: str) -> None:
+        """Stop every run, installation and rehearsal."""
+        self.rehearsals.stop_all(why)
         for request_id in (*self._runs, *self._starting, *self._installing.active):
             self.stop(request_id, why)
 
     def end_without_loop(self, why: str) -> None:
-        """End every run although the loop does not come round. May be called on any thread."""
+        """End every run and rehearsal although the loop does not come round. May be called on any thread."""
         self._networking.shut_all()
+        self.rehearsals.end_without_loop(why)
         for run in (*self._runs.copy().values(), *self._installing.unpacking):
             run.stop(why)
             if isinstance(run, Killable):

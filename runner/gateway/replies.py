@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from runner.model.errors import KnownError
     from runner.model.result import CapturedFile
 
-JOINED = "Note: this is the answer to an identical call of yours before; it ran once. Call again for another run."
+JOINED = "Note: an identical call of yours was open; both are one request with this answer. Call again for another."
 DELIVERED_BEFORE = "This answer was delivered before; nothing ran again."
 
 

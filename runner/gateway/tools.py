@@ -208,8 +208,8 @@ class Tools:
     async def _reply(self, answer: Answer, caller: Caller) -> Reply:
         """Return the reply with an answer and, for models, the pictures that its run made."""
         reply = replies.answered(answer, self._limit_kb, as_it_is=caller.as_it_is)
-        if answer.result is None or caller.as_it_is or not answer.result.files:
-            return reply
+        if answer.result is None or caller.as_it_is or not answer.result.files or answer.result.meta.rehearsed:
+            return reply  # of a rehearsal the person was shown the names of files, and not the pictures in them
         return replies.with_pictures(reply, await pictures.of_run(answer.result, self._counter.captured))
 
     async def _recall(self, request_id: str, caller: Caller) -> Reply:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from runner.model.rehearsal import RehearsalMode
 from runner.model.request import CLIENT_TOOLS, NEW_PLACE, Language, NetworkMode, Tool
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Allowance:
     """Whether it may ask for network."""
     packages: bool = True
     """Whether it may ask for packages."""
+    rehearse: str = RehearsalMode.OFF.value
+    """Where its code runs without network before a person decides; a value of `RehearsalMode`."""
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> Allowance:
@@ -52,6 +55,9 @@ class Allowance:
         for name in ("network", "packages"):
             if type(values.get(name, True)) is not bool:
                 raise ValueError(f"{name} of an agent must be true or false")
+        if values.get("rehearse", "") not in tuple(RehearsalMode):
+            named = ", ".join(repr(mode.value) for mode in RehearsalMode)
+            raise ValueError(f"rehearse of an agent must be among {named}")
         languages = values.get("languages", ())
         if not isinstance(languages, (list, tuple)) or not {*languages} <= {*Language}:
             raise ValueError(f"languages of an agent must be among {', '.join(Language)}")

@@ -9,6 +9,7 @@ from enum import StrEnum
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from runner.identity.keyring_answer import KeyringAnswer, read_answer, write_answer
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.system.plain_file import read_file
@@ -32,6 +33,13 @@ TRUSTED = (
 )
 """Backends in use. Others may store plain text silently: `keyrings.alt` is chosen by default without D-Bus."""
 UNLOCK = "Unlock or set up the keyring of your desktop (GNOME Keyring, KWallet, KeePassXC), then start Assent again."
+WITHHELD = {
+    KeyringAnswer.UNASKED: "Assent has not asked yet whether it may use your keyring.",
+    KeyringAnswer.REFUSED: "you chose not to use the keyring.",
+}
+"""Why a keyring that may be there is not used."""
+NEXT_START = "you have allowed the keyring since, which counts from the next start."
+ANSWER = "Allow the keyring under First steps in the window."
 
 T = TypeVar("T")
 
@@ -49,16 +57,23 @@ class Where:
     kind: Vault
     explanation: str
     remedy: str = ""
+    answer: KeyringAnswer = KeyringAnswer.ALLOWED
+    """What the person has said about the keyring."""
 
 
 class Secrets:
-    """The secrets, for any thread but the window's: the first call may take up to `patience` seconds."""
+    """The secrets, for any thread but the window's: the first call may take up to `patience` seconds.
+
+    A keyring that the person has not allowed is not touched, so no desktop asks for its password.
+    """
 
     def __init__(self, places: Places, settings: Settings, patience: float = PATIENCE) -> None:
+        self._places = places
         self._file = places.secrets
+        self._answer = read_answer(places)
         self._suffix = f" {places.data}"
         self._agreed = settings.secrets_file
-        self._keyring = _Keyring(patience)
+        self._keyring = _Keyring(patience, WITHHELD.get(self._answer, ""))
         self._memory: dict[str, str] = {}
         self._lock = threading.Lock()
 
@@ -68,11 +83,42 @@ class Secrets:
             if self._keyring.works():
                 return Where(Vault.KEYRING, f"Secrets are kept in the keyring ({self._keyring.name}).")
             why = self._keyring.problem
+            remedy = self._keyring.remedy
             if self._agreed:
                 problem = f"Secrets are kept in {self._file}, which only you can read: {why}"
-                return Where(Vault.FILE, problem, UNLOCK)
+                return Where(Vault.FILE, problem, remedy, self._answer)
             problem = f"Secrets are kept in memory and are lost when Assent ends: {why}"
-            return Where(Vault.MEMORY, problem, f"{UNLOCK} Or agree in Settings to a file that only you can read.")
+            remedy = f"{remedy} Or agree in Settings to a file that only you can read."
+            return Where(Vault.MEMORY, problem, remedy, self._answer)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether nobody has said where secrets go: a key that is made now would be lost. Never waits."""
+        return self._answer is KeyringAnswer.UNASKED and not self._agreed
+
+    def take_answer(self, answer: KeyringAnswer) -> Where:
+        """Keep what the person says about the keyring and return where secrets go now.
+
+        A first answer counts at once; one that takes back an earlier one counts from the next start, as what was
+        signed since then is signed with the key in use. Raises KnownError where the answer cannot be written.
+        """
+        with self._lock:
+            write_answer(self._places, answer)
+            first, self._answer = self._answer is KeyringAnswer.UNASKED, answer
+            if first and answer is KeyringAnswer.ALLOWED:
+                self._open_keyring()
+            elif first:
+                self._keyring.withhold(WITHHELD[answer], ANSWER)
+            elif answer is KeyringAnswer.ALLOWED and self._keyring.withheld:
+                self._keyring.withhold(NEXT_START, "Start Assent again.")
+        return self.where
+
+    def _open_keyring(self) -> None:
+        """Use the keyring from now on, and bring what is in memory there."""
+        self._keyring.withhold("", UNLOCK)
+        for name, value in tuple(self._memory.items()):
+            if self._keyring.works() and self._keyring.set(name + self._suffix, value):
+                del self._memory[name]
 
     def get(self, name: str) -> str | None:
         """Return the secret called `name`, None where there is none. Raises KnownError where the file is broken."""
@@ -93,7 +139,7 @@ class Secrets:
         stored = self.get(name)
         with self._lock:
             if stored is None and self._keyring.problem and not self._keyring.absent:
-                raise KnownError(f"It cannot be read: {self._keyring.problem}", UNLOCK)
+                raise KnownError(f"It cannot be read: {self._keyring.problem}", self._keyring.remedy)
         return stored
 
     def set(self, name: str, value: str) -> Where:
@@ -159,14 +205,21 @@ class Secrets:
 class _Keyring:
     """The system's keyring with a time limit. After its first failure it is not used until the next start."""
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, patience: float, withheld: str = "") -> None:
+        """`withheld` is why it may not be used, as the second half of a sentence."""
         self._patience = patience
         self._backend: Any = None
         self.name = ""
-        self.problem = ""
-        """Why it is not used: one sentence."""
+        self.withhold(withheld, ANSWER if withheld else UNLOCK)
         self.absent = False
         """Whether there is none to use, so that no secret can be in it."""
+
+    def withhold(self, why: str, remedy: str) -> None:
+        """Leave it alone from now on because of `why`; use it where that is empty."""
+        self.withheld = bool(why)
+        self.problem = why
+        """Why it is not used: one sentence."""
+        self.remedy = remedy
 
     def works(self) -> bool:
         """Return whether the keyring answers; tried once."""

@@ -48,10 +48,13 @@ def signing_key(secrets: Secrets) -> bytes:
     return key
 
 
-def vouching(places: Places) -> Vouching:
-    """Return key and anchor of this installation as they are now. May wait for the keyring."""
+def vouching(places: Places, secrets: Secrets | None = None) -> Vouching:
+    """Return key and anchor of this installation as they are now. May wait for the keyring.
+
+    `secrets` are those in use, whose keyring is not asked again after it has failed; by default those of a new start.
+    """
     try:
-        secrets = Secrets(places, load(places, os.environ).settings)
+        secrets = secrets or Secrets(places, load(places, os.environ).settings)
         key = secrets.get(NAME)
         return Vouching(Seal(_key(key)).public, anchor(secrets)) if key else Vouching()
     except KnownError as error:

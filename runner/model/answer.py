@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 EDITED = "Note: a person changed the code before approving it. This is what ran, compared with what you sent:"
 LIMITED = "Note: a person changed the limits before approving it:"
+REHEARSED = (
+    "Note: this ran once, in a rehearsal sandbox without network, before a person looked at it. "
+    "The person handed over exactly this outcome; nothing ran again."
+)
+WITHHELD = "It ran in a rehearsal sandbox without network only, and its outcome is not handed over."
 NOTHING_RAN = "Nothing was run; there is no output."
 MARK = re.compile(r"\n\.\.\. \(output truncated: [\d,]+ bytes left out\) \.\.\.\n")
 """Marks where output was left out."""
@@ -61,6 +66,8 @@ class Answer:
     """A person's changes to the code before approving it, as a difference."""
     limits: str = ""
     """A person's changes to the limits before approving it, in words."""
+    rehearsed: bool = False
+    """Whether its code was started for a rehearsal."""
 
     @property
     def status(self) -> Status:
@@ -108,11 +115,13 @@ class Answer:
             facts = "\n".join(_line(name, value) for name, value in (self.facts or {}).items())
             return self._with_changes(facts or "Done.")
         reply = f"{self.status.value.capitalize()}: {self.decision.reason}".rstrip(": ")
-        return f"{_sentence(reply)} {NOTHING_RAN}"
+        return f"{_sentence(reply)} {WITHHELD if self.rehearsed else NOTHING_RAN}"
 
     def _with_changes(self, said: str) -> str:
         """Return the text with the person's changes added at its end."""
         parts = [said]
+        if self.result is not None and self.result.meta.rehearsed:
+            parts.append(REHEARSED)
         if self.limits:
             parts.append(f"{LIMITED} {self.limits}.")
         if self.changes:
@@ -135,6 +144,8 @@ class Answer:
             data["facts"] = self.facts
         if self.result is not None:
             data |= _run_data(self.result)
+            if self.result.meta.rehearsed:
+                data["rehearsed"] = REHEARSED
         elif self.decision.verdict is not Verdict.APPROVED:
             data["message"] = self.text()
         return data

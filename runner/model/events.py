@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from runner.model.decision import Decision
     from runner.model.kept_sandbox import Kept
     from runner.model.network import Contact
+    from runner.model.rehearsal import Rehearsal, RehearsalPhase
     from runner.model.request import Isolation, Request
     from runner.model.result import Result, Usage
 
@@ -62,6 +63,20 @@ class QuestionsMoved:
 
     ends: tuple[tuple[str, float, float], ...]
     """Of each the request, its deadline on the clock of `since_boot`, and the seconds from question to deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class RehearsalMoved:
+    """The rehearsal of an open question has got further, or is over."""
+
+    request_id: str
+    phase: RehearsalPhase
+    why: str = ""
+    """Why there is none, in a sentence; empty otherwise."""
+    rehearsal: Rehearsal | None = None
+    """The outcome, where it is shown."""
+    began: bool = False
+    """Whether its code was started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +248,7 @@ Event = (
     | QuestionAsked
     | QuestionPaused
     | QuestionsMoved
+    | RehearsalMoved
     | RequestEdited
     | RequestDecided
     | ApprovalArmed

@@ -55,6 +55,10 @@ NEW_PLACE = frozenset({Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX})
 """Tools that run code, or make a sandbox to run it in later."""
 
 
+ALL_LIMITS = "time, memory, processor, process and output limits"
+"""The protection of a sandbox that binds every resource by itself."""
+
+
 class Isolation(StrEnum):
     """Where code can run, weakest first (spec X1)."""
 
@@ -63,7 +67,10 @@ class Isolation(StrEnum):
     LOCAL = "local"
     """Processes in bubblewrap."""
     DOCKER = "docker"
+    GVISOR_DIRECT = "gvisor-direct"
+    """gVisor that Assent starts itself, without a container engine."""
     GVISOR = "gvisor"
+    """gVisor as a runtime of a container engine."""
     CLOUD = "cloud"
 
     @property
@@ -73,17 +80,30 @@ class Isolation(StrEnum):
     @property
     def label(self) -> str:
         """Its name in a sentence."""
-        return {Isolation.DOCKER: "Docker", Isolation.GVISOR: "gVisor"}.get(self, self.value)
+        return _LABELS.get(self.value, self.value)
+
+    @property
+    def is_container(self) -> bool:
+        """Whether code starts from an image, with a root file system of its own."""
+        return self in (Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolation.GVISOR)
+
+    @property
+    def is_gvisor(self) -> bool:
+        """Whether code has gVisor's kernel and not this machine's."""
+        return self in (Isolation.GVISOR_DIRECT, Isolation.GVISOR)
 
     @property
     def limits_cpu(self) -> bool:
-        """Whether it can limit the share of the processor: only containers can."""
+        """Whether it can limit the share of the processor, as containers can; a request says whether one does."""
         return self not in (Isolation.PROCESS, Isolation.LOCAL)
 
     @property
     def files_are_memory(self) -> bool:
         """Whether files count against the limit on memory, so that no more of them can be written than that."""
-        return self in (Isolation.DOCKER, Isolation.GVISOR)
+        return self.is_container
+
+
+_LABELS = {"docker": "Docker", "gvisor": "gVisor", "gvisor-direct": "gVisor without Docker"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +253,12 @@ class Request:
     claim: Claim = field(default_factory=Claim)
     """What the agent says about why it asks. It does not decide."""
     """Which session of the agent sent it, counted since the start of the console; 0 where that is not known."""
+
+    @property
+    def limits_cpu(self) -> bool:
+        """Whether its share of the processor is limited where it would run."""
+        direct = self.isolation is Isolation.GVISOR_DIRECT  # bound by a control group, where there is one
+        return self.isolation.limits_cpu and (not direct or ALL_LIMITS in self.protections)
 
     @cached_property
     def digest(self) -> str:

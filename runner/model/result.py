@@ -49,7 +49,7 @@ class Meta:
     """What is known about a run besides its output."""
 
     runtime: str = ""
-    """`process`, `local`, `docker`, `gvisor` or `cloud`: the isolation actually used."""
+    """`process`, `local`, `docker`, `gvisor-direct`, `gvisor` or `cloud`: the isolation actually used."""
     versions: dict[str, str] = field(default_factory=dict)
     image: str = ""
     limits: Limits = field(default_factory=Limits)
@@ -62,6 +62,8 @@ class Meta:
     dropped_stdout: int = 0
     """Bytes of output left out between head and tail."""
     dropped_stderr: int = 0
+    rehearsed: bool = False
+    """Whether it ran without network before a person decided, and was handed over as it was shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ class CapturedFile:
     """Relative to the workspace. What is no text or cannot be printed is written as an escape."""
     size: int
     sha256: str
+    at: float | None = None
+    """When it was changed last, in seconds since the run started; None where the sandbox cannot tell."""
 
 
 @dataclass(frozen=True, slots=True)

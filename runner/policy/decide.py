@@ -23,17 +23,17 @@ MOST_UNASKED = 100_000
 """Characters of code above which a person is always asked (console.md, *Regression list*, 8)."""
 
 
-WITH_GATE = (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR)
+WITH_GATE = (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolation.GVISOR)
 """Sandboxes in which a run with network reaches the hosts of its request and no others."""
 NO_GATE = {
     Isolation.PROCESS: "Plain processes are without any wall, so their network cannot be held to the hosts that were "
     "asked for."
 }
 WEAKEST = {
-    Level.CRITICAL: "Weakest sandbox, critical",
-    Level.HIGH: "Weakest sandbox, high",
-    Level.MEDIUM: "Weakest sandbox, medium and low",
-    Level.LOW: "Weakest sandbox, medium and low",
+    Level.CRITICAL: "Minimum sandbox for CRITICAL",
+    Level.HIGH: "Minimum sandbox for HIGH",
+    Level.MEDIUM: "Minimum sandbox for MEDIUM and LOW",
+    Level.LOW: "Minimum sandbox for MEDIUM and LOW",
 }
 """Names of the settings as the dialog has them."""
 

@@ -12,7 +12,7 @@ RUN, LIMITS, CODE, APPROVAL, AGENTS = "Where code runs", "Limits of a run", "Cod
 HISTORY, WINDOW, SECRETS, CONTAINER = "History", "Window", "Secrets", "Containers"
 PACKAGES = "Network and packages"
 
-_ISOLATIONS = "process local docker gvisor cloud"
+_ISOLATIONS = "process local docker gvisor-direct gvisor cloud"
 _RUNTIMES = (("runsc", "gvisor"), ("runc", "docker"), ("cloud", "e2b"))
 """`runsc` is the name the third source document has for gVisor."""
 _E2B = (("e2b", "cloud"), ("runsc", "gvisor"))
@@ -32,7 +32,7 @@ class Settings:
     sandbox_type: str = setting(
         "auto", "Which sandbox runs code; auto takes the strongest one that works here.",
         group=RUN, env="SANDBOX_TYPE", yaml="security.sandbox.runtime security.sandbox.type",
-        choices="auto local docker gvisor e2b", synonyms=_RUNTIMES, restart=True, later_choice="e2b",
+        choices="auto local docker gvisor-direct gvisor e2b", synonyms=_RUNTIMES, restart=True, later_choice="e2b",
     )
     sandbox_fallback: bool = setting(
         False, "Whether code may run in another sandbox where the one named does not work; in the Python API also "
@@ -40,7 +40,7 @@ class Settings:
         group=RUN, yaml="security.sandbox.fallback", restart=True,
     )
     security_level: str = setting(
-        "standard", "Bundle of limits, importable modules and required isolation; what is set by itself counts more.",
+        "standard", "Preset for limits, allowed modules and isolation. Individual settings override it.",
         group=RUN, env="SANDBOX_SECURITY_LEVEL", yaml="security.level", choices="permissive standard strict",
     )
     supported_languages: tuple[str, ...] = setting(
@@ -60,7 +60,6 @@ class Settings:
         "", "Path of the Bash that runs code in the local sandbox; empty finds one.",
         group=RUN, yaml="security.sandbox.languages.shell.interpreter", restart=True,
     )
-
     # ---- limits ----
     timeout_seconds: float = setting(
         30.0, "How long a run may take unless the agent asks for another time.",
@@ -117,7 +116,6 @@ class Settings:
         group=LIMITS, yaml="security.sandbox.limits.history_output_bytes", unit="bytes",
         at_least=4096, at_most=16_777_216,
     )
-
     # ---- code ----
     enforce_allowed_modules: bool = setting(
         False, "Whether Python code may import only the allowed modules. The level strict always holds to them.",
@@ -159,7 +157,6 @@ class Settings:
         1024, "The most code a request may hold; as much again in its input, and in its variables.",
         group=CODE, yaml="security.sandbox.limits.max_code_kb", unit="KB", at_least=1, at_most=16_384,
     )
-
     # ---- approval ----
     auto_approve_low: bool = setting(
         True, "Whether low-risk requests pass without asking; they are recorded in any case.",
@@ -192,7 +189,6 @@ class Settings:
         group=APPROVAL, yaml="security.sandbox.hitl.isolation.medium", choices=_ISOLATIONS, synonyms=_E2B,
         later_choice="cloud",
     )
-
     # ---- agents ----
     port: int = setting(
         17317, "Port on 127.0.0.1 where agents reach Assent; 0 takes any free one.",
@@ -220,7 +216,7 @@ class Settings:
     )
 
     sandboxes_per_agent: int = setting(
-        3, "How many sandboxes one agent may keep at once; 0 lets nobody keep any.",
+        3, "How many sandboxes one agent may keep at once; 0 turns this off.",
         group=AGENTS, yaml="security.sandbox.kept.per_agent", at_least=0, at_most=100,
     )
     sandboxes: int = setting(
@@ -259,6 +255,10 @@ class Settings:
     history_anchor_tsa_ca: str = setting(
         "", "File of certificates (PEM) by which Verify trusts them.", group=HISTORY, yaml="history.anchor.tsa_ca",
         restart=True,
+    )
+    history_opentelemetry: str = setting(
+        "", "Address of an OpenTelemetry collector (OTLP over HTTP) that gets entries, without code, output or titles.",
+        group=HISTORY, yaml="history.opentelemetry.endpoint", restart=True,
     )
     # ---- window and secrets ----
     theme: str = setting(

@@ -58,6 +58,11 @@ class Places:
         return self.data / "ledger.sqlite3"
 
     @property
+    def images(self) -> Path:
+        """Folder of unpacked images, for gVisor without a container engine."""
+        return self.data / "images"
+
+    @property
     def agents(self) -> Path:
         return self.config / "agents.json"
 
@@ -77,6 +82,11 @@ class Places:
         return self.state / "isolation.json"
 
     @property
+    def keyring_answer(self) -> Path:
+        """File with what the person has said about the use of the keyring."""
+        return self.state / "keyring.json"
+
+    @property
     def verified(self) -> Path:
         """File with the time at which the whole ledger was last found unbroken."""
         return self.state / "verified.json"
@@ -85,6 +95,11 @@ class Places:
     def searches(self) -> Path:
         """File with searches of the history that a person saved."""
         return self.state / "searches.json"
+
+    @property
+    def sent(self) -> Path:
+        """File that says up to where a log store has the history."""
+        return self.state / "opentelemetry.json"
 
     @property
     def packages(self) -> Path:

@@ -23,6 +23,7 @@ from runner.identity.agents import Agents
 from runner.model.answer import Status
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
+from runner.model.events import QuestionAsked
 from runner.model.kept_sandbox import Kept
 from runner.model.lifecycle import Phase
 from runner.model.request import Isolation, Language, Tool
@@ -401,7 +402,8 @@ async def test_a_grant_does_not_run_what_was_stopped_while_its_use_was_written(s
     stage.engine.stop_all()
     pen.go()
     answer = await again.answered(5)
-    assert answer is not None and answer.status is Status.DENIED
+    assert answer is not None and answer.result is not None
+    assert (answer.result.outcome, answer.result.stdout) == (Outcome.KILLED, ""), "stopped before it started"
     assert stage.sandbox.runs == []
 
 
@@ -437,3 +439,49 @@ def _revoked(stage: Stage) -> None:
 def _denied_by_rule(stage: Stage) -> None:
     (stage.places.config / "rules.yaml").write_text("rules: [{name: stop, action: deny}]")
     stage.engine.reload()
+
+
+# ---- what waits for the disk ----
+
+
+@pytest.mark.parametrize("kind", ["arrived", "assessed", "asked", "approved", "running"])
+async def test_no_code_starts_before_all_that_led_to_it_is_durable(stage: Stage, pen: Pen, kind: str) -> None:
+    pen.held.add(kind)
+    ticket = await stage.engine.submit(HELLO)
+    before_the_question = kind in ("arrived", "assessed", "asked")
+    if not before_the_question:
+        await stage.until(lambda: ticket.phase is Phase.ASKED)
+        assert approve(stage, ticket) == ""
+    await stage.until(lambda: pen.waiting[kind])
+    await asyncio.sleep(0)
+    assert stage.sandbox.runs == []
+    assert before_the_question <= (not [one for one in stage.heard if isinstance(one, QuestionAsked)])
+    pen.go()
+    if before_the_question:
+        await stage.until(lambda: ticket.phase is Phase.ASKED)
+        assert approve(stage, ticket) == ""
+    await stage.until(lambda: stage.sandbox.runs)
+
+
+@pytest.mark.parametrize("kind", ["finished", "closed"])
+async def test_no_result_is_given_before_it_is_durable(stage: Stage, pen: Pen, kind: str) -> None:
+    pen.held.add(kind)
+    ticket = await stage.approved()
+    stage.sandbox.runs[0].finish("hello\n")
+    await stage.until(lambda: pen.waiting[kind])
+    assert await ticket.answered(0) is None
+    pen.go()
+    answer = await ticket.answered(None)
+    assert answer is not None and answer.text() == "hello"
+
+
+@pytest.mark.parametrize("kind", ["arrived", "assessed", "approved", "finished", "closed"])
+async def test_a_tool_that_reads_answers_once_its_approval_is_durable(stage: Stage, pen: Pen, kind: str) -> None:
+    pen.held.add(kind)
+    ticket = await stage.engine.submit(Submission("claude", Tool.CODE_SANDBOX_INFO))
+    await stage.until(lambda: pen.waiting[kind] and ticket.phase in (Phase.FINISHED, Phase.CLOSED))
+    assert await ticket.answered(0) is None
+    pen.go()
+    answer = await ticket.answered(None)
+    assert answer is not None and answer.facts
+    assert stage.phases(ticket.request_id) == ["arrived", "assessed", "approved", "finished", "closed"]

@@ -49,8 +49,21 @@ CLIENTS = {
         ".config/goose/config.yaml", "", "extensions", fields("name type cmd args"),
         fields("enabled description envs env_keys timeout bundled available_tools"),
     ),
+    # Seen at work, but not by a test: no lock can be made for it where a registry lacks a platform.
+    "qwen-code": Documented(
+        ".qwen/settings.json", ".qwen/settings.json", "mcpServers", fields("command"),
+        fields("args env cwd timeout trust alwaysLoadTools description includeTools excludeTools"),
+    ),
 }  # fmt: skip
-KINDS: dict[str, type] = {"args": list, "env": dict, "envs": dict, "timeout": int, "enabled": bool}
+KINDS: dict[str, type] = {
+    "args": list,
+    "env": dict,
+    "envs": dict,
+    "timeout": int,
+    "enabled": bool,
+    "trust": bool,
+    "alwaysLoadTools": bool,
+}
 """The others are texts."""
 
 

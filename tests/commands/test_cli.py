@@ -224,7 +224,7 @@ async def test_verify_names_the_first_broken_entry(home: Path) -> None:
     # Nobody agreed to keep the key anywhere, so nobody can vouch for what it signed.
     assert good.returncode == 2, good.stderr
     assert "entries fit together" in good.stdout
-    assert "The signing key is not at hand" in good.stdout
+    assert "The signing key is not available" in good.stdout
     with sqlite3.connect(places.ledger) as connection:
         for (guard,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             connection.execute(f"DROP TRIGGER {guard}")

@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,15 +16,20 @@ import pytest
 from runner.clients.connection import ClientConnections
 from runner.clients.known import BY_ID
 from runner.commands import doctor, fixes
-from runner.commands.doctor import Check, State, examine
+from runner.commands.check import Check, State
+from runner.commands.doctor import examine
 from runner.identity.agents import Agents
-from runner.model.request import Language
+from runner.model.request import Isolation, Language
+from runner.sandbox.container.failures import gone as lost
+from runner.sandbox.contract import Readiness
 from runner.sandbox.images import here
 from runner.sandbox.images.recipe import recipe
+from runner.sandbox.images.store import Store
 from runner.sandbox.local import sandbox, trusted
 from runner.sandbox.local.control_groups import OWN_GROUP
 from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.sandbox import LocalSandbox
+from runner.settings.declared import Settings
 from runner.settings.loading import load
 from runner.system.places import Places
 
@@ -76,7 +82,7 @@ def test_a_sandbox_that_assent_does_not_have_yet_is_reported(places: Places) -> 
     checks = examined(places, {"SANDBOX_TYPE": "e2b"})
     cloud = checks["Cloud sandbox"]
     assert (cloud.state, "every request to run code is refused" in cloud.what) == (State.BAD, True)
-    for name in ("gVisor", "Docker", "Local sandbox"):
+    for name in ("gVisor", "gVisor without Docker", "Docker", "Local sandbox"):
         assert checks[name].what.startswith("Not used, as the settings have it."), "nothing is active beside it"
     instead = examined(places, {"SANDBOX_TYPE": "e2b", "ASSENT_SANDBOX_FALLBACK": "true"})
     assert (instead["Cloud sandbox"].state, "instead" in instead["Cloud sandbox"].what) == (State.WARN, True)
@@ -177,7 +183,7 @@ def test_sandboxes_that_cannot_be_examined_do_not_hide_the_others(
     async def broken(_settings: object) -> list[Check]:
         raise OSError("no space")
 
-    monkeypatch.setattr(doctor, "_sandboxes", broken)
+    monkeypatch.setattr(doctor, "sandboxes", broken)
     monkeypatch.setattr(doctor, "_images", broken)
     checks = examined(places)
     for name in ("Sandboxes", "Images"):
@@ -323,3 +329,66 @@ def test_each_client_is_said_to_be_connected_as_whom_and_seen_when(
     (home / ".cursor/mcp.json").write_text("{")
     broken = {check.name: check for check in doctor._clients(places)}["Cursor"]
     assert broken.state is State.BAD and "mcp.json" in broken.what
+
+
+def test_one_gvisor_is_enough_and_its_missing_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fixes, "own_group", lambda missing: f"for {len(missing)}")
+    gone = Readiness(False, problem="Docker daemon not available.")
+    memory = "memory limited by a control group: there is none"
+    direct = Readiness(True, ("kernel of its own",), (memory,))
+    found = {Isolation.GVISOR: gone, Isolation.GVISOR_DIRECT: direct, Isolation.DOCKER: gone}
+    checks = [doctor._container(one, found, Settings()) for one in found]
+    assert [check.state for check in checks] == [State.OK] * 3
+    assert checks[0].what == "Not needed, as gVisor without Docker works. Docker daemon not available."
+    assert checks[1].what == f"Active: kernel of its own. Missing: {memory}."
+    assert checks[1].fix == "for 1"
+    absent = replace(direct, missing=("python: no image assent-python:1", memory), remedy="assent images")
+    found[Isolation.GVISOR_DIRECT] = absent
+    half = doctor._container(Isolation.GVISOR_DIRECT, found, Settings())
+    assert (half.state, half.fix) == (State.WARN, "assent images")
+    assert memory not in half.what
+
+
+@pytest.mark.parametrize(
+    ("there", "fix"),
+    [
+        ((), "sudo apt-get install runsc mmdebstrap uidmap && assent images"),
+        (("docker",), "sudo apt-get install runsc && assent images"),
+        (("runsc", "mmdebstrap"), "assent images"),
+    ],
+)
+def test_gvisor_without_an_engine_is_installed_by_one_command(
+    monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], fix: str
+) -> None:
+    monkeypatch.setattr(fixes.shutil, "which", lambda name: name if name in (*there, "apt-get") else None)
+    monkeypatch.setattr(fixes, "located", lambda: "/usr/bin/runsc" if "runsc" in there else "")
+    monkeypatch.setattr(fixes, "_read", lambda _path: "")
+    gone = Readiness(False, problem="It is not there.", remedy="assent images")
+    found = dict.fromkeys((Isolation.GVISOR, Isolation.GVISOR_DIRECT, Isolation.DOCKER), gone)
+    check = doctor._container(Isolation.GVISOR_DIRECT, found, Settings())
+    assert (check.state, check.fix) == (State.WARN, fix)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "installed", "engine", "expected"),
+    [
+        ("auto", True, {"runsc": {"path": "/usr/bin/runsc"}}, ["Store"]),
+        ("auto", True, {"runc": {"path": "runc"}}, ["Store", "FolderStore"]),
+        ("auto", True, None, ["FolderStore"]),
+        ("auto", False, None, ["Store"]),
+        ("docker", True, None, ["Store"]),
+        ("gvisor-direct", False, {"runsc": {}}, ["FolderStore"]),
+    ],
+)
+def test_images_belong_where_something_starts_from_them(
+    monkeypatch: pytest.MonkeyPatch, wanted: str, installed: bool, engine: dict[str, object] | None, expected: list[str]
+) -> None:
+    class Client:
+        async def call(self, _function: object, _seconds: float) -> dict[str, object]:
+            if engine is None:
+                raise lost(OSError())
+            return {"Runtimes": engine}
+
+    monkeypatch.setattr(here, "located", lambda: "/usr/bin/runsc" if installed else "")
+    monkeypatch.setattr(here, "store", lambda: Store(Client()))  # type: ignore[arg-type]
+    assert [type(one).__name__ for one in asyncio.run(here.stores(wanted))] == expected

@@ -164,7 +164,7 @@ async def test_what_is_denied_never_reaches_the_sandbox(stage: Stage) -> None:
 
 async def test_a_stale_digest_approves_nothing(stage: Stage) -> None:
     ticket = await stage.asked()
-    assert "not the request" in stage.engine.answer(ticket.request_id, "0" * 64, Verdict.APPROVED, "")
+    assert "the request changed" in stage.engine.answer(ticket.request_id, "0" * 64, Verdict.APPROVED, "")
     assert stage.engine.desk.position(ticket.request_id) == 1
     assert stage.sandbox.runs == []
 

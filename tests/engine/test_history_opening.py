@@ -14,10 +14,13 @@ import pytest_asyncio
 from runner.assembly import build
 from runner.audit.ledger import Ledger, LedgerFailed
 from runner.audit.opening import Lock
+from runner.audit.seal import Seal
 from runner.audit.search import History
 from runner.audit.verify import verify
 from runner.engine import history_opening
 from runner.engine.history_opening import RECOVERED
+from runner.identity import signer
+from runner.identity.keyring_answer import KeyringAnswer, begin_unasked
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, TroubleCleared
@@ -230,6 +233,8 @@ async def test_a_disk_that_was_full_is_written_again_without_a_call(
         return await append(self, kind, request_id, body)
 
     monkeypatch.setattr(Ledger, "append", fail)
+    denied = await (await start.engine.submit(HELLO)).answered(None)
+    assert denied is not None and "disk is full" in denied.text()
     with pytest.raises(KnownError, match="full"):
         await start.engine.submit(HELLO)
     assert start.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
@@ -296,3 +301,19 @@ async def test_an_edited_request_keeps_its_version_in_a_history_begun_after_a_re
     failing.set()
     await start.until(lambda: "closed" in kinds(places))
     assert "edited" in kinds(places)
+
+
+async def test_signing_waits_for_the_answer_about_the_keyring(places: Places) -> None:
+    begin_unasked(places)
+    engine = build(places, load(places, {}), (HeldSandbox(),))
+    await engine.start(gateway=False)
+    await engine.history.sign()
+    assert engine.parts.ledger.is_open and engine.parts.ledger._anchors is None
+    engine.parts.secrets.take_answer(KeyringAnswer.REFUSED)
+    await engine.history.sign()
+    assert engine.parts.ledger._anchors is not None
+    await engine.close("the test is over")
+    key = engine.parts.secrets.get(signer.NAME)
+    assert key is not None
+    found = verify(places.ledger, Seal(bytes.fromhex(key)).public)
+    assert found.ok and not found.unsure, "the first signed head covers what came before it"

@@ -14,15 +14,19 @@ from runner.audit.anchor import AnchorKeeper
 from runner.audit.captures import Captures
 from runner.audit.ledger import Ledger, LedgerFailed
 from runner.audit.verify import verify
-from runner.engine.open_ledger import OpenLedger
+from runner.engine.open_ledger import LOG_STORE, OpenLedger
+from runner.engine.parts import Parts
 from runner.identity import signer
+from runner.model.errors import KnownError
+from runner.settings.loading import load
 from runner.system.places import Places
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
+    from runner.audit.telemetry.recorded import RecordedEntry
     from runner.identity.secrets import Secrets
 
 pytestmark = pytest.mark.asyncio
@@ -135,3 +139,67 @@ async def test_no_ledger_is_begun_after_the_console_has_closed(ledger: OpenLedge
         await ledger.open()
     assert not ledger.is_open
     assert places.ledger.read_bytes() == content
+
+
+class Store:
+    """A log store that keeps what it gets; it takes its time while the test says so."""
+
+    def __init__(self) -> None:
+        self.sent: list[RecordedEntry] = []
+        self.some = threading.Event()
+        self.failing = False
+
+    def send(self, entries: Sequence[RecordedEntry]) -> None:
+        self.some.set()
+        if self.failing:
+            raise KnownError("It does not answer.")
+        self.sent += entries
+
+    def close(self) -> None:
+        pass
+
+
+async def test_entries_are_sent_while_they_are_recorded_and_to_the_last_of_each_history(
+    places: Places, vault: SlowVault
+) -> None:
+    store, captures = Store(), Captures(places)
+    opened = OpenLedger(places, captures, as_secrets(vault))
+    opened.log_store = lambda: store
+    await opened.open()
+    await opened.writer.append("mode", "", {"mode": "lockdown"})
+    assert await asyncio.to_thread(store.some.wait, 30)
+    await opened.renew()
+    await opened.writer.append("mode", "", {"mode": "guarded"})
+    await opened.close()
+    captures.close()
+    first, second = dict.fromkeys(one.ledger for one in store.sent)
+    old = [one for one in store.sent if one.ledger == first]
+    new = [one for one in store.sent if one.ledger == second]
+    assert [one.kind for one in old] == ["mode"], "what was recorded before it was switched on is not sent"
+    assert [one.seq for one in new] == list(range(1, len(new) + 1))
+    assert [one.kind for one in new] == ["genesis", "opened", "renewed", "mode"]
+
+
+async def test_a_log_store_that_fails_is_said_and_holds_up_nothing(places: Places, vault: SlowVault) -> None:
+    store, captures = Store(), Captures(places)
+    store.failing = True
+    opened = OpenLedger(places, captures, as_secrets(vault))
+    opened.log_store = lambda: store
+    said: list[tuple[str, KnownError | None]] = []
+    opened.noted_outside = lambda where, error: said.append((where, error))
+    await opened.open()
+    for _ in range(5):
+        await opened.writer.append("mode", "", {"mode": "lockdown"})
+    assert await asyncio.to_thread(store.some.wait, 30)
+    await opened.close()
+    captures.close()
+    assert said and all(where == LOG_STORE and str(error) == "It does not answer." for where, error in said)
+    assert verify(places.ledger).ok
+
+
+async def test_nothing_is_sent_unless_a_setting_names_where(places: Places) -> None:
+    assert Parts(places, load(places, {})).ledger.log_store is None
+    named = {"ASSENT_HISTORY_OPENTELEMETRY": "http://127.0.0.1:1"}
+    connect = Parts(places, load(places, named)).ledger.log_store
+    assert connect is not None
+    connect().close()

@@ -175,7 +175,7 @@ async def test_closing_ends_a_look(tmp_path: Path) -> None:
 async def test_a_weaker_sandbox_than_last_time_is_told_and_runs_nothing_unasked(tmp_path: Path) -> None:
     await last_time(tmp_path)
     async with staged(tmp_path, Engine()) as stage:
-        assert troubles(stage, "isolation") == [f"{WEAKER} The strongest that works here. gvisor: Not there."]
+        assert troubles(stage, "isolation") == [f"{WEAKER} Strongest available here. gvisor: Not there."]
         await stage.engine.modes.trust("claude", 60)
         ticket = await stage.asked()
         assert ticket.case.assessment is not None and WEAKER in ticket.case.assessment.reasons
@@ -315,7 +315,7 @@ async def test_what_was_shown_for_the_lost_one_runs_in_no_other(tmp_path: Path) 
         gvisor.there = False
         gvisor.no_answer()
         await stage.until(lambda: chosen(stage))
-        assert troubles(stage, "isolation") == [f"{WEAKER} The strongest that works here. gvisor: Not there."]
+        assert troubles(stage, "isolation") == [f"{WEAKER} Strongest available here. gvisor: Not there."]
         assert chosen(stage) == ["New runs start in local."]
         said = stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
         assert "shown for gVisor, and code runs in local now" in said

@@ -10,13 +10,13 @@ import pytest_asyncio
 
 from runner.audit.verify import verify
 from runner.identity.agents import Agents
-from runner.model.answer import Status
 from runner.model.decision import Verdict
 from runner.model.events import EngineTroubled, RequestAssessed
 from runner.model.request import Isolation, Language, Tool
 from runner.model.result import Outcome
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
+from tests.approval.test_door import Pen
 from tests.doubles import HeldRun, HeldSandbox, HeldSession
 from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
@@ -119,9 +119,22 @@ async def test_stop_all_ends_a_request_whose_assessment_is_being_written(stage: 
     stage.engine.listen(stop)
     ticket = await stage.engine.submit(HELLO)
     answer = await ticket.answered(5)
-    assert answer is not None
-    assert answer.status is Status.DENIED
+    assert answer is not None and answer.result is not None
+    assert (answer.result.outcome, answer.result.error) == (Outcome.KILLED, "Stop. Nothing was run.")
     assert stage.slow.runs == []
+
+
+async def test_no_sandbox_is_opened_before_its_approval_is_durable(
+    stage: SlowStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pen = Pen(monkeypatch)
+    pen.held.add("approved")
+    await stage.engine.submit(CREATE)
+    await stage.until(lambda: pen.waiting["approved"])
+    await asyncio.sleep(0)
+    assert not stage.slow.starting.is_set()
+    pen.go()
+    await stage.slow.starting.wait()
 
 
 @pytest.mark.parametrize("end", ["lock", "stop", "leave"])

@@ -44,8 +44,8 @@ def test_what_does_not_decide_leaves_the_digest(change: dict[str, object]) -> No
 
 
 def test_isolation_is_ordered_from_weak_to_strong() -> None:
-    ordered = (Isolation.PROCESS, Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR)
-    assert [i.strength for i in ordered] == [0, 1, 2, 3]
+    ordered = (Isolation.PROCESS, Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolation.GVISOR)
+    assert [i.strength for i in ordered] == [0, 1, 2, 3, 4]
 
 
 def test_every_text_that_decides_is_a_part() -> None:

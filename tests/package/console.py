@@ -60,6 +60,7 @@ class Console:
         )  # fmt: skip
         until(self.screen.window)
         until((self.state / DOOR).exists)
+        self.screen.press("ctrl+1")  # a first start shows the first steps
 
     @property
     def state(self) -> Path:

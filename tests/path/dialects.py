@@ -61,7 +61,11 @@ def dialect(path: str) -> Dialect | None:
     """Return the interface to which the path of a request belongs; None for other paths."""
     if path.endswith(":streamGenerateContent"):
         return Gemini()
-    spoken: dict[str, Dialect] = {"/v1/messages": Claude(), "/v1/responses": Codex()}
+    spoken: dict[str, Dialect] = {
+        "/v1/messages": Claude(),
+        "/v1/responses": Codex(),
+        "/v1/chat/completions": Chat(),
+    }
     return spoken.get(path)
 
 
@@ -178,6 +182,43 @@ class Codex:
             ids = {"id": f"fc_{call.id}", "call_id": self.BEFORE + call.id}
             item = {"type": "function_call", "arguments": json.dumps(call.arguments)}
             yield {**item, **ids, **asked.offered[call.tool]}
+
+
+class Chat:
+    """The OpenAI Chat Completions interface."""
+
+    BEFORE = "call_"
+
+    def read(self, message: Json) -> Asked:
+        names = [str(tool["function"]["name"]) for tool in message.get("tools", ())]
+        results = {
+            str(one["tool_call_id"]).removeprefix(self.BEFORE): _brought(one["content"])
+            for one in message["messages"]
+            if one["role"] == "tool"
+        }
+        return Asked({name: {"name": name} for name in names}, results)
+
+    def write(self, turn: Turn, _asked: Asked) -> str:
+        said: Json = {"role": "assistant", "content": turn if isinstance(turn, str) else None}
+        if not isinstance(turn, str):
+            said["tool_calls"] = [
+                {
+                    "index": index,
+                    "id": self.BEFORE + call.id,
+                    "type": "function",
+                    "function": {"name": call.tool, "arguments": json.dumps(call.arguments)},
+                }
+                for index, call in enumerate(turn)
+            ]
+        why = "stop" if isinstance(turn, str) else "tool_calls"
+        same = {"id": "chat_1", "object": "chat.completion.chunk", "created": 0, "model": "mock"}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        chunks = [
+            {**same, "choices": [{"index": 0, "delta": said, "finish_reason": None}]},
+            {**same, "choices": [{"index": 0, "delta": {}, "finish_reason": why}]},
+            {**same, "choices": [], "usage": usage},
+        ]
+        return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
 
 
 class Gemini:

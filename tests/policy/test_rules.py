@@ -231,7 +231,7 @@ def test_critical_is_blocked_on_the_local_sandbox_and_not_on_docker() -> None:
     online = replace(CODE, network=NetworkMode.REGISTRIES)
     said = decider.blocked(online, Level.CRITICAL)
     assert "asks for docker or stronger. Network access is always CRITICAL." in said
-    assert '"Weakest sandbox, critical" in Settings' in said, "the setting that helps"
+    assert '"Minimum sandbox for CRITICAL" in Settings' in said, "the setting that helps"
     assert Policy(Settings(weakest_isolation_critical="local"), Rules()).blocked(online, Level.CRITICAL) == ""
     assert decider.blocked(replace(online, isolation=Isolation.GVISOR), Level.CRITICAL) == ""
 

@@ -43,7 +43,7 @@ def _py(name: str, body: str, **differs: str) -> Attempt:
     return Attempt(name, _python(body), differs=differs)
 
 
-_OWN_KERNEL = "a call to gVisor's kernel, which is the sandbox's own"
+_OWN_KERNELS = dict.fromkeys(("gvisor", "gvisor-direct"), "a call to gVisor's kernel, which is the sandbox's own")
 
 ATTEMPTS = (
     # ---- files of the host ----
@@ -111,7 +111,7 @@ out = any("dockerd" in w or "pytest" in w for w in words)
     _sh("mounts a file system", "mkdir -p m && mount -t tmpfs none m"),
     _py("mounts by system call", "out = libc.mount(b'proc', b'/workspace', b'proc', 0, None) == 0"),
     _py("changes the root", "os.chroot('/workspace'); out = True"),
-    _py("makes a user namespace", "out = libc.unshare(0x10000000) == 0", gvisor=_OWN_KERNEL),
+    _py("makes a user namespace", "out = libc.unshare(0x10000000) == 0", **_OWN_KERNELS),
     _py("makes a network namespace", "out = libc.unshare(0x40000000) == 0"),
     _py(
         "joins the first process's namespace",
@@ -150,7 +150,7 @@ out = subprocess.run(["./sh", "-p", "-c", "id -u"], capture_output=True, text=Tr
     Attempt("uses userfaultfd", _call(323, "1")),
     Attempt("uses io_uring", _call(425, "4", "(ctypes.c_char * 120)()")),
     Attempt("uses perf", _call(298, "(b'\\x01\\0\\0\\0\\x70' + b'\\0' * 120)", "0", "-1", "-1", "0")),
-    Attempt("uses the keyring", _call(250, "0", "-3", "1"), differs={"gvisor": _OWN_KERNEL}),
+    Attempt("uses the keyring", _call(250, "0", "-3", "1"), differs=_OWN_KERNELS),
     Attempt("turns swap on", _call(167, "b'/x'", "0")),
     Attempt("restarts the machine", _call(169, "0xFEE1DEAD", "672274793", "0x89ABCDEF", "0")),
     Attempt("sets the clock", _python("import time\ntime.clock_settime(time.CLOCK_REALTIME, 1); out = True")),

@@ -32,6 +32,7 @@ ENDED = {
     ("local", "keeps empty files without end"): "out of disk",
     ("docker", "keeps empty files without end"): "out of memory",
     ("gvisor", "keeps empty files without end"): "out of memory",
+    ("gvisor-direct", "keeps empty files without end"): "out of memory",
 }
 """Where the attempt is not refused but its run is ended."""
 

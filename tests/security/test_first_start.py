@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio
 
 PERHAPS = "Perhaps weaker than it need be: local, as the container engine did not answer."
-WHY = "The strongest that works here. docker: The Docker daemon does not answer."
+WHY = "Strongest available here. docker: The Docker daemon does not answer."
 
 
 class Mute(Engine):
@@ -86,7 +86,7 @@ async def test_one_that_dies_after_hanging_makes_nothing_usual(tmp_path: Path) -
         docker.hangs = False
         await stage.engine.look_for_sandbox()
         assert stage.engine.parts.sandboxes.weaker_than is Isolation.DOCKER
-        assert troubles(stage, "isolation")[-1] == f"{PERHAPS} The strongest that works here. docker: Not there."
+        assert troubles(stage, "isolation")[-1] == f"{PERHAPS} Strongest available here. docker: Not there."
         assert remembered(tmp_path) is None
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.gui.conftest import Desk
 
 STRONG = "kernel of its own (gVisor)"
-WHY = "The strongest that works here."
+WHY = "Strongest available here."
 GVISOR = {"isolation": "gvisor", "chosen": WHY, "protections": [STRONG], "missing": ["nothing of note"]}
 
 
