@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING
 
 from app import phrases
 from runner.identity.allowance import Allowance
+from runner.model.rehearsal import RehearsalMode
 
 if TYPE_CHECKING:
     from runner.identity.agents import Agent
 
 AS_ALL = "as in Settings"
+REHEARSED = {
+    RehearsalMode.OFF.value: "no rehearsals",
+    RehearsalMode.GVISOR.value: "rehearsed in gVisor only",
+    RehearsalMode.ANY.value: "rehearsed in any isolated sandbox",
+}
 _NAMES = {
     "rate_per_minute": ("calls a minute", ""),
     "max_pending": ("requests at once", ""),
@@ -24,6 +30,8 @@ def allowed(name: str, value: object) -> str:
     match name, value:
         case (("network" | "packages"), bool()):
             return f"{name} may be asked for" if value else f"no {name}"
+        case "rehearse", str():
+            return REHEARSED.get(value, phrases.visible(value))
         case "languages", list() | tuple():
             return f"languages: {', '.join(phrases.visible(str(one)) for one in value) or 'all'}"
         case "ink", int():

@@ -5,24 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app import phrases
-from app.parts.badge import NO_FINDINGS
+from app.parts.badge import badge_words
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from app.cards import Card
+    from runner.model.assessment import Assessment
 
 
 def attention(card: Card) -> Level | None:
-    """Return the level of the worst finding; None where nothing stands out.
+    """Return the level of the worst finding; None where nothing stands out. See `of`."""
+    return of_assessment(card.assessment)
+
+
+def of_assessment(assessment: Assessment | None) -> Level | None:
+    """Return the attention of what was assessed so; None too for what was not assessed."""
+    return None if assessment is None else of(assessment.level, assessment.attention)
+
+
+def of(level: Level | None, worst: Level | None) -> Level | None:
+    """Return the attention of a request of the class `level` in which `worst` is the worst finding.
 
     A request of the class CRITICAL is CRITICAL whatever was found: what is approved by a deliberate act alone must
     not look like any other.
     """
-    if card.level is Level.CRITICAL:
-        return Level.CRITICAL
-    return card.assessment.attention if card.assessment is not None else None
+    return Level.CRITICAL if level is Level.CRITICAL else worst
 
 
 def rank(card: Card) -> int:
@@ -44,10 +53,14 @@ def worst_ink(cards: Iterable[Card]) -> str:
 
 def words(card: Card) -> str:
     """Return the attention in a word: a level, or that there are no findings; empty before it was assessed."""
-    if card.assessment is None:
+    return words_of(card.assessment)
+
+
+def words_of(assessment: Assessment | None) -> str:
+    """Return the attention of what was assessed so, as `words`."""
+    if assessment is None:
         return ""
-    level = attention(card)
-    return NO_FINDINGS if level is None else level.name
+    return badge_words(of_assessment(assessment))
 
 
 def ink(card: Card) -> str:

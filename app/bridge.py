@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from app.decisions import Decisions, HistoryUpkeep, PinKeeping
+from app.decisions import Decisions, HistoryUpkeep, PinKeeping, SecretKeeping
 from app.registry import AgentRegistry
 from runner.model.errors import KnownError
 
@@ -76,6 +76,7 @@ class EngineLink(QObject):
         self.memory = Memory(self)
         self.agents = AgentRegistry(self)
         self.upkeep = HistoryUpkeep(self)
+        self.keeping = SecretKeeping(self)
         self._rung.connect(self._drain, Qt.ConnectionType.QueuedConnection)
         self._returned.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 

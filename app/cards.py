@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict, deque
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
 from PySide6.QtCore import QObject, Signal
 
+from app.sessions import tell_apart
 from runner.approval.modes import Mode
 from runner.model.decision import Verdict
 from runner.model.events import (
@@ -25,6 +26,7 @@ from runner.model.events import (
     QuestionAsked,
     QuestionPaused,
     QuestionsMoved,
+    RehearsalMoved,
     RequestArrived,
     RequestAssessed,
     RequestClosed,
@@ -58,7 +60,7 @@ KEPT_RUNS = 20
 KEPT_READINGS = 600
 """Readings of one run that are held for its curves: 150 s at 4 Hz."""
 KEPT_REFUSALS, KEPT_MISSED = 50, 50
-HOLDABLE = (Isolation.GVISOR, Isolation.DOCKER)
+HOLDABLE = (Isolation.GVISOR, Isolation.GVISOR_DIRECT, Isolation.DOCKER)
 
 
 @dataclass(slots=True)
@@ -83,6 +85,8 @@ class Card:
     """Another session of the agent has a request open."""
     paused: bool = False
     """Somebody looks at it: the countdown stands, up to the cap that is now the deadline."""
+    rehearsal: RehearsalMoved | None = None
+    """How far its rehearsal is; None where none is switched on."""
     armed: float | None = None
     """Until when an approval waits for the agent to come back, after the question had expired."""
     used: bool = False
@@ -233,7 +237,7 @@ class Cards(QObject):
         """Take a batch in, then tell the panels."""
         for event in events:
             self._take(event)
-        _tell_apart((*self._waiting.values(), *self._running.values()))
+        tell_apart((*self._waiting.values(), *self._running.values()))
         self.happened.emit(events)
 
     def _take(self, event: Event) -> None:
@@ -243,12 +247,10 @@ class Cards(QObject):
             case RequestJoined():
                 if card := self._cards.get(event.request_id):
                     card.asked = event.times
-            case QuestionsMoved():
-                for request_id, deadline, window in event.ends:
-                    if card := self._waiting.get(request_id):
-                        card.deadline, card.window, card.paused = deadline, window, False
-            case QuestionAsked() | QuestionPaused() | ApprovalArmed() | ApprovalSpent():
+            case QuestionAsked() | QuestionPaused() | QuestionsMoved() | RehearsalMoved():
                 self._take_question(event)
+            case ApprovalArmed() | ApprovalSpent():
+                self._take_late_approval(event)
             case RunStarted() | RunMeasured() | HostContacted() | RunHeld() | RunFinished():
                 self._take_run(event)
             case ModeChanged() | CallsRefused() | SandboxesChanged() | GatewayOpened() | EngineTroubled():
@@ -278,20 +280,28 @@ class Cards(QObject):
             case _:
                 assert_never(event)
 
-    def _take_question(self, event: QuestionAsked | QuestionPaused | ApprovalArmed | ApprovalSpent) -> None:
+    def _take_question(self, event: QuestionAsked | QuestionPaused | QuestionsMoved | RehearsalMoved) -> None:
         match event:
             case QuestionAsked():
                 self._asked(event)
             case QuestionPaused():
                 if card := self._waiting.get(event.request_id):
                     card.deadline, card.window, card.paused = event.deadline, event.window, True
-            case ApprovalArmed():
-                if card := self._missed.get(event.request_id):
-                    card.armed, card.window = event.deadline, event.window
-            case ApprovalSpent():
-                self._spent(event)
+            case QuestionsMoved():
+                for request_id, deadline, window in event.ends:
+                    if card := self._waiting.get(request_id):
+                        card.deadline, card.window, card.paused = deadline, window, False
+            case RehearsalMoved():
+                if card := self._waiting.get(event.request_id):
+                    card.rehearsal = event
             case _:
                 assert_never(event)
+
+    def _take_late_approval(self, event: ApprovalArmed | ApprovalSpent) -> None:
+        if isinstance(event, ApprovalSpent):
+            self._spent(event)
+        elif card := self._missed.get(event.request_id):
+            card.armed, card.window = event.deadline, event.window
 
     def _take_run(self, event: RunStarted | RunMeasured | HostContacted | RunHeld | RunFinished) -> None:
         match event:
@@ -388,13 +398,3 @@ class Cards(QObject):
             self._cards.pop(request_id, None)
         while len(self._over) > KEPT_RUNS:
             self._cards.pop(self._over.popleft(), None)
-
-
-def _tell_apart(cards: tuple[Card, ...]) -> None:
-    """Mark the requests of agents that have one open in another session or from another program."""
-    known: defaultdict[tuple[str, str], set[object]] = defaultdict(set)
-    for card in cards:
-        for name in ("session", "program"):
-            known[card.request.agent, name].add(getattr(card.request, name) or None)
-    for card in cards:
-        card.several = any(len(known[card.request.agent, name] - {None}) > 1 for name in ("session", "program"))

@@ -8,6 +8,7 @@ from app import phrases
 from runner.approval.deliberate import ApproveBy
 from runner.model.decision import Verdict
 from runner.requests.bounds import bounds
+from runner.system.tasks import in_daemon
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from runner.approval.editing import Earlier, Version
     from runner.audit.retention import Pruned, RetentionPlan, RetentionRule
     from runner.engine.engine import Engine
+    from runner.identity.keyring_answer import KeyringAnswer
     from runner.identity.pin import PinState
     from runner.identity.secrets import Where
     from runner.model.request import Request
@@ -51,6 +53,17 @@ class Decisions:
         `pin` is given where that is asked for: the future of any approval raises PinRefused for a wrong one.
         """
         return self._answer(request_id, digest, Verdict.APPROVED, "", pin)
+
+    def hand_over(self, request_id: str, digest: str, outcome: str, pin: str = "") -> Future[str]:
+        """Give the agent exactly the outcome of a rehearsal with the digest `outcome`.
+
+        The future gives why that was not accepted, or ''.
+        """
+
+        async def work(engine: Engine) -> str:
+            return engine.hand_over(request_id, digest, outcome, proven=await engine.proven(pin))
+
+        return self._link.call(work)
 
     def deny(self, request_id: str, digest: str, reason: str) -> Future[str]:
         """Deny exactly what `digest` stands for. The future gives why that was not accepted, or ''."""
@@ -131,6 +144,31 @@ class PinKeeping:
     def remove(self, old: str) -> Future[None]:
         """Remove the PIN."""
         return self._link.call(lambda engine: engine.parts.pin.remove(old))
+
+
+class SecretKeeping:
+    """Where Assent keeps its secrets, and what the person says about the keyring; a call may take as long as that."""
+
+    def __init__(self, link: EngineCaller) -> None:
+        self._link = link
+
+    def secrets_where(self) -> Future[Where]:
+        """Ask where secrets are kept; a keyring that is not allowed is not touched for it."""
+
+        async def work(engine: Engine) -> Where:
+            return await in_daemon("where secrets are", lambda: engine.parts.secrets.where)
+
+        return self._link.call(work)
+
+    def answer_keyring(self, answer: KeyringAnswer) -> Future[Where]:
+        """Allow or refuse the keyring. The future gives where secrets are kept now; it raises KnownError."""
+
+        async def work(engine: Engine) -> Where:
+            where = await in_daemon("the keyring", lambda: engine.parts.secrets.take_answer(answer))
+            await engine.history.sign()
+            return where
+
+        return self._link.call(work)
 
 
 class HistoryUpkeep:

@@ -14,6 +14,7 @@ from app.parts.plain import tip
 from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Decider, Verdict
 from runner.model.events import (
+    RehearsalMoved,
     RequestArrived,
     RequestClosed,
     RequestDecided,
@@ -56,6 +57,8 @@ class Answered:
     """On the clock of `time.monotonic`; 0 while it has not started."""
     result: Result | None = None
     closed: bool = False
+    rehearsed: bool = False
+    """Whether its code was started for a rehearsal."""
 
     @property
     def own(self) -> bool:
@@ -87,6 +90,8 @@ class JustNowModel(QAbstractTableModel):
         super().__init__(parent)
         self._open: dict[str, Request] = {}
         self._rows: list[Answered] = []
+        self._rehearsed: set[str] = set()
+        """Open requests whose code was started for a rehearsal."""
         cases.happened.connect(self._take)
 
     def answered(self, row: int) -> Answered | None:
@@ -133,6 +138,8 @@ class JustNowModel(QAbstractTableModel):
                     self._open[request.id] = request
                 case RequestEdited(request_id, request) if request_id in self._open:
                     self._open[request_id] = request
+                case RehearsalMoved(request_id) if event.began and request_id in self._open:
+                    self._rehearsed.add(request_id)
                 case RequestDecided(request_id, decision):
                     changed = self._decided(request_id, decision) or changed
                 case RunStarted(request_id):
@@ -141,6 +148,7 @@ class JustNowModel(QAbstractTableModel):
                     changed = self._note(request_id, result=result) or changed
                 case RequestClosed(request_id):
                     self._open.pop(request_id, None)
+                    self._rehearsed.discard(request_id)
                     changed = self._note(request_id, closed=True) or changed
                 case _:
                     pass
@@ -153,7 +161,7 @@ class JustNowModel(QAbstractTableModel):
         if request is None or decision.verdict not in (Verdict.APPROVED, Verdict.DENIED):
             return False
         self.beginInsertRows(QModelIndex(), 0, 0)
-        self._rows.insert(0, Answered(request, decision))
+        self._rows.insert(0, Answered(request, decision, rehearsed=request_id in self._rehearsed))
         self.endInsertRows()
         if len(self._rows) > SHOWN:
             self._drop(self._surplus())
@@ -186,7 +194,8 @@ def words(one: Answered) -> str:
         who = "denied" if one.own else "denied by rule" if decision.by is Decider.RULE else "denied by Assent"
         reason = _short(decision.reason)
         return f"{who}: {reason}" if reason and decision.reason != phrases.NO_REASON else who
-    return ", ".join(filter(None, (_passed(decision), _outcome(one))))
+    handed = "handed over" if one.result is not None and one.result.meta.rehearsed else ""
+    return ", ".join(filter(None, (handed, _passed(decision), _outcome(one))))
 
 
 def _passed(decision: Decision) -> str:

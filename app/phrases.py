@@ -46,19 +46,40 @@ def times(asked: int) -> str:
 
 def claim(request: Request) -> str:
     """Return what the agent's program says of itself, in quotes: nobody has verified it; empty for nothing."""
-    return f'says it is "{visible(request.program)}"' if request.program else ""
+    return f"says it is {quoted(request.program)}" if request.program else ""
 
 
 def claims(request: Request) -> tuple[tuple[str, str], ...]:
     """Return what the agent says about why it asks, by name and in quotes: nobody has verified it."""
-    return tuple((name, f'says "{visible(text)}"') for name, text in request.claim.said)
+    return tuple((name, f"says {quoted(text)}") for name, text in request.claim.said)
+
+
+def claimed(request: Request) -> str:
+    """Return the same in one line, with its program: `Says: task "Speed up the tests", program "codex 0.91"`."""
+    said = [f"{name.lower()} {quoted(text)}" for name, text in reversed(request.claim.said)]
+    program = [f"program {quoted(request.program)}"] if request.program else []
+    return f"Says: {', '.join([*said, *program])}" if said else ""
+
+
+def quoted(text: str) -> str:
+    """Return the words of an agent in quotes, which nothing in them can end."""
+    return f'"{visible(text).translate(_NO_QUOTES)}"'
+
+
+_NO_QUOTES = str.maketrans(
+    dict.fromkeys(
+        '"\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}\N{DOUBLE LOW-9 QUOTATION MARK}'
+        "\N{DOUBLE HIGH-REVERSED-9 QUOTATION MARK}\N{DOUBLE PRIME}\N{FULLWIDTH QUOTATION MARK}",
+        "'",
+    )
+)
 
 
 def sender(request: Request, several: bool = False) -> str:
     """Return the agent, and which of its sessions or programs where `several` are to be distinguished."""
     agent = visible(request.agent)
     if several and request.program and not request.session:
-        return f'{agent} as "{visible(request.program)}"'
+        return f"{agent} as {quoted(request.program)}"
     return f"session {request.session:,} of {agent}" if several and request.session else agent
 
 
@@ -100,7 +121,8 @@ def quoted_title(request: Request) -> str:
     """Return the title in quotes where the agent gave it: its claim, not what was found out."""
     if not request.title or (request.plan is not None and not request.code):
         return title(request)
-    return f"\N{LEFT DOUBLE QUOTATION MARK}{visible(request.title)}\N{RIGHT DOUBLE QUOTATION MARK}"
+    words = visible(request.title).translate(_NO_QUOTES)
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{words}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
 def installs(plan: Plan) -> str:
@@ -192,6 +214,8 @@ def isolation(value: Isolation) -> str:
             return "local sandbox"
         case Isolation.DOCKER:
             return "Docker container"
+        case Isolation.GVISOR_DIRECT:
+            return "gVisor sandbox without Docker"
         case Isolation.GVISOR:
             return "gVisor container"
         case Isolation.CLOUD:
@@ -270,6 +294,11 @@ def decided(decision: Decision) -> str:
         case _:
             assert_never(decision.by)
     return who
+
+
+def nothing_ran(rehearsed: bool) -> str:
+    """Return what is said of a request that was not approved: that nothing ran, or that its rehearsal did."""
+    return "It ran in its rehearsal only; the agent gets nothing of that." if rehearsed else "Nothing was run."
 
 
 def _verb(decision: Decision) -> str:

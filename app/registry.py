@@ -34,11 +34,14 @@ class AgentRegistry:
         """Register an agent. The future gives its token, which is shown only once."""
         return self._link.call(lambda engine: engine.membership.add(name))
 
-    def send_test(self, agent: str) -> Future[None]:
-        """Ask for something harmless in the name of `agent`, so that a person sees what asking is like."""
+    def send_test(self, agent: str) -> Future[str]:
+        """Ask for something harmless in the name of `agent`, so that a person sees what asking is like.
 
-        async def work(engine: Engine) -> None:
-            await engine.submit(phrases.test_request(agent))
+        The future gives the request's id.
+        """
+
+        async def work(engine: Engine) -> str:
+            return (await engine.submit(phrases.test_request(agent))).request_id
 
         return self._link.call(work)
 

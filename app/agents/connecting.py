@@ -19,8 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
+from app.agents.tile import SPACING, TILE, ClientTile
 from app.page_tasks import PageTasks
+from app.parts.fold import Pages
 from app.parts.plain import plain_label
+from app.parts.state_ring import RingState, StateRing
 from runner.clients.managed import advice
 from runner.model.errors import KnownError
 from runner.model.shown import hides
@@ -37,8 +40,8 @@ if TYPE_CHECKING:
     from runner.clients.client import Client
     from runner.clients.connection import ConnectionPlan
 
-TILE, TALL = 168, 64
-"""Least width and height of a tile, in pixels where the text has its usual size."""
+EMBEDDED_TEXT = 170
+"""Height of the difference where it stands between other things."""
 UNGUARDED = "Without this, only what it sends to Assent is asked; its own shell and edits are not."
 
 
@@ -50,20 +53,27 @@ class Connecting(QFrame):
     """A program that is not among the tiles."""
     changed = Signal()
     """An agent was registered or revoked."""
+    turned = Signal()
+    """Another program is shown, or the tiles."""
 
-    def __init__(self, link: ClientLink, cases: Cards, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, link: ClientLink, cases: Cards, look: Look, parent: QWidget | None = None, *, embedded: bool = False
+    ) -> None:
+        """`embedded`: it is part of a page that has a heading, and nothing is behind its tiles."""
         super().__init__(parent)
         self._link = link
         self._cases = cases
         self._look = look
+        self._embedded = embedded
         self._tasks = PageTasks("connecting", self)
         self._client: Client | None = None
         self._plan: ConnectionPlan | None = None
         self._waiting_since = 0.0
         self._removing = False
         self.tiles: list[QPushButton] = []
-        self.setProperty("card", True)
-        self.title = plain_label("Connect a program", "title", wrap=True)
+        self.setProperty("card", not embedded)
+        self.ring = StateRing(look, size=20)
+        self.title = plain_label("Connect a program", "strong" if embedded else "title", wrap=True)
         self.sentence = plain_label(role="muted", wrap=True)
         self.hook = QCheckBox("Also ask here before its own shell, edits and fetches")
         self.hook.setToolTip(UNGUARDED)
@@ -81,15 +91,21 @@ class Connecting(QFrame):
         self.go.clicked.connect(self._go)
         self.hook.toggled.connect(self._show_again)
         cases.agents_known.connect(self._look_for_call)
+        self._show_buttons()
 
     def open(self) -> None:
         """Show the tiles, as things are now."""
-        self._client, self._plan, self._waiting_since = None, None, 0.0
+        self._client, self._plan, self._waiting_since, self._called = None, None, 0.0, False
         self.title.setText("Connect a program")
         self._say("Which program does your agent run in? Assent shows what it would write before it writes.")
         self._stack.setCurrentWidget(self._grid_page)
         self._show_buttons()
         self._tasks.start("states", self._fill())
+
+    @property
+    def busy(self) -> bool:
+        """Whether one program was chosen."""
+        return self._client is not None
 
     # ---- tiles ----
 
@@ -105,25 +121,22 @@ class Connecting(QFrame):
             tile.deleteLater()
         self.tiles = []
         for state in states:
-            below = f"connected as {state.agent}" if state.agent else "installed" if state.installed else "not found"
-            tile = self._tile(state.client.name, "cannot be read" if state.problem else below)
+            tile = ClientTile(self._look, state.client.name, *_standing(state))
             tile.setToolTip(phrases.visible(state.problem))
             tile.clicked.connect(lambda _=False, client=state.client: self._choose(client))
             self.tiles.append(tile)
-        other = self._tile("Another program", "by a token to paste")
+        other = ClientTile(self._look, "Another program", "by a token to paste", "key-round")
         other.clicked.connect(self.other)
         self.tiles.append(other)
         self._arrange()
-        self.tiles[0].setFocus()
-
-    def _tile(self, name: str, below: str) -> QPushButton:
-        tile = self._button(f"{name}\n{below}")
-        tile.setAccessibleName(f"{name}, {below}")
-        tile.setMinimumSize(self._look.px(TILE), self._look.px(TALL))
-        return tile
+        # Not from another step of the page, whose words somebody may be reading.
+        focused = self.window().focusWidget()
+        if not self._embedded or focused is None or focused.isAncestorOf(self) or self.isAncestorOf(focused):
+            self.tiles[0].setFocus()
 
     def _arrange(self) -> None:
-        across = max(1, (self.width() - self._look.px(32)) // self._look.px(TILE + 12))
+        room = self.width() - (0 if self._embedded else self._look.px(32))
+        across = max(1, (room + self._look.px(SPACING)) // self._look.px(TILE + SPACING))
         for at, tile in enumerate(self.tiles):
             self._grid.addWidget(tile, at // across, at % across)
 
@@ -134,7 +147,7 @@ class Connecting(QFrame):
     # ---- one program ----
 
     def _choose(self, client: Client) -> None:
-        self._client, self._removing, self._waiting_since = client, False, 0.0
+        self._client, self._removing, self._waiting_since, self._called = client, False, 0.0, False
         self.hook.blockSignals(True)
         self.hook.setChecked(False)
         self.hook.blockSignals(False)
@@ -183,9 +196,19 @@ class Connecting(QFrame):
                 f"This is added to {phrases.visible(files)}, for the agent {plan.agent}. The rest stays as it is."
             )
         else:
-            self.title.setText(f"{client.name} is connected")
-            self._say(f"Its agent is {plan.agent}.")
+            self._show_connected(client, plan.agent)
         self._show_buttons()
+
+    def _show_connected(self, client: Client, name: str) -> None:
+        """Say that nothing is left to write, and whether the first call has come."""
+        agent = next((one for one in self._cases.agents or () if one.name == name and not one.revoked), None)
+        if agent is None or agent.last_seen:
+            self.title.setText(f"{client.name} is connected")
+            self._say(f"Its agent is {name}.")
+            return
+        self._agent, self._waiting_since = name, agent.created_at
+        self.title.setText(f"{client.name}: waiting for its first call")
+        self._say(f"Its agent is {name}. {client.after}")
 
     @Slot()
     def _go(self) -> None:
@@ -193,11 +216,11 @@ class Connecting(QFrame):
         if plan is None:
             self.done.emit()
             return
-        self._plan = None
+        self._plan, focused = None, self.go.hasFocus()
         self.go.setEnabled(False)
-        self._tasks.start("write", self._write(plan))
+        self._tasks.start("write", self._write(plan, focused=focused))
 
-    async def _write(self, plan: ConnectionPlan) -> None:
+    async def _write(self, plan: ConnectionPlan, *, focused: bool) -> None:
         try:
             if self._removing:
                 await self._link.disconnect(plan)
@@ -217,6 +240,8 @@ class Connecting(QFrame):
         self._say(f"Written. {plan.client.after}{project}")
         self._agent = plan.agent
         self._show_buttons()
+        if focused:
+            self.go.setFocus()  # it was off while the file was written, and lost the focus by that
 
     @Slot()
     def _look_for_call(self) -> None:
@@ -226,7 +251,7 @@ class Connecting(QFrame):
             agent.last_seen >= self._waiting_since for agent in self._cases.agents or () if agent.name == self._agent
         )
         if any(called):
-            self._waiting_since = 0.0
+            self._waiting_since, self._called = 0.0, True
             self.title.setText(f"{self._client.name} is connected")
             self._say("Its first call has come.")
             self._show_buttons()
@@ -242,6 +267,10 @@ class Connecting(QFrame):
 
     def _show_buttons(self) -> None:
         plan, client = self._plan, self._client
+        self.back.setVisible(client is not None or not self._embedded)
+        self.title.setVisible(client is not None or not self._embedded)
+        self._show_ring()
+        self.turned.emit()
         needed = plan is not None and bool(plan.needed)
         written = client is not None and plan is None and self._stack.currentWidget() is self._change_page
         self.go.setVisible(client is not None)
@@ -251,7 +280,12 @@ class Connecting(QFrame):
             self._plan = None
         self.undo.setVisible(client is not None and not needed and not self._removing and (written or plan is not None))
         self.hook.setVisible(client is not None and client.hook and not self._removing and not self._waiting_since)
-        self.text.setVisible(needed or bool(self._waiting_since))
+        self.text.setVisible(bool(self.text.toPlainText()) and (needed or bool(self._waiting_since)))
+
+    def _show_ring(self) -> None:
+        """Show the ring while a first call is waited for, and once it has come."""
+        self.ring.show_state(RingState.WAITING if self._waiting_since else RingState.DONE)
+        self.ring.setVisible(bool(self._waiting_since) or self._called)
 
     def _say(self, text: str) -> None:
         self.sentence.setText(text)
@@ -265,10 +299,11 @@ class Connecting(QFrame):
     def _lay_out(self) -> None:
         px = self._look.px
         self._agent = ""
+        self._called = False
         self._grid_page, self._change_page = QWidget(), QWidget()
         self._grid = QGridLayout(self._grid_page)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(px(12))
+        self._grid.setSpacing(px(SPACING))
         self._grid.setAlignment(Qt.AlignmentFlag.AlignTop)
         change = QVBoxLayout(self._change_page)
         change.setContentsMargins(0, 0, 0, 0)
@@ -276,7 +311,7 @@ class Connecting(QFrame):
         change.addWidget(self.hook)
         change.addWidget(self.text, 1)
         change.addStretch()
-        self._stack = QStackedWidget()
+        self._stack = Pages() if self._embedded else QStackedWidget()
         self._stack.addWidget(self._grid_page)
         self._stack.addWidget(self._change_page)
         last = QHBoxLayout()
@@ -285,13 +320,29 @@ class Connecting(QFrame):
         last.addStretch()
         last.addWidget(self.undo)
         last.addWidget(self.go)
+        if self._embedded:
+            self.text.setFixedHeight(px(EMBEDDED_TEXT))
+        head = QHBoxLayout()
+        head.setSpacing(px(8))
+        head.addWidget(self.ring)
+        head.addWidget(self.title, 1)
         column = QVBoxLayout(self)
-        column.setContentsMargins(px(16), px(14), px(16), px(14))
+        column.setContentsMargins(*((0, 0, 0, 0) if self._embedded else (px(16), px(14), px(16), px(14))))
         column.setSpacing(px(10))
-        column.addWidget(self.title)
+        column.addLayout(head)
         column.addWidget(self.sentence)
         column.addWidget(self._stack, 1)
         column.addLayout(last)
+
+
+def _standing(state: ClientState) -> tuple[str, str, str]:
+    """Return how things stand with a program in words, with an icon and its ink."""
+    if state.problem:
+        return "cannot be read", "triangle-alert", "medium"
+    if state.agent:
+        words = "connected" if state.agent == state.client.id else f"connected as {phrases.visible(state.agent)}"
+        return words, "circle-check", "low"
+    return ("installed", "check", "accent_ink") if state.installed else ("not found", "", "muted")
 
 
 def _written_out(text: str) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from app import phrases
 from app.allowances import summary
 from app.parts.agent import DOT, agent_ink, swatch
+from runner.identity.allowance import Allowance
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -98,4 +99,5 @@ def _state(agent: Agent) -> str:
         return "revoked"
     if agent.paused:
         return "paused"
-    return "limited" if summary(agent) else "active"
+    limited = {*Allowance().differing(agent.allowance)} - {"rehearse"}
+    return "limited" if limited else "rehearsed" if agent.allowance.rehearse else "active"

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
+from app.agents.rehearsing import RehearsalChoice
 from app.page_tasks import PageTasks
 from app.parts.agent import ink_color, swatch
 from app.parts.amounts import counted
@@ -84,6 +85,7 @@ class AgentSettings(QFrame):
         self.languages = {language: QCheckBox(words) for language, words in LANGUAGES.items()}
         self.network = QCheckBox("May ask for network")
         self.packages = QCheckBox("May ask for packages")
+        self.rehearsing = RehearsalChoice()
         self.message = plain_label(role="muted", wrap=True)
         self.save = _button("Save", kind="primary")
         self._lay_out()
@@ -102,6 +104,7 @@ class AgentSettings(QFrame):
             box.setChecked(not agent.allowance.languages or language.value in agent.allowance.languages)
         self.network.setChecked(agent.allowance.network)
         self.packages.setChecked(agent.allowance.packages)
+        self.rehearsing.choose(agent.allowance.rehearse)
         self._show_record()
         self._changed()
         self.name.setFocus()
@@ -165,6 +168,7 @@ class AgentSettings(QFrame):
             languages=() if len(chosen) == len(LANGUAGES) else chosen,
             network=self.network.isChecked(),
             packages=self.packages.isChecked(),
+            rehearse=self.rehearsing.chosen,
         )
 
     def _say(self, text: str, *, bad: bool = False) -> None:
@@ -239,6 +243,9 @@ class AgentSettings(QFrame):
         column.addWidget(self._heading("What it may ask for"))
         column.addWidget(self._form())
         column.addWidget(plain_label(EFFECT, role="muted", wrap=True))
+        column.addWidget(self._heading("Rehearse before you decide"))
+        for part in (self.rehearsing, self.rehearsing.meaning):
+            column.addWidget(part)
         column.addStretch()
         area = QScrollArea()
         area.setWidgetResizable(True)
@@ -329,6 +336,7 @@ class AgentSettings(QFrame):
             limit.valueChanged.connect(self._changed)
         for box in (*self.languages.values(), self.network, self.packages):
             box.toggled.connect(self._changed)
+        self.rehearsing.currentIndexChanged.connect(self._changed)
         self._cases.agents_known.connect(self.refresh)
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.parts.fold import Pages
 from app.running.outcome import OutcomeView
 from runner.model.events import QuestionAsked
 
@@ -32,14 +31,9 @@ class Aftermath(QObject):
         self._deciding = deciding
         self._cases = cases
         queue = deciding.queue
-        self.outcome = OutcomeView(cases, queue.answers, bridge, look)
-        self._stack = Pages()
-        place = deciding.split.indexOf(deciding.review)
-        deciding.split.replaceWidget(place, self._stack)
-        self._stack.addWidget(deciding.review)
+        self._stack = deciding.beside
+        self.outcome = OutcomeView(cases, queue.answers, bridge, look, self._stack)
         self._stack.addWidget(self.outcome)
-        deciding.review.show()
-        deciding.split.setStretchFactor(place, 1)
         queue.just_now.wanted.connect(self.show_outcome)
         deciding.opened.connect(self.give_way)
         deciding.review.answered.connect(self._answered)

@@ -13,7 +13,7 @@ from app.parts.empty import EmptyState
 from app.parts.plain import plain_label
 from app.prompt.stack import PromptStack
 from app.queue.answers import JustNowList
-from app.queue.panel import LOCKED, NOTHING
+from app.queue.panel import LOCKED, NOBODY, NOTHING
 from app.running.outcome import OutcomeView
 from runner.approval.modes import Mode
 
@@ -36,6 +36,8 @@ class Dock(QWidget):
     """The request is wanted in the whole window."""
     run_wanted = Signal(str)
     widen = Signal()
+    first_steps = Signal()
+    """The page of the first start is wanted, in the whole window."""
 
     def __init__(
         self, cases: Cards, answers: JustNowModel, bridge: EngineLink, look: Look, parent: QWidget | None = None
@@ -55,6 +57,8 @@ class Dock(QWidget):
         self.stack.bound(MOST)
         self.stack.review.connect(self.review)
         self.none = EmptyState(look, "inbox", *NOTHING)
+        self.nobody = EmptyState(look, "plug", *NOBODY, "First steps")
+        self.nobody.pressed.connect(self._begin)
         self.answers = JustNowList(answers, look)
         self.answers.setProperty("card", True)
         self.outcome = OutcomeView(cases, answers, bridge, look)
@@ -67,7 +71,7 @@ class Dock(QWidget):
         inside = self.column.column
         inside.setContentsMargins(0, 0, px(4), 0)
         inside.setSpacing(px(8))
-        for widget in (self.stack, self.none, self.answers, self.outcome):
+        for widget in (self.stack, self.none, self.nobody, self.answers, self.outcome):
             inside.addWidget(widget)
         head = QHBoxLayout()
         head.setSpacing(px(8))
@@ -80,6 +84,7 @@ class Dock(QWidget):
         column.addLayout(head)
         column.addWidget(self.column, 1)
         cases.happened.connect(self.refresh)
+        cases.agents_known.connect(self.refresh)
         answers.rowsInserted.connect(self._follow_newest)
         self.refresh()
 
@@ -89,8 +94,15 @@ class Dock(QWidget):
         waiting = self._cases.count_waiting()
         self.count.setText(f"{waiting:,} waiting" if waiting else "")
         self.none.say(*(LOCKED if self._cases.mode.mode == Mode.LOCKDOWN else NOTHING))
-        self.none.setHidden(bool(waiting))
+        nobody = self._cases.agents == ()
+        self.none.setHidden(bool(waiting) or nobody)
+        self.nobody.setHidden(bool(waiting) or not nobody)
         self.stack.setHidden(not waiting)
+
+    @Slot()
+    def _begin(self) -> None:
+        self.widen.emit()
+        self.first_steps.emit()
 
     @Slot(str)
     def show_outcome(self, request_id: str) -> None:

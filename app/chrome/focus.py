@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QAbstractScrollArea, QApplication, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
+from app.parts.ground import RowDelegate
 from app.parts.pane import OutputPane
 
 if TYPE_CHECKING:
@@ -39,12 +40,27 @@ class Focus(QObject):
         self._ring = None
         if isinstance(now, (QAbstractScrollArea, EmptyState)) and not isinstance(now, _OWN) and _is_wanted(now):
             self._ring = _Ring(self._look, now)
+        elif isinstance(now, QAbstractItemView) and _shows_it_on_its_row(now) and not _by_mouse():
+            now.scrollTo(now.currentIndex())
 
 
 def _is_wanted(now: QWidget) -> bool:
-    """Return whether a ring says anything: not after a click, and not where the window put the focus by itself."""
-    by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
-    return not by_mouse and (not isinstance(now, EmptyState) or now.by_keyboard)
+    """Return whether a ring says anything: not after a click, and not where the window put the focus by itself.
+
+    In lists that show it the row that has the keyboard says so; in an open combo box that is all there is.
+    """
+    in_popup = now.window().windowType() is Qt.WindowType.Popup
+    if in_popup or (isinstance(now, QAbstractItemView) and _shows_it_on_its_row(now)):
+        return False
+    return not _by_mouse() and (not isinstance(now, EmptyState) or now.by_keyboard)
+
+
+def _shows_it_on_its_row(view: QAbstractItemView) -> bool:
+    return isinstance(view.itemDelegate(), RowDelegate) and view.currentIndex().isValid()
+
+
+def _by_mouse() -> bool:
+    return QApplication.mouseButtons() != Qt.MouseButton.NoButton
 
 
 class _Ring(QWidget):

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from app import phrases
 from app.attention import attention
-from app.parts.amounts import clock
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
+from app.parts.ring import CountdownRing
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Hurry(QFrame):
         self.setProperty("tone", "bad")
         self.level = plain_label(role="strong")
         self.what = ElidedLabel()
-        self.left = plain_label(role="strong")
+        self.left = CountdownRing(look)
         self.show_it = QPushButton("Show")
         self.show_it.setProperty("kind", "quiet")
         self.show_it.setAutoDefault(False)
@@ -77,13 +77,14 @@ class Hurry(QFrame):
             self._ticker.stop()
         if card is None:
             self._about = ""
+            self.left.set_deadline(None, 0.0)
             self.hide()
             return
         self._about = card.id
         worst = attention(card)
         self.level.setText("Soon over" if worst is None else worst.name)
         self.what.setText(f"{phrases.title(card.request)}, {phrases.visible(card.request.agent)}")
-        self.left.setText(clock((card.deadline or 0.0) - since_boot()))
+        self.left.set_deadline(card.deadline, card.window)
         self.show_it.setAccessibleName(f"Show {phrases.title(card.request)}, which is about to expire")
         self.show()
 

@@ -18,7 +18,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         "Deciding",
         (
             ("J  K", "next, previous request"),
-            ("A", "approve once what waits on screen"),
+            ("A  Shift+A", "approve or hand over, run for real"),
             ("Ctrl+Shift+A", "held for a second: approve what is CRITICAL"),
             ("D", "deny, with a reason"),
             ("Ctrl+Enter", "in the reason: deny. In the editor: done"),

@@ -62,8 +62,10 @@ class Navigation(QWidget):
         column.addStretch()
 
     def mark(self, name: str) -> None:
-        """Mark `name` as the page on screen."""
-        self._buttons[name].setChecked(True)
+        """Mark `name` as the page on screen; none where it has no button here."""
+        self._group.setExclusive(name in self._buttons)
+        for page, button in self._buttons.items():
+            button.setChecked(page == name)
         # Tab comes to the page on screen, and arrows go on from there; Qt would come to where the focus was last.
         # A click leaves the focus where it is: the keys on the buttons of a page are for the page.
         for page, button in self._buttons.items():

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
+    from runner.identity.signer import Vouching
     from runner.model.submission import Submission
     from runner.system.places import Places
 
 READ = frozenset({"Agents", "Rules", "Settings", "Doctor", "Help"})
 """Pages on which words at the left belong to what stands at the right: on a very wide window they stay together."""
 WIDEST = 1280
+FIRST_STEPS = "First steps"
+"""The page that has no button on the rail."""
 
 
 class PageShelf(QObject):
@@ -35,18 +38,21 @@ class PageShelf(QObject):
     """About: a suggestion of the page of rules was taken up."""
     settings_taken_up = Signal()
     sandbox_built = Signal()
+    test_decided = Signal(str)
+    """What became of the test request of the first steps."""
+    keyring_answered = Signal()
     failed = Signal(str)
     """Why something that a page asked for could not be done, where the page itself has no place to say it."""
 
-    def __init__(self, cases: Cards, bridge: EngineLink, look: Look, places: Places, parent: QObject) -> None:
-        super().__init__(parent)
+    def __init__(self, cases: Cards, bridge: EngineLink, look: Look, places: Places, place: QWidget) -> None:
+        super().__init__(place)
         self._cases = cases
         self._bridge = bridge
         self._look = look
         self._places = places
         self._pages: dict[str, QWidget] = {}
         self._tasks = PageTasks("pages", self)
-        self.stack = Pages()
+        self.stack = Pages(place)
         cases.agents_known.connect(self._know_inks)
         self._know_inks()
 
@@ -84,6 +90,10 @@ class PageShelf(QObject):
         self.show("Agents")
         self.page("Agents").begin_adding()  # type: ignore[attr-defined]
 
+    @Slot()
+    def show_first_steps(self) -> None:
+        self.show(FIRST_STEPS)
+
     def show_setting(self, name: str) -> None:
         self.show("Settings")
         self.page("Settings").reveal(name)  # type: ignore[attr-defined]
@@ -107,10 +117,19 @@ class PageShelf(QObject):
         if refresh is not None:
             refresh()
 
+    @Slot()
+    def add_today_in_brief(self) -> None:
+        """Show the figures of the day in the queue where nothing waits; imported now, once the window is painted."""
+        from app.today.beside import TodayInBrief
+
+        queue = self._pages["Queue"].queue  # type: ignore[attr-defined]
+        queue.none.add_below(TodayInBrief(self._cases, self._look, self._places))
+
     # ---- making ----
 
     def _makers(self) -> dict[str, Callable[[], QWidget]]:
         return {
+            FIRST_STEPS: self._make_first_steps,
             "Today": self._make_today,
             "Running": self._make_running,
             "History": self._make_history,
@@ -121,11 +140,24 @@ class PageShelf(QObject):
             "Help": self._make_help,
         }
 
+    def _make_first_steps(self) -> QWidget:
+        from app.agents.client_link import ClientLink
+        from app.first_start.panel import FirstSteps
+
+        panel = FirstSteps(self._cases, self._bridge, ClientLink(self._bridge), self._look, self._places)
+        panel.queue_wanted.connect(partial(self.show, "Queue"))
+        panel.agents_wanted.connect(self.show_add_agent)
+        panel.doctor_wanted.connect(partial(self.show, "Doctor"))
+        panel.file_wanted.connect(partial(self.show_setting, "secrets_file"))
+        panel.test_decided.connect(self.test_decided)
+        panel.keyring_answered.connect(self.keyring_answered)
+        return panel
+
     def _make_today(self) -> QWidget:
         from app.remembering.panel import about
         from app.today.panel import TodayPanel
 
-        panel = TodayPanel(self._cases, self._bridge, self._look, self._places)
+        panel = TodayPanel(self._cases, self._bridge, self._look, self._places, self.stack)
         panel.history_wanted.connect(self.show_history)
         panel.page_wanted.connect(self.show)
         panel.remember.connect(lambda past: self.remember.emit(about(past)))
@@ -134,18 +166,25 @@ class PageShelf(QObject):
     def _make_running(self) -> QWidget:
         from app.allowing.run_hosts import RunHosts
         from app.running.panel import RunningPanel
+        from app.today.beside import TodayLanes
         from runner.audit import captures
 
         hosts = partial(RunHosts, self._bridge, self._look)
-        panel = RunningPanel(self._cases, self._bridge, self._look, partial(captures.read, self._places), hosts)
+        captured = partial(captures.read, self._places)
+        panel = RunningPanel(self._cases, self._bridge, self._look, captured, hosts, self.stack)
         panel.kept.failed.connect(self.failed)
+        of_today = TodayLanes(self._cases, self._look, self._places)
+        of_today.history_wanted.connect(self.show_history)
+        panel.nothing.add_below(of_today)
         return panel
 
     def _make_history(self) -> QWidget:
         from app.history.panel import HistoryPanel
         from app.settings.removing import ContentRemover
 
-        panel = HistoryPanel(self._cases, self._look, self._places)
+        # A keyring that did not open for the engine is not asked once more.
+        vouching = partial(_vouching, self._places, self._bridge)
+        panel = HistoryPanel(self._cases, self._look, self._places, self.stack, vouching=vouching)
         panel.detail.try_wanted.connect(self.try_request)
         remover = ContentRemover(panel, self._bridge, self._look)
         panel.removal.old_wanted.connect(remover.ask_old)
@@ -164,7 +203,7 @@ class PageShelf(QObject):
     def _make_agents(self) -> QWidget:
         from app.agents.panel import AgentsPanel
 
-        panel = AgentsPanel(self._cases, self._bridge, self._look)
+        panel = AgentsPanel(self._cases, self._bridge, self._look, self.stack)
         panel.tested.connect(partial(self.show, "Queue"))
         panel.failed.connect(self.failed)
         return panel
@@ -172,7 +211,7 @@ class PageShelf(QObject):
     def _make_rules(self) -> QWidget:
         from app.remembering.panel import RulesPanel
 
-        panel = RulesPanel(self._cases, self._bridge, self._look, self._places)
+        panel = RulesPanel(self._cases, self._bridge, self._look, self._places, self.stack)
         panel.remember.connect(self.remember)
         panel.reloaded.connect(self.settings_taken_up)
         panel.failed.connect(self.failed)
@@ -181,14 +220,15 @@ class PageShelf(QObject):
     def _make_settings(self) -> QWidget:
         from app.settings.panel import SettingsPanel
 
-        panel = SettingsPanel(self._bridge, self._look, self._places)
+        panel = SettingsPanel(self._bridge, self._look, self._places, self.stack)
         panel.reloaded.connect(self.settings_taken_up)
         return panel
 
     def _make_doctor(self) -> QWidget:
-        from app.doctor.panel import DoctorPanel
+        from app.doctor.panel import DoctorPanel, examine_here
 
-        panel = DoctorPanel(self._look, self._places)
+        examine = partial(examine_here, secrets=self._bridge.secrets)
+        panel = DoctorPanel(self._look, self._places, examine, parent=self.stack)
         panel.built.connect(self.sandbox_built)
         panel.asked.connect(self.sandbox_built)
         return panel
@@ -196,4 +236,13 @@ class PageShelf(QObject):
     def _make_help(self) -> QWidget:
         from app.help.panel import HelpPanel
 
-        return HelpPanel(self._look)
+        panel = HelpPanel(self._look, self.stack)
+        panel.first_steps.connect(self.show_first_steps)
+        return panel
+
+
+def _vouching(places: Places, bridge: EngineLink) -> Vouching:
+    """Return what vouches for the history; on the thread that verifies."""
+    from runner.identity.signer import vouching
+
+    return vouching(places, bridge.secrets())

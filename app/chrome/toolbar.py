@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 from app import phrases
 from app.chrome.modes import ModeButton
 from app.chrome.presence_button import PresenceButton
+from app.look.mark import MARKS
 from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label, tip
+from runner.approval.modes import Mode
 from runner.model.request import Isolation
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class Toolbar(QWidget):
         super().__init__(parent)
         self._cases = cases
         self._look = look
-        self._shield = plain_label()
+        self._mark, self._marked = plain_label(), ""
         self.mode = ModeButton(cases, look)
         self.presence = PresenceButton(cases, presence, look)
         self.anywhere = QPushButton(ANYWHERE)
@@ -75,7 +77,7 @@ class Toolbar(QWidget):
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(px(4), 0, px(4), 0)
         row.setSpacing(px(10))
-        row.addWidget(self._shield)
+        row.addWidget(self._mark)
         row.addWidget(self.mode)
         row.addWidget(self.presence)
         row.addSpacing(px(6))
@@ -83,11 +85,10 @@ class Toolbar(QWidget):
         row.addWidget(self.stop)
         row.addWidget(self.anywhere)
         row.addWidget(self.state, 1)
-        look.changed.connect(self._paint_icon)
+        look.changed.connect(self._paint_mark)
         cases.happened.connect(self.refresh)
         cases.agents_known.connect(self.refresh)
         cases.sandbox_known.connect(self.refresh)
-        self._paint_icon()
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -102,6 +103,9 @@ class Toolbar(QWidget):
     @Slot()
     def refresh(self) -> None:
         """Say how things stand."""
+        if self._cases.mode.mode != self._marked:
+            self._marked = self._cases.mode.mode
+            self._paint_mark()
         busy = bool(self._cases.count_waiting() or self._cases.count_running())
         if self.stop.isEnabled() != busy:
             self.stop.setEnabled(busy)
@@ -176,8 +180,9 @@ class Toolbar(QWidget):
             lines += [str(one) for one in protections]
         return "\n".join(lines)
 
-    def _paint_icon(self) -> None:
-        self._shield.setPixmap(self._look.pixmap("shield-check", "accent_ink", 18))
+    def _paint_mark(self) -> None:
+        name, ink = MARKS[Mode(self._cases.mode.mode)]
+        self._mark.setPixmap(self._look.pixmap(name, ink, 20))
 
 
 def _warmth(facts: object) -> list[str]:

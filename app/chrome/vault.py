@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app.errands import Errands
 from app.parts.notice import Tone
+from runner.identity.keyring_answer import KeyringAnswer
 from runner.identity.secrets import Secrets, Vault, Where
 from runner.settings.loading import load
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 BANNER = "vault"
+UNASKED = "keyring"
+FIRST_STEPS = "First steps"
+UNSIGNED = "The history is not signed yet: Assent has not asked whether it may use your keyring."
 
 
 class VaultNotice(QObject):
@@ -36,12 +40,21 @@ class VaultNotice(QObject):
         self._banners = banners
         self._places = places
         self._secrets = secrets
+        self.asking = False
+        """Whether a page of the window asks about the keyring just now, so that no banner has to."""
+        self._told_unasked = False
         self._errands = Errands("vault", self)
 
     @Slot()
     def look_again(self) -> None:
         """Find out where secrets go now, and say so."""
         self._errands.send(self._where, self._tell, self._failed)
+
+    @Slot(str)
+    def give_way(self, page: str) -> None:
+        """Stop saying that nobody has been asked when the `page` that asks is shown."""
+        if page == FIRST_STEPS:
+            self._banners.unsay(UNASKED)
 
     def _where(self) -> Where:
         if (used := self._secrets()) is not None:
@@ -50,9 +63,19 @@ class VaultNotice(QObject):
 
     def _tell(self, where: Where) -> None:
         words = f"{where.explanation} {where.remedy}".strip()
+        unasked = where.kind is Vault.MEMORY and where.answer is KeyringAnswer.UNASKED
+        if self._told_unasked and not unasked:
+            self._told_unasked = False
+            self._banners.unsay(UNASKED)
         match where.kind:
             case Vault.KEYRING:
                 self._banners.unsay(BANNER)
+            case Vault.MEMORY if unasked:
+                if not self.asking:
+                    self._told_unasked = True
+                    self._banners.say(UNASKED, Tone.INFO, UNSIGNED, FIRST_STEPS)
+            case Vault.MEMORY if where.answer is KeyringAnswer.REFUSED:
+                self._banners.say(BANNER, Tone.INFO, words, "Settings")
             case Vault.FILE:
                 self._banners.say(BANNER, Tone.INFO, words)
             case Vault.MEMORY:

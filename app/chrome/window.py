@@ -20,7 +20,7 @@ from app.chrome.focus import Focus
 from app.chrome.hurry import Hurry
 from app.chrome.navigation import PAGES, Navigation
 from app.chrome.overall import OverallCommands
-from app.chrome.pages import PageShelf
+from app.chrome.pages import FIRST_STEPS, PageShelf
 from app.chrome.presence import Presence
 from app.chrome.toolbar import Toolbar
 from app.chrome.vault import BANNER as VAULT
@@ -81,17 +81,23 @@ class Window(QWidget):
 
     def _build(self) -> None:
         frame, look, places, cases, bridge = self.frame, self._look, self._places, self._cases, self._bridge
+        # From the outside in: a widget that is given to a parent later brings the style of all inside it up to date
+        # again, and at each level that took a third of the time for the first window.
+        self._shapes = Pages(self)
+        self._whole = QWidget(self._shapes)
+        self._room = Room(parent=self._whole)
+        self._inside = QWidget(self._room.viewport())
         self.presence = Presence(cases, self)
-        self.toolbar = Toolbar(cases, look, self.presence)
-        self.banners = Banners(cases, look)
+        self.toolbar = Toolbar(cases, look, self.presence, self._whole)
+        self.banners = Banners(cases, look, self._inside)
         self.vault = VaultNotice(self.banners, places, bridge.secrets, self)
-        self.navigation = Navigation(look)
+        self.navigation = Navigation(look, self._whole)
         self.fatigue = Fatigue(cases, parent=self)
-        self.deciding = Deciding(cases, bridge, look)
+        self.pages = PageShelf(cases, bridge, look, places, self._inside)
+        self.deciding = Deciding(cases, bridge, look, self.pages.stack)
         self.aftermath = Aftermath(self.deciding, cases, bridge, look)
         self.attending = Attending(self.deciding, cases, bridge)
-        self.hurry = Hurry(cases, look, self._on_screen)
-        self.pages = PageShelf(cases, bridge, look, places, self)
+        self.hurry = Hurry(cases, look, self._on_screen, self._inside)
         self.overall = OverallCommands(self, cases, bridge, look)
         leave = frame.close_wanted.emit
         self.commands = Commands(
@@ -101,7 +107,7 @@ class Window(QWidget):
         self.focus_ring = Focus(look, self)
         self._tasks = PageTasks("window", self)
         self.pages.add("Queue", self.deciding)
-        self.dock = Dock(cases, self.deciding.queue.answers, bridge, look)
+        self.dock = Dock(cases, self.deciding.queue.answers, bridge, look, self._shapes)
         self._lay_out()
         self.toast = Toast(self._whole, cases, bridge, look, self._elsewhere)
 
@@ -205,6 +211,9 @@ class Window(QWidget):
             case "fatigue":
                 self.banners.unsay(name)
                 self.show_page("Rules")
+            case "first steps" | "keyring":
+                self.banners.unsay(name)
+                self.show_page(FIRST_STEPS)
             case _ if name == VAULT:
                 # Where the person may agree to a file.
                 self.pages.show_setting("secrets_file")
@@ -280,6 +289,8 @@ class Window(QWidget):
         if not self._painted:
             self._painted = True
             self.painted.emit()
+            # Behind what waits for the first window: reading the day is no part of opening it.
+            QTimer.singleShot(0, self.pages, self.pages.add_today_in_brief)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -293,8 +304,14 @@ class Window(QWidget):
         middle = QHBoxLayout()
         middle.setSpacing(px(4))
         middle.addWidget(self.navigation)
-        middle.addWidget(Room(self._inside()), 1)
-        self._whole = QWidget()
+        middle.addWidget(self._room, 1)
+        inside = QVBoxLayout(self._inside)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(px(8))
+        inside.addWidget(self.banners)
+        inside.addWidget(self.hurry)
+        inside.addWidget(self.pages.stack, 1)
+        self._room.setWidget(self._inside)
         whole = QVBoxLayout(self._whole)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(px(8))
@@ -303,24 +320,12 @@ class Window(QWidget):
         above.addWidget(self.toolbar)
         whole.addLayout(above)
         whole.addLayout(middle, 1)
-        self._shapes = Pages()
         self._shapes.addWidget(self._whole)
         self._shapes.addWidget(self.dock)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, px(8), px(8), px(8))
         column.addWidget(self._shapes)
         self.frame.setCentralWidget(self)
-
-    def _inside(self) -> QWidget:
-        """Return what scrolls where the text is large: the page, with what is said above it."""
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(self._look.px(8))
-        column.addWidget(self.banners)
-        column.addWidget(self.hurry)
-        column.addWidget(self.pages.stack, 1)
-        return inside
 
     def _connect(self) -> None:
         self.navigation.wanted.connect(self.show_page)
@@ -335,7 +340,7 @@ class Window(QWidget):
         self.overall.failed.connect(self._failed)
         self.banners.wanted.connect(self._act)
         self._bridge.silent.connect(self.banners.tell_silence)
-        self.deciding.add_agent.connect(self.pages.show_add_agent)
+        self.deciding.add_agent.connect(self.pages.show_first_steps)
         self.deciding.declined.connect(self._declined)
         self.deciding.review.remember_wanted.connect(self._remember_shown)
         self.frame.raised.connect(self.deciding.keystrokes.expect_text)
@@ -343,6 +348,9 @@ class Window(QWidget):
         self.pages.remember.connect(self._remember)
         self.pages.failed.connect(self._failed)
         self.pages.settings_taken_up.connect(self.vault.look_again)
+        self.pages.keyring_answered.connect(self.vault.look_again)
+        self.pages.shown.connect(self.vault.give_way)
+        self.pages.test_decided.connect(partial(_tell_of_test, self))
         self.pages.sandbox_built.connect(self.overall.look_for_sandbox)
         self.fatigue.noticed.connect(lambda what: self.banners.say("fatigue", Tone.INFO, what, "Rules"))
         self._cases.happened.connect(self._take)
@@ -372,9 +380,18 @@ class Window(QWidget):
         self.dock.run_wanted.connect(self.show_run)
         self.dock.review.connect(self.show_waiting)
         self.dock.widen.connect(self.turn_docked)
+        self.dock.first_steps.connect(self.pages.show_first_steps)
         self.pages.shown.connect(self.toast.refresh)
         self.pages.shown.connect(self.hurry.refresh)
         self.presence.changed.connect(self.toast.refresh)
+
+
+def _tell_of_test(window: Window, what: str) -> None:
+    """Say what became of the test request of the first steps."""
+    if window._cases.count_waiting():
+        window.toolbar.say(what)  # a banner would move the buttons of what waits
+    else:
+        window.banners.say("first steps", Tone.GOOD, what, FIRST_STEPS)
 
 
 def _bind(window: QWidget, keys: str, act: Callable[[], object]) -> None:

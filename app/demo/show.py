@@ -88,11 +88,22 @@ def main(arguments: list[str]) -> int:
         return 1
     try:
         with virtual_screen() as display, tempfile.TemporaryDirectory(prefix="assent-demo-") as home:
+            _share_images(Path(home))
             os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "ASSENT_HOME": home} | SETTINGS
             return play(_story)
     except KnownError as error:
         sys.stderr.write(f"assent demo: {error}\n")
         return 1
+
+
+def _share_images(home: Path) -> None:
+    """Let the Assent of the demo find the images that gVisor without an engine starts from: building takes a minute."""
+    from runner.system.places import Places
+
+    images, there = Places.standard().images, Places.under(home).images
+    if images.is_dir():
+        there.parent.mkdir(mode=0o700)
+        there.symlink_to(images.resolve())
 
 
 def play(story: Callable[[Stage], Coroutine[Any, Any, None]]) -> int:
@@ -120,6 +131,7 @@ def play(story: Callable[[Stage], Coroutine[Any, Any, None]]) -> int:
     def begin(console: Console) -> None:
         console.frame.resize(1280, 800)
         console.frame.move(0, 0)
+        console.window.show_page("Queue")
         stage = Stage(console)
         stage.over.connect(console.leave.now, Qt.ConnectionType.QueuedConnection)
         actor = threading.Thread(target=perform, args=(stage,), name="demo", daemon=True)

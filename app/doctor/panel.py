@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
     from app.look.look import Look
-    from runner.commands.doctor import Check
+    from runner.commands.check import Check
+    from runner.identity.secrets import Secrets
     from runner.sandbox.images.build import Progress
     from runner.system.places import Places
 
@@ -239,19 +240,24 @@ class DoctorPanel(QWidget):
             self._begin_examining()
 
 
-def examine_here(places: Places) -> tuple[Check, ...]:
-    """Return the real examination, to its end. Blocks for as long as it takes to start a sandbox."""
+def examine_here(places: Places, secrets: Callable[[], Secrets | None] = lambda: None) -> tuple[Check, ...]:
+    """Return the real examination, to its end. Blocks for as long as it takes to start a sandbox.
+
+    `secrets` returns those of the engine, None as long as there is none.
+    """
     from runner.commands.doctor import examine
     from runner.settings.loading import load
 
-    return asyncio.run(examine(places, load(places, os.environ)))
+    return asyncio.run(examine(places, load(places, os.environ), secrets()))
 
 
 def build_here(images: Sequence[str]) -> AsyncGenerator[Progress]:
-    """The real builder, for the engine of this machine."""
+    """The real builder, for the sandboxes of this machine."""
     from runner.sandbox.images import here
+    from runner.settings.loading import load
+    from runner.system.places import Places
 
-    return here.build(images)
+    return here.build(images, load(Places.standard(), os.environ).settings.sandbox_type)
 
 
 def _line(check: Check) -> str:

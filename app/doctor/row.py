@@ -14,11 +14,11 @@ from app.parts.roles import Role
 
 if TYPE_CHECKING:
     from app.look.look import Look
-    from runner.commands.doctor import Check
+    from runner.commands.check import Check
 
 STATES = {
     "ok": ("circle-check", "low", "ok", "Works"),
-    "warn": ("triangle-alert", "medium", "warn", "Look at it"),
+    "warn": ("triangle-alert", "medium", "warn", "Needs attention"),
     "bad": ("circle-alert", "high", "bad", "Does not work"),
 }
 """Picture, its ink, the role of the word, and the word."""

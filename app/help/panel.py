@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QTabBar, QVBoxLayout, QWidget
 
 from app.help.pages import HelpView
 from app.parts.fold import FoldingRow
+from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.parts.roles import clearable
 from runner.settings.manual import PAGES
@@ -19,11 +21,16 @@ if TYPE_CHECKING:
 
     from app.look.look import Look
 
+ABOUT = ". Licence: Apache-2.0."
+MARK = 32
 MISSING = "This page did not come with this Assent. The README has what is most needed."
 
 
 class HelpPanel(QWidget):
     """Left and right go from tab to tab, Tab to the search, into the text and from link to link."""
+
+    first_steps = Signal()
+    """The page of the first start is wanted."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +48,12 @@ class HelpPanel(QWidget):
         clearable(self.search)
         self.search.setMaximumWidth(look.px(260))
         self.found = plain_label(role="muted")
+        self.begin = QPushButton("First steps")
+        self.begin.setToolTip("Connect a program, send a test request, answer about the keyring")
+        self.begin.setAutoDefault(False)
+        self.begin.clicked.connect(self.first_steps)
         self._lay_out()
+        tab_in_reading_order(self)
         self.search.returnPressed.connect(self._find)
         self.search.textEdited.connect(self._start_again)
         find = QShortcut(QKeySequence.StandardKey.Find, self)
@@ -88,6 +100,17 @@ class HelpPanel(QWidget):
         super().resizeEvent(event)
         self._head.fold(self.width() < self._look.px(620))
 
+    def _about(self) -> QHBoxLayout:
+        """Return a line with the mark, the version and the licence, and the way to the first steps."""
+        picture = plain_label()
+        picture.setPixmap(self._look.pixmap("assent", size=MARK))
+        row = QHBoxLayout()
+        row.setSpacing(self._look.px(8))
+        row.addWidget(picture)
+        row.addWidget(plain_label(f"Assent {_version()}".strip() + ABOUT, "muted"), 1)
+        row.addWidget(self.begin)
+        return row
+
     def _lay_out(self) -> None:
         px = self._look.px
         pages, finding = QHBoxLayout(), QHBoxLayout()
@@ -109,6 +132,15 @@ class HelpPanel(QWidget):
         column.setSpacing(px(10))
         column.addLayout(self._head)
         column.addWidget(self.view, 1)
+        column.addLayout(self._about())
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(card)
+
+
+def _version() -> str:
+    """Return the version of this installation; '' where it has none."""
+    try:
+        return metadata.version("assent")
+    except metadata.PackageNotFoundError:
+        return ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
-from app import phrases
+from app import phrases, rehearsals
 from app.attention import attention
 from app.notify.desktop import Said
 from app.parts.amounts import counted, time_left
@@ -165,7 +165,8 @@ class Notices(QObject):
         count = len(self._expired)
         title = "A request expired" if count == 1 else f"{count} requests expired"
         whose = f"{_agent(card)} got no answer in time." if count == 1 else "Nobody answered in time."
-        what = "Nothing was run. See Missed, where it can be approved for later."
+        ran = rehearsals.nothing_ran(card) if count == 1 else "Nothing was approved."
+        what = f"{ran} See Missed, where it can be approved for later."
         self._say(Said(self._expired[0], title, f"{whose} {what}", True))
 
     def _watch(self, request_id: str) -> None:

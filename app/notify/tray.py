@@ -5,19 +5,21 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRectF, Qt, Slot
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app import phrases
 from app.attention import attention
 from app.chrome.presence_button import add_choices
 from app.chrome.presence_button import words as presence_words
+from app.notify.tray_picture import tray_icon
 from app.prompt.stack import urgency
 from runner.approval.modes import Mode
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QIcon
+
     from app.cards import Card, Cards
     from app.chrome.window import Window
     from app.look.look import Look
@@ -28,14 +30,6 @@ LISTED = 8
 TITLE = 60
 """Characters of a title in the menu."""
 NO_TRAY = "No system tray here: notices appear on the desktop and in this window."
-
-
-_PICTURES = {
-    Mode.GUARDED: ("shield-check", "accent"),
-    Mode.LOCKDOWN: ("lock", "high"),
-    Mode.TRUST: ("shield-alert", "medium"),
-}
-"""The icon of a mode, and its color: not the color alone."""
 
 
 class Tray(QObject):
@@ -108,31 +102,8 @@ class Tray(QObject):
         self._show_count()
 
     def _picture(self, count: int, mode: Mode) -> QIcon:
-        picture = QPixmap(64, 64)
-        picture.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(picture)
-        name, ink = _PICTURES[mode]
-        quiet = not self._window.presence.may_disturb
-        painter.drawPixmap(picture.rect(), self._look.pixmap(name, "muted" if quiet else ink, 64))
-        if count:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(self._ink()))
-            room = QRectF(24, 24, 40, 40)
-            painter.drawEllipse(room)
-            font = self._look.font(0, bold=True)
-            font.setPixelSize(26)
-            painter.setFont(font)
-            painter.setPen(QColor(self._look.tokens.on_accent))
-            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, str(count) if count < 100 else "99")
-        painter.end()
-        return QIcon(picture)
-
-    def _ink(self) -> str:
-        """Return the color of the number: that of the worst of what waits."""
-        tokens = self._look.tokens
-        worst = max((attention(card) or Level.LOW for card in self._cases.waiting()), default=Level.LOW)
-        return tokens.accent if worst is Level.LOW else tokens.ink(worst)
+        worst = max((attention(card) or Level.LOW for card in self._cases.waiting()), default=None)
+        return tray_icon(self._look, mode, count, worst, quiet=not self._window.presence.may_disturb)
 
     def _make_icon(self) -> QSystemTrayIcon:
         icon = QSystemTrayIcon(self)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QKeySequence, QPainter, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QListView, QStyleOptionViewItem
 
 from app.packages import words
 from app.parts.amounts import size
 from app.parts.expose import visible
-from app.parts.ground import paint_ground
+from app.parts.ground import RowDelegate, paint_ground
 from app.parts.lines import set_up_rows
 from app.parts.plain import tip
 
@@ -123,7 +123,7 @@ def _hover(package: PlannedPackage) -> str:
     return "\n".join(line for line in lines if line)
 
 
-class _PackageDelegate(QStyledItemDelegate):
+class _PackageDelegate(RowDelegate):
     def __init__(self, look: Look, view: PackageList) -> None:
         super().__init__(view)
         self._look = look

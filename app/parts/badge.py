@@ -1,4 +1,8 @@
-"""A level as a word on its color, or that nothing was found, as a widget and for item delegates."""
+"""A level as a word on its color, or that nothing was found, as a widget and for item delegates.
+
+The color is that of attention: what was found. A class, which only sets rules and windows, has none of its own below
+CRITICAL.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,10 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.parts.roles import Role
+from runner.model.assessment import Level
 
 if TYPE_CHECKING:
     from app.look.look import Look
-    from runner.model.assessment import Level
 
 _STEP = -2.0
 NO_FINDINGS = "No findings"
@@ -25,14 +29,22 @@ def badge_words(level: Level | None) -> str:
 
 def badge_size(look: Look, level: Level | None) -> QSize:
     """Return the room `paint_badge` needs."""
+    return _size(look, badge_words(level))
+
+
+def _size(look: Look, words: str) -> QSize:
     metrics = QFontMetricsF(look.font(_STEP, bold=True))
-    width = metrics.horizontalAdvance(badge_words(level)) + look.px(14)
+    width = metrics.horizontalAdvance(words) + look.px(14)
     return QSize(round(width), round(metrics.height() + look.px(4)))
 
 
 def paint_badge(painter: QPainter, look: Look, level: Level | None, corner: QPointF) -> None:
     """Draw the badge with its upper left at `corner`."""
-    room = QRectF(corner, badge_size(look, level))
+    _paint(painter, look, badge_words(level), level, corner)
+
+
+def _paint(painter: QPainter, look: Look, words: str, level: Level | None, corner: QPointF) -> None:
+    room = QRectF(corner, _size(look, words))
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -40,8 +52,31 @@ def paint_badge(painter: QPainter, look: Look, level: Level | None, corner: QPoi
     painter.drawRoundedRect(room, room.height() / 2, room.height() / 2)
     painter.setPen(QColor(look.tokens.ink(level)))
     painter.setFont(look.font(_STEP, bold=True))
-    painter.drawText(room, Qt.AlignmentFlag.AlignCenter, badge_words(level))
+    painter.drawText(room, Qt.AlignmentFlag.AlignCenter, words)
     painter.restore()
+
+
+class ClassBadge(QWidget):
+    """The class of what a rule, a grant or a suggestion is about: `HIGH class`."""
+
+    accessible_role = Role.StaticText
+
+    def __init__(self, look: Look, level: Level, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._words = f"{level.name} class"
+        self._ground = level if level is Level.CRITICAL else None
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(self._words)
+        look.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        return _size(self._look, self._words)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        _paint(painter, self._look, self._words, self._ground, QPointF(0, 0))
+        painter.end()
 
 
 class Badge(QWidget):

@@ -99,6 +99,8 @@ class _Chip(QWidget):
         palette.setColor(QPalette.ColorRole.WindowText, getattr(self._look.tokens, fact.ink))
         self._words.setPalette(palette)
         self._words.setText(fact.words)
+        # At once: the row asks for the new width now, and Qt would remember the old one until later.
+        self.updateGeometry()
 
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()

@@ -36,7 +36,7 @@ class EmptyState(QWidget):
         self._picture = plain_label()
         self._title = plain_label(role="title", wrap=True)
         self._sentence = plain_label(role="muted", wrap=True)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setSpacing(look.px(8))
         column.addStretch(2)
         for label in (self._picture, self._title, self._sentence):
@@ -72,6 +72,10 @@ class EmptyState(QWidget):
         width = min(self.width(), self._look.px(_WIDTH))
         top = self._picture.geometry().top()
         return QRect((self.width() - width) // 2, top, width, last.geometry().bottom() - top)
+
+    def add_below(self, widget: QWidget) -> None:
+        """Put `widget` at the foot, over the whole width."""
+        self._column.addWidget(widget)
 
     def say(self, title: str, sentence: str) -> None:
         """Replace both texts."""

@@ -84,15 +84,19 @@ class Pages(QStackedWidget):
 
 
 class Room(QScrollArea):
-    """The place of the pages. Only where the text is too large for the window is there anything to scroll."""
+    """The place of the pages. Only where the text is too large for the window is there anything to scroll.
 
-    def __init__(self, inside: QWidget, parent: QWidget | None = None) -> None:
+    `inside` is what scrolls; without it, `setWidget` takes one that was made a child of the viewport.
+    """
+
+    def __init__(self, inside: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName("Page")
-        self.setWidget(inside)
+        if inside is not None:
+            self.setWidget(inside)
 
 
 def in_sight(widget: QWidget) -> bool:

@@ -1,4 +1,4 @@
-"""A card for one resource of a run: what it uses now, its limit, its peak, and the curve so far."""
+"""A card for one resource of a run: what it uses now, its limit, peak and curve; of one that is over its peak."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ class GaugeView(QFrame):
         self._limit: float | None = None
         self._peak: float | None = None
         self._last: float | None = None
+        self._over = False
         self._reason = "it has not started"
         self.setProperty("card", True)
         self._picture = plain_label()
@@ -88,39 +89,62 @@ class GaugeView(QFrame):
         self._curve.add(at, value)
         self._tell()
 
-    def show_curve(self, points: Iterable[tuple[float, float]], peak: float | None = None) -> None:
-        """Show the whole curve of a finished run, as (seconds, value); `peak` where it was measured separately."""
+    def show_curve(
+        self, points: Iterable[tuple[float, float]], peak: float | None = None, *, over: bool = True
+    ) -> None:
+        """Show a whole curve, as (seconds, value); `peak` where it was measured separately.
+
+        Of a run that is `over` the peak is the figure, and its last reading stands below.
+        """
         points = list(points)
         self._curve.set_points(points)
         self._last = points[-1][1] if points else None
+        self._over = over
         self._peak = max((value for _, value in points), default=None) if peak is None else peak
+        self._tell()
+
+    def end(self) -> None:
+        """Show the peak of what was added: the run is over."""
+        self._over = True
         self._tell()
 
     def no_data(self, reason: str) -> None:
         """Say why there is nothing to show; `reason` completes "No data because ..."."""
         self._last = self._peak = None
+        self._over = False
         self._reason = reason
         self._curve.set_points(())
         self._tell()
 
     def _tell(self) -> None:
-        now = self._last if self._last is not None else self._peak
+        large = self._peak if self._over or self._last is None else self._last
         self._curve.setVisible(self._last is not None)
-        self._value.setVisible(now is not None)
-        self._below.setWordWrap(now is None)
-        if now is None:
+        self._value.setVisible(large is not None)
+        self._below.setWordWrap(large is None)
+        if large is None:
             below = f"No data because {self._reason}."
             self.setAccessibleName(f"{self._name}: {below}")
         else:
             limit = [f"of {self._words(self._limit)}"] if self._limit else []
-            peak = [f"peak {self._words(self._peak)}"] if self._peak is not None else []
-            near = self._near(now)
-            below = " \N{MIDDLE DOT} ".join(limit + peak)
-            self._value.setText(self._words(now))
+            beside = self._beside()
+            near = self._near(large)
+            words = self._words(large)
+            of = limit
+            if self._over:
+                words = f"peak {words}"
+                of = [f"peak, limit {self._words(self._limit)}" if self._limit else "peak"]
+            below = " \N{MIDDLE DOT} ".join([*of, *beside])
+            self._value.setText(self._words(large))
             self._curve.set_scale(self._limit, near)
-            said = ", ".join([" ".join([self._words(now), *limit]), *peak])
+            said = ", ".join([" ".join([words, *limit]), *beside])
             self.setAccessibleName(f"{self._name}: {said}{_NEAR_WORDS[near]}")
         self._below.setText(below)
+
+    def _beside(self) -> list[str]:
+        """Return the smaller figure: the peak of a run that has not ended, the last reading of one that has."""
+        if self._over:
+            return [f"{self._words(self._last)} at the end"] if self._last is not None else []
+        return [f"peak {self._words(self._peak)}"] if self._peak is not None else []
 
     def _near(self, value: float) -> str:
         share = value / self._limit if self._limit else 0.0

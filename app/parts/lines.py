@@ -12,13 +12,12 @@ from PySide6.QtWidgets import (
     QFrame,
     QHeaderView,
     QListView,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
 )
 
 from app.parts.badge import badge_size, paint_badge
-from app.parts.ground import paint_ground
+from app.parts.ground import RowDelegate, paint_ground
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex
@@ -66,7 +65,7 @@ def set_up_rows(view: QListView, name: str) -> None:
     view.setMouseTracking(True)
 
 
-class LinesDelegate(QStyledItemDelegate):
+class LinesDelegate(RowDelegate):
     """Plain text only; the model gives a `Summary` for the role SUMMARY."""
 
     def __init__(self, look: Look, view: QTableView) -> None:

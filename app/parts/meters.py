@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from app.look.look import Look
     from runner.model.network import Contact
-    from runner.model.request import Isolation, Limits
+    from runner.model.request import Isolation, Limits, Request
     from runner.model.result import Result, Usage
 
 _MB = 1 << 20
@@ -57,10 +57,10 @@ class Meters(QWidget):
         self._arrange()
 
     def begin(
-        self, limits: Limits, isolation: Isolation, readings: Iterable[Usage], *, networked: bool = False
+        self, limits: Limits, place: Isolation | Request, readings: Iterable[Usage], *, networked: bool = False
     ) -> None:
         """Start with a run's limits and its measurements so far; `networked` where it may reach hosts."""
-        self.cpu.set_limit(limits.cpu_cores * 100 if isolation.limits_cpu else None)
+        self.cpu.set_limit(limits.cpu_cores * 100 if place.limits_cpu else None)
         self.memory.set_limit(limits.memory_mb * _MB)
         self.disk.set_limit(limits.disk_mb * _MB)
         self.processes.set_limit(limits.processes)
@@ -68,7 +68,7 @@ class Meters(QWidget):
         for gauge, value in self._all:
             gauge.no_data("nothing has been measured yet")
             if points := _points(readings, value):
-                gauge.show_curve(points)
+                gauge.show_curve(points, over=False)
         self.network.begin(readings)
         self._networked = networked
         self.network.setVisible(networked)
@@ -92,6 +92,8 @@ class Meters(QWidget):
                 gauge.show_curve(points, peak)
             elif gauge.peak is None:
                 gauge.no_data("the run was too short or the sandbox cannot tell")
+            else:
+                gauge.end()
         if any(usage.sent is not None for usage in result.curve):
             self.network.begin(result.curve)
         self.network.set_hosts(reached(result.contacts))

@@ -5,15 +5,16 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from app.parts.amounts import percent, size
+from app.parts.expose import visible
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from runner.model.request import Isolation, Limits
+    from runner.model.request import Isolation, Limits, Request
     from runner.model.result import Result, Usage
 
 Points = tuple[tuple[float, float], ...]
@@ -23,6 +24,8 @@ ROOM = 1.15
 """Of the peak, up to which a strip reaches."""
 WROTE = 4096
 """Bytes by which the disk in use has to rise between two readings to be marked."""
+LATEST = 1.0
+"""Seconds after the last output at which a file of the run may have been written."""
 CUT_SHORT = {
     Outcome.TIMED_OUT: "time limit",
     Outcome.OUT_OF_MEMORY: "memory limit",
@@ -69,9 +72,9 @@ class Strip:
         return f"{self.words(self.peak)}{limit}"
 
 
-def strips(readings: Sequence[Usage], limits: Limits, isolation: Isolation) -> list[Strip]:
+def strips(readings: Sequence[Usage], limits: Limits, place: Isolation | Request) -> list[Strip]:
     """Return a strip for each resource of which there are at least two readings."""
-    cores = limits.cpu_cores * 100 if isolation.limits_cpu else None
+    cores = limits.cpu_cores * 100 if place.limits_cpu else None
     found = [
         Strip("CPU", _points(readings, lambda one: one.cpu_percent), percent, "accent", cores),
         Strip("Memory", _points(readings, lambda one: one.memory_bytes), size, "medium", limits.memory_mb << 20),
@@ -81,10 +84,29 @@ def strips(readings: Sequence[Usage], limits: Limits, isolation: Isolation) -> l
     return [one for one in found if len(one.points) > 1 and (one.peak or one.name in ("CPU", "Memory"))]
 
 
-def written(readings: Sequence[Usage]) -> list[tuple[float, int]]:
+class Written(NamedTuple):
+    """A moment at which something was written."""
+
+    at: float
+    """Seconds since the start."""
+    words: str
+
+
+def written(readings: Sequence[Usage]) -> list[Written]:
     """Return when the disk in use was seen to have risen, and by how many bytes."""
     known = [(one.at, one.disk_bytes) for one in readings if one.disk_bytes is not None]
-    return [(now, after - before) for (_, before), (now, after) in pairwise(known) if after - before >= WROTE]
+    return [
+        Written(now, f"{size(after - before)} written")
+        for (_, before), (now, after) in pairwise(known)
+        if after - before >= WROTE
+    ]
+
+
+def files_written(result: Result) -> list[Written]:
+    """Return when each file that the run left was changed last; none where the sandbox could not tell."""
+    found = [Written(file.at, visible(file.path)) for file in result.files if file.at is not None]
+    # A run that was paused has times beyond its own: these belong to no moment of the axis.
+    return sorted(one for one in found if one.at <= result.duration + LATEST)
 
 
 class OutputTimes:

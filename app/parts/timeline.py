@@ -10,9 +10,8 @@ from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.parts.amounts import size
 from app.parts.roles import Role, announce
-from app.parts.run_strips import CUT_SHORT, Strip, strips, written
+from app.parts.run_strips import CUT_SHORT, Strip, Written, files_written, strips, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,13 +19,15 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QMouseEvent
 
     from app.look.look import Look
-    from runner.model.request import Isolation, Limits
+    from runner.model.request import Isolation, Limits, Request
     from runner.model.result import Result, Usage
 
 STRIP, AXIS, LEFT, RIGHT, TOP = 44, 22, 66, 92, 16
 """Height of a strip and of the axis, room at both sides for words, and above for the cursor's time, in pixels."""
 MOST = 600
 """Readings that are held."""
+MOST_SAID, MOST_NAMED = 20, 2
+"""Files that a screen reader is given, and those that are named at the cursor."""
 _ROUND = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 _TICK_ROOM, _MOST_TICKS = 56, 100
 
@@ -43,8 +44,9 @@ class RunTimeline(QWidget):
         self._look = look
         self._readings: list[Usage] = []
         self._strips: list[Strip] = []
-        self._written: list[tuple[float, int]] = []
-        self._given: tuple[Limits, Isolation] | None = None
+        self._files: list[Written] = []
+        self._written: list[Written] = []
+        self._given: tuple[Limits, Isolation | Request] | None = None
         self._duration = 0.0
         self._cap = ""
         self._cursor: float | None = None
@@ -57,10 +59,10 @@ class RunTimeline(QWidget):
 
     # ---- what is shown ----
 
-    def begin(self, limits: Limits, isolation: Isolation, readings: Iterable[Usage]) -> None:
+    def begin(self, limits: Limits, place: Isolation | Request, readings: Iterable[Usage]) -> None:
         """Start with the limits of a run and its readings so far."""
-        self._given, self._cap, self._cursor = (limits, isolation), "", None
-        self._readings = list(readings)[-MOST:]
+        self._given, self._cap, self._cursor = (limits, place), "", None
+        self._readings, self._files = list(readings)[-MOST:], []
         self._take_up()
 
     def add(self, usage: Usage) -> None:
@@ -75,6 +77,7 @@ class RunTimeline(QWidget):
             return
         self._readings = list(result.curve)[-MOST:]
         self._cap = CUT_SHORT.get(result.outcome, "")
+        self._files = files_written(result)
         self._take_up(result.duration)
 
     @property
@@ -95,14 +98,15 @@ class RunTimeline(QWidget):
         assert self._given is not None
         before = len(self._strips)
         self._strips = strips(self._readings, *self._given)
-        self._written = written(self._readings)
+        self._written = self._files or written(self._readings)
         self._duration = max(duration, self._readings[-1].at if self._readings else 0.0)
         self.setVisible(bool(self._strips) and 0 < self._duration < math.inf)
         if before != len(self._strips):
             self.updateGeometry()
         said = ", ".join(f"{one.name} {one.said}" for one in self._strips)
         cap = f", ended: {self._cap}" if self._cap else ""
-        self.setAccessibleDescription(f"{self._duration:.1f} s: {said}{cap}")
+        files = "".join(f", {one.words} at {one.at:.1f} s" for one in self._files[:MOST_SAID])
+        self.setAccessibleDescription(f"{self._duration:.1f} s: {said}{cap}{files}")
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -150,7 +154,14 @@ class RunTimeline(QWidget):
 
     def _words_at(self, moment: float) -> str:
         values = [f"{one.name} {one.words(value)}" for one in self._strips if (value := one.at(moment)) is not None]
-        return f"{moment:.1f} s: {', '.join(values)}"
+        wrote = self._wrote_at(self._x(moment))
+        return f"{moment:.1f} s: {', '.join([*values, wrote] if wrote else values)}"
+
+    def _wrote_at(self, x: float) -> str:
+        """Return what was written where the cursor is, in words."""
+        near = [one.words for one in self._written if abs(self._x(one.at) - x) <= self._look.px(4)]
+        more = f" and {len(near) - MOST_NAMED:,} more" if len(near) > MOST_NAMED else ""
+        return ", ".join(near[:MOST_NAMED]) + more
 
     # ---- painting ----
 
@@ -221,12 +232,12 @@ class RunTimeline(QWidget):
             painter.drawText(side, int(flags), words)
 
     def _paint_written(self, painter: QPainter) -> None:
-        """Mark on the axis when more of the disk was used."""
+        """Mark on the axis when files were written, or more of the disk was used where their times are not known."""
         room, px, tokens = self._room, self._look.px, self._look.tokens
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tokens.accent))
-        for at, _ in self._written:
-            x = self._x(at)
+        for one in self._written:
+            x = self._x(one.at)
             foot = room.bottom() + 1
             cloth = [QPointF(x, foot - px(7)), QPointF(x + px(7), foot - px(4)), QPointF(x, foot)]
             painter.drawPolygon(QPolygonF(cloth))
@@ -247,10 +258,12 @@ class RunTimeline(QWidget):
         x = self._x(moment)
         painter.setPen(QPen(QColor(tokens.accent), 1))
         painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
-        wrote = next((more for at, more in self._written if abs(self._x(at) - x) <= px(4)), 0)
-        words = f"{moment:.1f} s" + (f", {size(wrote)} written" if wrote else "")
+        wrote = self._wrote_at(x)
         font = self._look.font(-1.5, bold=True)
-        width = QFontMetricsF(font).horizontalAdvance(words) + px(12)
+        metrics = QFontMetricsF(font)
+        words = f"{moment:.1f} s" + (f", {wrote}" if wrote else "")
+        words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, self.width() - px(12))
+        width = metrics.horizontalAdvance(words) + px(12)
         box = QRectF(min(max(0.0, x - width / 2), self.width() - width), 0, width, px(TOP))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tokens.accent))

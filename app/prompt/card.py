@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app import phrases
+from app import phrases, rehearsals
 from app.attention import attention
 from app.page_tasks import PageTasks
 from app.parts.agent import AgentDot
@@ -26,13 +26,14 @@ from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from asyncio import Future
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from app.bridge import EngineLink
     from app.cards import Card
     from app.look.look import Look
     from app.prompt.resting import Resting
     from runner.model.events import EngineTroubled
+    from runner.model.kept_sandbox import Kept
 
 _BAR = 3
 IN_WINDOW = "Review it in the window: "
@@ -63,6 +64,8 @@ class PromptCard(QFrame):
         self.sentence = plain_label(role="title", wrap=True)
         self.title = ElidedLabel()
         self.title.setProperty("role", "muted")
+        self.claims = ElidedLabel()
+        self.claims.setProperty("role", "muted")
         self.chips = CardChips(look)
         self.content = RequestContent(look)
         self.content.seen.connect(self.show_state)
@@ -100,7 +103,7 @@ class PromptCard(QFrame):
         column.setContentsMargins(px(16), px(12), px(14), px(12))
         column.setSpacing(px(7))
         column.addLayout(head)
-        for widget in (self.sentence, self.title, self.chips, self.content, self.note):
+        for widget in (self.sentence, self.title, self.claims, self.chips, self.content, self.note):
             column.addWidget(widget)
         column.addLayout(buttons)
 
@@ -114,8 +117,11 @@ class PromptCard(QFrame):
         """Return the buttons that decide."""
         return (self.deny, self.approve)
 
-    def show_card(self, card: Card, troubles: Mapping[str, EngineTroubled]) -> None:
-        """Show `card` as it is now. What is approved or denied from here is exactly this digest."""
+    def show_card(self, card: Card, troubles: Mapping[str, EngineTroubled], kept: Iterable[Kept] = ()) -> None:
+        """Show `card` as it is now. What is approved or denied from here is exactly this digest.
+
+        `kept` are the sandboxes that agents keep.
+        """
         self._card, self._digest, self._sent, self._troubles = card, card.digest, False, troubles
         request = card.request
         worst = attention(card)
@@ -123,9 +129,12 @@ class PromptCard(QFrame):
         self.who.setText(phrases.sender(request, card.several))
         self.wants.setText(words.wants(request))
         self.sentence.setText(words.sentence(card))
-        self.title.setText(f"\N{LEFT DOUBLE QUOTATION MARK}{phrases.title(request)}\N{RIGHT DOUBLE QUOTATION MARK}")
+        self.title.setText(phrases.quoted_title(request))
         self.title.setVisible(bool(request.title) or not request.code)
-        self.chips.show_chips(words.chips(card))
+        said = phrases.claimed(request)
+        self.claims.setText(said)
+        self.claims.setVisible(bool(said))
+        self.take_kept(kept)
         self.content.show_card(card)
         self.look_closer.setProperty("kind", "" if self._may_be_approved() else "primary")
         self.look_closer.style().unpolish(self.look_closer)
@@ -140,6 +149,10 @@ class PromptCard(QFrame):
         """Take over the countdown."""
         if self._card is not None:
             self.ring.set_deadline(self._card.deadline, self._card.window)
+
+    def take_kept(self, kept: Iterable[Kept]) -> bool:
+        """Say what contains the request now that these sandboxes are kept; return whether that is something else."""
+        return self._card is not None and self.chips.show_chips(words.chips(self._card, kept))
 
     def take_troubles(self, troubles: Mapping[str, EngineTroubled]) -> None:
         self._troubles = troubles
@@ -174,6 +187,8 @@ class PromptCard(QFrame):
             return "Not assessed yet."
         if card.level is Level.CRITICAL:
             return f"{IN_WINDOW}CRITICAL is never approved here."
+        if rehearsals.offered(card):
+            return f"{IN_WINDOW}you hand over its outcome there."
         by = self._bridge.decisions.approve_by()
         if by.asks_word(card.level) or by.asks_pin(card.level):
             return f"{IN_WINDOW}it is approved with a {by.value.upper() if by.asks_pin(card.level) else by.value}."

@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.parts.plain import tip
 from app.parts.roles import Role
 
 if TYPE_CHECKING:
@@ -28,16 +29,27 @@ class CardChips(QWidget):
         super().__init__(parent)
         self._look = look
         self._chips: tuple[CardChip, ...] = ()
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        # Not fixed: it would keep the height that it needed at another width, and cut off its last row.
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         look.changed.connect(self.update)
 
-    def show_chips(self, chips: Sequence[CardChip]) -> None:
+    @property
+    def chips(self) -> tuple[CardChip, ...]:
+        """What is shown."""
+        return self._chips
+
+    def show_chips(self, chips: Sequence[CardChip]) -> bool:
+        """Show exactly these; return whether they are others than before."""
+        if tuple(chips) == self._chips:
+            return False
         self._chips = tuple(chips)
         self.setAccessibleName(", ".join(chip.text for chip in chips))
+        self.setToolTip(tip("\n".join(chip.text for chip in chips)))
         self.updateGeometry()
         self.update()
+        return True
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -55,12 +67,14 @@ class CardChips(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self._look.font(_STEP, bold=True))
+        metrics, inset = QFontMetricsF(painter.font()), self._look.px(8)
         for chip, room in zip(self._chips, self._rooms(self.width()), strict=True):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(getattr(tokens, f"{chip.ink}_tint")))
             painter.drawRoundedRect(room, room.height() / 2, room.height() / 2)
             painter.setPen(QColor(getattr(tokens, chip.ink)))
-            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, chip.text)
+            words = metrics.elidedText(chip.text, Qt.TextElideMode.ElideRight, room.width() - inset)
+            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, words)
         painter.end()
 
     def _rooms(self, width: int) -> list[QRectF]:

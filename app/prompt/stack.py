@@ -16,8 +16,10 @@ from runner.model.events import (
     EngineTroubled,
     QuestionAsked,
     QuestionPaused,
+    RehearsalMoved,
     RequestAssessed,
     RequestDecided,
+    SandboxesChanged,
     TroubleCleared,
 )
 
@@ -30,7 +32,16 @@ if TYPE_CHECKING:
     from runner.model.events import Event
 
 MOST = 3
-CONCERNS = (EngineTroubled, QuestionAsked, QuestionPaused, RequestAssessed, RequestDecided, TroubleCleared)
+CHANGES = (RehearsalMoved, RequestAssessed)
+CONCERNS = (
+    EngineTroubled,
+    QuestionAsked,
+    QuestionPaused,
+    RequestDecided,
+    SandboxesChanged,
+    TroubleCleared,
+    *CHANGES,
+)
 BETWEEN = 10
 
 
@@ -133,15 +144,18 @@ class PromptStack(QWidget):
         if not self._live or not any(isinstance(event, CONCERNS) for event in events):
             return
         self.refresh()
-        assessed = {event.request_id for event in events if isinstance(event, RequestAssessed)}
+        changed = {event.request_id for event in events if isinstance(event, CHANGES)}
         for one in self._shown:
             if one.card is None:
                 continue
-            if one.card.id in assessed:
-                one.show_card(one.card, self._cases.troubles)
+            if one.card.id in changed:
+                one.show_card(one.card, self._cases.troubles, self._cases.kept)
                 self.rest.rearm()
                 self.resized.emit()
             else:
+                if one.take_kept(self._cases.kept):
+                    self.rest.rearm()
+                    self.resized.emit()
                 one.follow()
                 one.take_troubles(self._cases.troubles)
 
@@ -152,7 +166,7 @@ class PromptStack(QWidget):
         self._column.insertWidget(2, one)
         one.review.connect(self.review)
         one.content.seen.connect(self.resized)
-        one.show_card(card, self._cases.troubles)
+        one.show_card(card, self._cases.troubles, self._cases.kept)
         self.rest.watch(one)
         one.show()
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app import attention, phrases
-from app.parts.amounts import counted, size
-from runner.model.request import CODE, Isolation, NetworkMode, Tool
+from app import attention, phrases, rehearsals
+from app.parts.amounts import size
+from app.review.containment import of_card, refusals
+from runner.model.request import CODE, Tool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.cards import Card
-    from runner.model.request import Limits, Request
+    from runner.model.kept_sandbox import Kept
+    from runner.model.request import Request
 
 MOST_LINES = 8
 """Lines of a request that is approved on the card: more are read in the window."""
@@ -38,10 +42,11 @@ WANTS = {
 
 @dataclass(frozen=True, slots=True)
 class CardChip:
-    """A few words on a ground. `ink` is a token: `low` where it holds, `medium` where something is to be looked at."""
+    """A few words on a ground."""
 
     text: str
     ink: str
+    """A token: `low` where it holds, `medium` where something is to be looked at, `neutral` for what is refused."""
 
 
 def wants(request: Request) -> str:
@@ -56,31 +61,26 @@ def sentence(card: Card) -> str:
     return attention.sentence(card) or "Not assessed yet."
 
 
-def chips(card: Card) -> list[CardChip]:
-    """Return the level of attention first, then what holds the request."""
-    request = card.request
+def chips(card: Card, kept: Iterable[Kept] = ()) -> list[CardChip]:
+    """Return the level of attention first, then what contains the request, in the words of the window.
+
+    `kept` are the sandboxes that agents keep.
+    """
+    kept = tuple(kept)
     worst = attention.attention(card)
     found = [CardChip("No findings", "low") if worst is None else CardChip(worst.name, worst.name.lower())]
-    if request.client is not None:
-        return [*found, CardChip("On your machine itself, no sandbox", "medium")]
-    if request.network is NetworkMode.NONE:
-        found.append(CardChip("No network", "low"))
-    else:
-        found.append(CardChip(f"May reach {counted(len(request.domains), 'host')}", "medium"))
-    if request.isolation is Isolation.PROCESS:
-        found.append(CardChip("Your files are not protected", "medium"))
-    elif request.sandbox:
-        found.append(CardChip("Its kept sandbox", "medium"))
-    else:
-        found.append(CardChip("None of your files", "low"))
-    return found
+    found += [CardChip(one.words, "low" if one.holds else "medium") for one in of_card(card, kept)]
+    found += [CardChip(phrases.visible(one), "neutral") for one in refusals(card, kept)]
+    return found + [
+        CardChip(fact.words, "medium" if fact.ink == "medium" else "low") for fact in rehearsals.facts(card)
+    ]
 
 
 def where(request: Request) -> list[tuple[str, str]]:
     """Return where it would be done and within which limits: all in the digest that is neither a part nor a chip."""
     if request.client is not None:
         return []  # the chips say it
-    parts = [phrases.place(request), *limits(request.limits)]
+    parts = [phrases.place(request), *limits(request)]
     if request.image:
         parts.append(f"image {phrases.visible(request.image[:19])}")
     if request.offset or request.most_bytes:
@@ -88,12 +88,13 @@ def where(request: Request) -> list[tuple[str, str]]:
     return [("Where", ", ".join(parts))]
 
 
-def limits(asked: Limits) -> list[str]:
+def limits(request: Request) -> list[str]:
     """Return every limit in a word or two."""
+    asked = request.limits
     return [
         f"{asked.seconds:g} s",
         f"{asked.memory_mb:,} MB memory",
-        f"{asked.cpu_cores:g} cores",
+        f"{asked.cpu_cores:g} cores" if request.limits_cpu else "CPU not limited",
         f"{asked.disk_mb:,} MB disk",
         f"{size(asked.output_bytes)} output",
         f"{asked.processes:,} processes",

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app import attention, phrases
 from app.parts.agent import DOT, paint_dot
 from app.parts.badge import badge_size, paint_badge
+from app.parts.ground import RowDelegate, paint_ground
 from app.parts.ring import paint_ring, ring_size
 from app.queue.model import CARD, LINE, state, why_missed
 from app.queue.order import Lane
@@ -19,6 +19,7 @@ from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex
+    from PySide6.QtWidgets import QStyleOptionViewItem
 
     from app.cards import Card
     from app.look.look import Look
@@ -30,7 +31,7 @@ _MARGIN = 8
 _BAR = 3
 
 
-class QueueDelegate(QStyledItemDelegate):
+class QueueDelegate(RowDelegate):
     """Plain text only; heights are fixed by the view."""
 
     def __init__(self, look: Look, model: QueueModel, parent: QObject | None = None) -> None:
@@ -48,7 +49,8 @@ class QueueDelegate(QStyledItemDelegate):
         if isinstance(line, Lane):
             self._paint_lane(painter, room, line, self._model.in_lane(index.row()))
         elif (card := index.data(CARD)) is not None:
-            self._paint_ground(painter, room, option.state)
+            px = self._look.px
+            paint_ground(painter, self._look, option.state, room.adjusted(px(4), 1, -px(4), -1))
             if card.id in self._model.marked:
                 self._paint_mark(painter, room)
             self._paint_card(painter, room, card, len(self._model.behind(index.row())))
@@ -65,18 +67,6 @@ class QueueDelegate(QStyledItemDelegate):
         name = phrases.visible(lane.agent) if lane.agent else "Missed" if lane.missed else "New"
         words = f"{name}  \N{MIDDLE DOT}  {count}"
         painter.drawText(inner, _LEFT, _elided(painter, words, inner.width()))
-
-    def _paint_ground(self, painter: QPainter, room: QRectF, state: QStyle.StateFlag) -> None:
-        px, tokens = self._look.px, self._look.tokens
-        color = None
-        if state & QStyle.StateFlag.State_Selected:
-            color = tokens.selection
-        elif state & QStyle.StateFlag.State_MouseOver:
-            color = tokens.hover
-        if color:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(color))
-            painter.drawRoundedRect(room.adjusted(px(4), 1, -px(4), -1), px(6), px(6))
 
     def _paint_mark(self, painter: QPainter, room: QRectF) -> None:
         """Paint a frame and a check around what is selected for a batch, so that not color alone says so."""

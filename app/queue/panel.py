@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from runner.model.events import Event
 
 NOTHING = ("All clear", "Requests from your agents appear here.")
+NOBODY = ("No agent yet", "Connect the program that your agent runs in.")
 LOCKED = ("Lockdown", "Every request is denied at once. Choose Guarded at the top to be asked again.")
 APART = (
     CallsRefused,
@@ -72,7 +73,7 @@ class QueuePanel(QFrame):
     batch = Signal(object)
     """tuple[str, ...]: the person wants to see and approve these at once."""
     add_agent = Signal()
-    """Nobody is registered yet, and the person wants to change that."""
+    """Nobody is registered yet, and the person wants the first steps."""
 
     def __init__(self, cases: Cards, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,9 +86,7 @@ class QueuePanel(QFrame):
         self.view = self._make_view()
         self._count = plain_label(role="muted")
         self.none = EmptyState(look, "inbox", *NOTHING)
-        self.nobody = EmptyState(
-            look, "plug", "No agent yet", "Add an agent and paste its configuration.", "Add an agent"
-        )
+        self.nobody = EmptyState(look, "plug", *NOBODY, "First steps")
         self.nobody.pressed.connect(self.add_agent)
         self.bar = BatchBar(look)
         self.answers = JustNowModel(cases, self)

@@ -11,7 +11,7 @@ from shiboken6 import isValid
 
 from app import phrases
 from app.page_tasks import PageTasks
-from app.parts.badge import Badge
+from app.parts.badge import ClassBadge
 from app.parts.confirm import ConfirmButton
 from app.parts.fold import Room, fit
 from app.parts.notice import Notice, Tone
@@ -202,7 +202,7 @@ class RememberDialog(QDialog):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        badge = Badge(self._look, self._about.level)
+        badge = ClassBadge(self._look, self._about.level)
         head = QHBoxLayout()
         head.setSpacing(px(8))
         head.addWidget(plain_label("Remember", "title"))

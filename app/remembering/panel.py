@@ -37,17 +37,17 @@ REFRESH_MS = 15_000
 SOON_MS = 1000
 """After a decision, before the history is looked through for what is approved often."""
 ORDER = (
-    "The first rule that matches counts; one that allows gives way to any that denies. What you remembered answers "
-    "only what you would be asked. Lockdown denies before all of these."
+    "Checked in this order. The first match decides; a deny always wins. What you remembered answers only what you "
+    "would be asked. Lockdown denies everything before that."
 )
 ALL_ASKED = "Until this is corrected, everything is asked."
 MOST_SHOWN = 5
 """Rules that cannot be used of which so many are shown at once."""
-NO_RULES = "None. They are written in {file}, and asked from top to bottom."
-NO_GRANTS = "Nothing. The button Remember beside Approve makes these; CRITICAL requests are always asked."
+NO_RULES = "No rules yet. Write them in {file}; they are checked from top to bottom."
+NO_GRANTS = "Nothing remembered. The arrow beside Approve does that; CRITICAL requests always ask."
 OTHERWISE = (
-    "You are asked, unless you trust the agent for a while. LOW requests pass without asking unless that is switched "
-    "off in Settings."
+    "Everything else asks you, unless you trust the agent for a while. LOW passes and is recorded, unless that is "
+    "switched off in Settings."
 )
 
 
@@ -74,7 +74,7 @@ class RulesPanel(QWidget):
         self._listed: object = None
         self.problem = Notice(look, Tone.BAD, "", "Start again")
         self.wrong = Notice(look, Tone.BAD, "")
-        self.again = QPushButton(" Read again")
+        self.again = QPushButton(" Reload")
         self.again.setToolTip("Take up what was changed in the files (F5)")
         self.again.setAutoDefault(False)
         look.dress(self.again, "refresh-cw", size=14)

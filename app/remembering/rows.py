@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 from app import phrases
 from app.network.words import breakable
 from app.parts.amounts import counted
-from app.parts.badge import Badge
+from app.parts.badge import ClassBadge
 from app.parts.plain import plain_label, tip
 from app.parts.roles import Role
 from app.remembering import words
@@ -67,7 +67,7 @@ def rule_row(look: Look, number: int, rule: Rule) -> RuleRow:
         look, f"{number}. {phrases.visible(rule.name)}", (words.rule(rule),), phrases.visible(rule.description)
     )
     if rule.level is not None:
-        row.mark(Badge(look, rule.level))
+        row.mark(ClassBadge(look, rule.level))
     return row
 
 
@@ -78,16 +78,16 @@ def grant_row(look: Look, grant: Grant) -> RuleRow:
     assert row.button is not None
     row.button.setProperty("kind", "danger")
     if grant.subject is not Subject.HOST:  # it approves nothing, so that no level is its own
-        row.mark(Badge(look, grant.level))
+        row.mark(ClassBadge(look, grant.level))
     return row
 
 
 def suggestion_row(look: Look, one: Suggestion) -> RuleRow:
     title = phrases.visible(one.latest.title) or "A program"
     often = f"You approved this program by {phrases.visible(one.latest.agent)} {counted(one.times, 'time')}"
-    said = f"{often}, in {phrases.span(one.seconds)} at the median, and never denied it."
+    said = f"{often}, usually in {phrases.span(one.seconds)}, and never denied it."
     row = RuleRow(look, title, (said,), "", "Remember\N{HORIZONTAL ELLIPSIS}")
-    row.mark(Badge(look, one.latest.level))
+    row.mark(ClassBadge(look, one.latest.level))
     return row
 
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import phrases
+from app import attention, phrases
 from app.history.reader import Reader
 from app.page_tasks import PageTasks
 from app.parts.badge import Badge
@@ -26,7 +26,6 @@ from app.parts.fold import FoldingRow
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.parts.sections import Listed, Pairs
-from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.request import Language, Tool
@@ -79,7 +78,7 @@ class Trial(QWidget):
         self.past.setAccessibleName("Code of the request")
         self.ask = QPushButton("What would happen?")
         self.notice = Notice(look, Tone.BAD, "")
-        self.badge = Badge(look, Level.LOW)
+        self.badge = Badge(look, None)
         self.verdict = plain_label(role="strong", wrap=True)
         self.steps = Pairs(look, "In this order")
         self.findings = Listed(look, "Findings")
@@ -185,7 +184,8 @@ class Trial(QWidget):
             self._show_explanation(found)
 
     def _show_explanation(self, found: Explanation) -> None:
-        self.badge.set_level(found.assessment.level)
+        self.badge.set_level(attention.of_assessment(found.assessment))
+        self.badge.setToolTip(f"{found.assessment.level.name} class")
         self.verdict.setText(_words(found.verdict))
         self.steps.show_pairs((step.name, phrases.visible(step.said)) for step in found.steps)
         self.findings.show_lines(

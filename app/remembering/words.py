@@ -18,7 +18,7 @@ _MB = 1 << 20
 SUBJECTS = {
     Subject.EXACT: ("This exact request", "Same code, variables, input, limits and sandbox, by this agent."),
     Subject.TEXT: ("The same program", "Letter by letter, with no more resources than now."),
-    Subject.SHAPE: ("The same code, other values", "Texts and numbers may be others; f-strings and all else may not."),
+    Subject.SHAPE: ("The same code, other values", "Plain strings and numbers may change, nothing else."),
     Subject.FILES: ("Files like this one", "In this sandbox, the same folder and ending; never what is above MEDIUM."),
     Subject.PACKAGES: ("These packages", "Exactly these files, whose hashes you see, in any sandbox of this agent."),
     Subject.KIND: ("Requests of this kind", "Same tool and language, touching nothing that this one does not touch."),

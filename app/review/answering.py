@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.page_tasks import PageTasks
 from app.review import approval
+from app.review.buttons import show_kind
 from app.review.editing import ASSESSING
 from app.review.guard import REST_SECONDS
+from app.review.handing_over import HandingOver
 from app.review.lasting import LastingApproval
 from runner.approval.deliberate import ApproveBy
 from runner.approval.editing import Version
@@ -71,24 +74,25 @@ class Answering(QObject):
         """What was pressed last approves for later: a press meant for now never does."""
         self._again: Choice | None = None
         """What is remembered together with the approval that was pressed."""
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setTimerType(Qt.TimerType.PreciseTimer)
-        self._rest.setInterval(_REST_MS)
+        self._outcome = ""
+        """Digest of the outcome that was pressed to be handed over; empty for an approval."""
+        self._rest = _rest_timer(self)
         self._rest.timeout.connect(self.show_state)
         foot = page.foot
         foot.approve.decided.connect(self._approve_now)
         foot.later.decided.connect(self._approve_later)
+        foot.hand_over.decided.connect(self._hand_over)
         foot.take_back.clicked.connect(self._take_back)
         foot.deny.decided.connect(self.ask_reason)
+        self.handing = HandingOver(under_review, page)
         self._lasting = LastingApproval(under_review, foot, bridge, self)
         self._lasting.chosen.connect(self._approve_again)
         foot.again.more.connect(self.press_remember)
         foot.denial.denied.connect(self._deny)
-        foot.denial.back.connect(self._back)
+        foot.denial.back.connect(partial(page.leave, True))
         for proof in (foot.word, foot.pin):
             proof.approved.connect(self._send_approval)
-            proof.back.connect(self._back)
+            proof.back.connect(partial(page.leave, True))
         page.reading.seen.connect(self.show_state)
         page.limits.typing.connect(self.show_state)
         editing.assessing_changed.connect(self.show_state)
@@ -135,7 +139,7 @@ class Answering(QObject):
         card = self._under_review.card
         return card is not None and approval.needs_holding(card)
 
-    def help_along(self) -> bool:
+    def help_along(self, *, real: bool = False) -> bool:
         """Where A cannot approve yet, show more of what is unseen, or point at the words that say why.
 
         Return whether that was so.
@@ -143,6 +147,8 @@ class Answering(QObject):
         shown = self._under_review.shown
         if shown is None or self.resting or self._under_review.sent:
             return False
+        if self.handing.offered and not real:
+            return self.handing.help_along(self._cards.troubles)
         why_not, unseen = self._why_not(shown), self._page.reading.unseen
         if why_not and unseen and why_not == approval.to_look_at(unseen):
             self._page.reading.look_further(unseen[0])
@@ -150,13 +156,17 @@ class Answering(QObject):
             self._foot.flash()
         return bool(why_not)
 
-    def press_approve(self) -> bool:
-        """Approve by key, never where the button is to be held; return False where it came too early to count."""
+    def press_approve(self, *, real: bool = False) -> bool:
+        """Approve by key, never where the button is to be held; return False where it came too early to count.
+
+        `real`: also where the outcome of a rehearsal could be handed over.
+        """
         self._hint = ""
-        if self._foot.approve.mouse_only:
+        button = self._foot.hand_over if self.handing.offered and not real else self._foot.approve
+        if button.mouse_only:
             self.hint(MOUSE_WORDS)
             return True
-        return not self.resting and self._foot.approve.press_key()
+        return not self.resting and button.press_key()
 
     def press_deny(self) -> None:
         """Ask for the reason of a denial. That decides nothing, so it counts while the guard rests as well."""
@@ -180,7 +190,14 @@ class Answering(QObject):
         """Approve what waits. Nothing that is over is approved by this button or its key."""
         card = self._under_review.card
         if card is not None and card.waiting:
-            self._late, self._again = False, None
+            self._late, self._again, self._outcome = False, None, ""
+            self._approve()
+
+    @Slot()
+    def _hand_over(self) -> None:
+        """Give the agent the outcome on screen."""
+        if not self.handing.why_not(self._cards.troubles):
+            self._late, self._again, self._outcome = False, None, self.handing.digest
             self._approve()
 
     @Slot()
@@ -188,7 +205,7 @@ class Answering(QObject):
         """Approve what was missed, for when its agent comes back."""
         card = self._under_review.card
         if card is not None and card.missed and card.armed is None:
-            self._late, self._again = True, None
+            self._late, self._again, self._outcome = True, None, ""
             self._approve()
 
     @Slot(object)
@@ -198,7 +215,7 @@ class Answering(QObject):
         if card is not None and card.waiting and self._under_review.shown is card:
             never = approval.never_remembered(card, self._why_not(card))
             if not never:
-                self._late, self._again = False, choice
+                self._late, self._again, self._outcome = False, choice, ""
                 self._approve()
 
     def _approve(self) -> None:
@@ -223,12 +240,16 @@ class Answering(QObject):
         if self._foot.currentWidget() in (self._foot.word, self._foot.pin):
             # Also where it cannot be sent any more: the reason stands on the page below.
             self._page.leave(True)
-        if self._page.reading.editing or self._why_not(shown) or card.missed is not self._late:
+        handed = bool(self._outcome)
+        why_not = self.handing.why_not(self._cards.troubles, self._outcome) if handed else self._why_not(shown)
+        if self._page.reading.editing or why_not or card.missed is not self._late:
             return
         self._under_review.sent = True
         self.show_state()
         if self._late:
             answer = self._bridge.decisions.arm(card.id, card.digest, pin)
+        elif self._outcome:
+            answer = self._bridge.decisions.hand_over(card.id, card.digest, self._outcome, pin)
         elif self._again is not None and shown is card:
             self._wait_for(card.id, self._lasting.approve(card, self._again, pin))
             return
@@ -287,10 +308,6 @@ class Answering(QObject):
                 self._foot.show_pin()
         self.declined.emit(request_id, why_not)
 
-    @Slot()
-    def _back(self) -> None:
-        self._page.leave(True)
-
     # ---- what the buttons say ----
 
     def _why_not(self, shown: Card) -> str:
@@ -311,17 +328,20 @@ class Answering(QObject):
         holding = (card.waiting or card.missed) and approval.needs_holding(shown)
         self._foot.say(f"{self._hint} {self._sentence(shown, why_not, holding)}".strip())
         self._show_approve(card, shown, why_not, holding)
+        self.handing.show_button(self._cards.troubles, free=self._free, mouse_only=self._mouse_only)
         self._show_others(card, shown, why_not)
 
     def _show_approve(self, card: Card, shown: Card, why_not: str, holding: bool) -> None:
         approve, later = self._foot.approve, self._foot.later
         approve.mouse_only = later.mouse_only = self._mouse_only
-        for button, ways in ((approve, approval.ways(holding, approve.mouse_only)), (later, "By mouse")):
+        rehearsed = self.handing.offered
+        for button, ways in ((approve, approval.ways(holding, approve.mouse_only, rehearsed)), (later, "By mouse")):
             button.setEnabled(not why_not and self._free)
             button.set_holding(holding)
             button.setToolTip(why_not or f"{ways}. Exactly this: sha256 {shown.digest}")
             button.setAccessibleDescription(self._foot.sentence.text())
-        approve.setText(approval.button_words(shown, holding, approve.mouse_only))
+        approve.setText(approval.button_words(shown, holding, approve.mouse_only, rehearsed))
+        show_kind(approve, "" if rehearsed else "primary")
         later.setText(approval.later_words(holding))
         approve.setVisible(card.waiting)
         later.setVisible(card.missed and card.armed is None)
@@ -358,6 +378,16 @@ class Answering(QObject):
         if self.resting and self._page.reading.unseen and (shown.waiting or shown.missed):
             # Whether it fits is known once it has been painted.
             return shown.blocked
+        if self.handing.offered:
+            return self.handing.sentence(self._cards.troubles)
         hold = HOLD_BY_MOUSE_WORDS if self._mouse_only else HOLD_WORDS
         words = why_not or (LATER_WORDS if shown.missed else hold if holding else "")
         return f"Approve? {words}".strip() if self._invited and shown.waiting and not why_not else words
+
+
+def _rest_timer(parent: QObject) -> QTimer:
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    timer.setInterval(_REST_MS)
+    return timer

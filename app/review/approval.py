@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from app import phrases
+from app import phrases, rehearsals
 from app.parts.amounts import counted
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
@@ -76,8 +76,10 @@ def never_remembered(card: Card, why_not: str) -> str:
     return why_not
 
 
-def button_words(shown: Card, holding: bool, mouse_only: bool) -> str:
+def button_words(shown: Card, holding: bool, mouse_only: bool, rehearsed: bool = False) -> str:
     """Return what the button does, in the fewest words, with its key where that counts."""
+    if rehearsed:
+        return "Run for real" if mouse_only else "Run for real  Shift+A"
     what = "your version once" if shown.original else "once"
     if holding:
         return f"Hold to approve {what}"
@@ -96,8 +98,10 @@ def next_words(card: Card, others: bool) -> str:
     return "Next  J" if others else "Close"
 
 
-def ways(holding: bool, mouse_only: bool) -> str:
+def ways(holding: bool, mouse_only: bool, rehearsed: bool = False) -> str:
     """Return what presses the button, for its tool tip."""
+    if rehearsed and not mouse_only:
+        return "Shift+A: approve it once, and run it in its sandbox with the limits it asked for"
     if mouse_only:
         return "Hold with the mouse" if holding else "With the mouse only"
     return "Hold Ctrl+Shift+A" if holding else "A"
@@ -118,11 +122,11 @@ def _decided(card: Card, decision: Decision) -> str:
             return phrases.decided(decision) if card.result is None else phrases.ended(card.result)
         case Verdict.DENIED:
             reason = f" {phrases.visible(decision.reason)}" if decision.by is not Decider.PERSON else ""
-            return f"{phrases.decided(decision)}{reason} Nothing was run."
+            return f"{phrases.decided(decision)}{reason} {rehearsals.nothing_ran(card)}"
         case Verdict.EXPIRED:
             seconds = counted(round(decision.after_seconds), "second")
-            return f"Expired after {seconds} without an answer. Nothing was run."
+            return f"Expired after {seconds} without an answer. {rehearsals.nothing_ran(card)}"
         case Verdict.WITHDRAWN:
-            return "The agent withdrew this request. Nothing was run."
+            return f"The agent withdrew this request. {rehearsals.nothing_ran(card)}"
         case _:
             assert_never(decision.verdict)

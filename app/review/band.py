@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app import attention, phrases
+from app import attention, phrases, rehearsals
 from app.parts.chips import ChipRow, Fact
 from app.parts.plain import plain_label, tip
 from app.review.containment import of_card, refusals
@@ -64,7 +64,7 @@ class VerdictBand(QWidget):
         kept = tuple(kept)
         facts = [Fact(chip.words, chip.icon, "low" if chip.holds else "medium") for chip in of_card(shown, kept)]
         facts += [Fact(phrases.visible(words), "info", "muted") for words in refusals(shown, kept)]
-        self.chips.show_facts(facts)
+        self.chips.show_facts(facts + rehearsals.facts(shown))
         self._fit()
         self.update()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app import phrases
+from app import phrases, rehearsals
 from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.column import ScrollColumn
@@ -236,6 +236,8 @@ def _skipped_because(card: Card, listed: int, by: ApproveBy) -> str:
         return "It has not been assessed yet."
     if card.level is Level.CRITICAL:
         return "CRITICAL is approved one by one."
+    if rehearsals.offered(card):
+        return "It is rehearsed: you hand over its outcome, which is seen one by one."
     if by.asks_word(card.level):
         return "It is approved by itself, with its word."
     if by.asks_pin(card.level):

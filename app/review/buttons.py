@@ -19,6 +19,14 @@ KEEP_HOLDING = "Keep holding"
 _FRAME_MS = 30
 
 
+def show_kind(button: QPushButton, kind: str) -> None:
+    """Paint `button` as another kind: "primary", or "" for one of several."""
+    if button.property("kind") != kind:
+        button.setProperty("kind", kind)
+        button.style().unpolish(button)
+        button.style().polish(button)
+
+
 class DecisionButton(QPushButton):
     """A press counts only where the guard says so. It takes no focus, so no key can set it off by accident."""
 

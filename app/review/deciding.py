@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QSho
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from app.page_tasks import PageTasks
-from app.parts.fold import in_sight, reveal
+from app.parts.fold import Pages, in_sight, reveal
 from app.queue.panel import QueuePanel
 from app.review.giving_way import GivingWay
 from app.review.holding import KeyHold
@@ -49,13 +49,14 @@ class Deciding(QWidget):
         self._bridge = bridge
         self._tasks = PageTasks("deciding", self)
         self._look = look
-        self.queue = QueuePanel(cases, look)
-        self.review = ReviewPanel(cases, bridge, look)
-        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split = QSplitter(Qt.Orientation.Horizontal, self)
         self.split.setChildrenCollapsible(False)
         self.split.setHandleWidth(look.px(6))
-        self.split.addWidget(self.queue)
-        self.split.addWidget(self.review)
+        self.queue = QueuePanel(cases, look, self.split)
+        self.beside = Pages(self.split)
+        """The review, or what else is shown in its place."""
+        self.review = ReviewPanel(cases, bridge, look, self.beside)
+        self.beside.addWidget(self.review)
         self.split.setStretchFactor(0, 0)
         self.split.setStretchFactor(1, 1)
         self._sized = False
@@ -94,6 +95,7 @@ class Deciding(QWidget):
     def _bind(self) -> None:
         """Give the letters that are printed on the buttons their meaning."""
         self._key("A", lambda: self._answer(self._press_approve))
+        self._key("Shift+A", lambda: self._answer(self._press_for_real))
         self._key("D", lambda: self._answer(self.review.answering.press_deny))
         self._key("E", lambda: self._answer(self.review.editing.press))
         self._key("L", lambda: self._answer(self.review.press_limits))
@@ -134,10 +136,8 @@ class Deciding(QWidget):
         inside = focus is not None and self.isAncestorOf(focus)
         self.review.page.header.back.setVisible(self._narrow)
         self.queue.setVisible(not self._narrow or listing)
-        beside = self.split.widget(1)
-        assert beside is not None
-        if beside.isHidden() is not listing:  # Qt would tell all inside again that they are shown
-            beside.setVisible(not listing)
+        if self.beside.isHidden() is not listing:  # Qt would tell all inside again that they are shown
+            self.beside.setVisible(not listing)
         if inside and focus is not None and not focus.isVisible():
             # Qt would give it to whatever comes next, in another part of the window.
             self._focus_neutral()
@@ -165,14 +165,19 @@ class Deciding(QWidget):
         self.keystrokes.swallow()
         self.review.answering.invite()
 
-    def _press_approve(self) -> None:
+    def _press_for_real(self) -> None:
+        """Approve a request that was rehearsed, in place of handing over its outcome; of others this is no key."""
+        if self.review.answering.handing.offered:
+            self._press_approve(real=True)
+
+    def _press_approve(self, *, real: bool = False) -> None:
         """Approve when A was pressed by itself: in a text that is typed without looking it is a letter."""
         answering = self.review.answering
         if not answering.can_approve:
             self.review.page.foot.flash()
-        elif self.keystrokes.alone and answering.help_along():
+        elif self.keystrokes.alone and answering.help_along(real=real):
             pass  # more of the code is on screen, or it was said why not
-        elif not (self.keystrokes.alone and answering.press_approve()):
+        elif not (self.keystrokes.alone and answering.press_approve(real=real)):
             self._too_quick = "A"
             self.keystrokes.swallow()
             self._swallowed()

@@ -83,7 +83,7 @@ class Facts(ScrollColumn):
         self._protections.show_lines(card.protections or card.request.protections or _texts(here.get("protections")))
         self._missing.show_lines(_texts(here.get("missing")))
         claim = phrases.claim(card.request)
-        self._who.show_pairs([("Program", claim)] if claim else [])
+        self._who.show_pairs([*([("Program", claim)] if claim else []), *phrases.claims(card.request)])
 
     @Slot()
     def _narrow(self) -> None:

@@ -26,12 +26,13 @@ _DOT = "  \N{MIDDLE DOT}  "
 
 
 class Header(QWidget):
-    """Two lines: what the agent calls it in quotes, badge and countdown; then agent, language, length and digest."""
+    """What the agent calls it in quotes, badge and countdown; agent, language and digest; what it says of why."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         px = look.px
         self._digest = ""
+        self._low = False
         self.title = ElidedLabel()
         self.title.setProperty("role", "muted")
         self.badge = Badge(look, None)
@@ -39,6 +40,9 @@ class Header(QWidget):
         self.below = ElidedLabel()
         self.below.setProperty("role", "muted")
         self.dot = AgentDot(look)
+        self.claims = ElidedLabel()
+        self.claims.setProperty("role", "muted")
+        self.claims.hide()
         self.copy = QToolButton()
         self.copy.setToolTip("Copy the whole digest")
         self.copy.setAccessibleName("Copy the digest of this request")
@@ -66,11 +70,14 @@ class Header(QWidget):
         column.setSpacing(px(2))
         column.addLayout(upper)
         column.addLayout(lower)
+        column.addWidget(self.claims)
 
     def set_low(self, low: bool) -> None:
-        """Show the first line alone where there is little height; the second is in the tool tip of the level then."""
+        """Show the first line alone where there is little height; the others are in the tool tip of the level then."""
+        self._low = low
         for widget in (self.dot, self.below, self.copy):
             widget.setVisible(not low)
+        self.claims.setVisible(not low and bool(self.claims.text()))
 
     def show_card(self, card: Card) -> None:
         request = card.request
@@ -85,11 +92,14 @@ class Header(QWidget):
         short = f"sha256 {card.digest[:8]}\N{HORIZONTAL ELLIPSIS}{card.digest[-4:]}"
         kept = "in a kept sandbox" if request.sandbox else ""
         sender = phrases.sender(request, card.several)
+        said = phrases.claimed(request) if request.claim.said else ""
         parts = (sender, phrases.asks_for(request), kept, lines, *states, short, paused)
         self.below.setText(_DOT.join(part for part in parts if part))
+        self.claims.setText(said)
+        self.claims.setVisible(bool(said) and not self._low)
         self.badge.setVisible(card.assessment is not None)
         self.badge.set_level(attention.attention(card))
-        self.badge.setToolTip(tip(f"{attention.class_words(card)}\n{self.below.text()}"))
+        self.badge.setToolTip(tip(f"{attention.class_words(card)}\n{self.below.text()}\n{said}".strip()))
         self.ring.set_ink("muted" if paused else attention.ink(card))
         deadline = card.deadline if card.waiting else card.armed
         self.ring.setVisible(deadline is not None)

@@ -203,7 +203,7 @@ def _words(request: Request, limits: Limits) -> list[tuple[str, str]]:
     return [
         ("Time", f"{limits.seconds:g} s"),
         ("Memory", size(limits.memory_mb * _MB)),
-        ("CPU", cores if request.isolation.limits_cpu else "not limited here"),
+        ("CPU", cores if request.limits_cpu else "not limited here"),
         ("Disk", size(limits.disk_mb * _MB) + (" of the memory" if request.isolation.files_are_memory else "")),
         ("Output", size(limits.output_bytes)),
         ("Processes", f"{limits.processes}"),

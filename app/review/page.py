@@ -30,12 +30,12 @@ CODE_WIDTH = 960
 class RequestPage(QWidget):
     """All widgets of a request under review. The details are a tab, or a third column where there is room."""
 
-    def __init__(self, look: Look, under_review: UnderReview, guard: ClickGuard) -> None:
-        super().__init__()
+    def __init__(self, look: Look, under_review: UnderReview, guard: ClickGuard, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._look = look
         self.header = Header(look)
-        self.band = VerdictBand(look)
-        self.reading = ReadingPane(look, under_review)
+        self.band = VerdictBand(look, self)
+        self.reading = ReadingPane(look, under_review, self)
         self.facts = Facts(look)
         self.limits = LimitsSection(look)
         # What a person may change stands above what is the same each time.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
+from app import rehearsals
 from app.parts.empty import EmptyState
 from app.parts.order import tab_in_reading_order
 from app.review.answering import Answering
@@ -16,6 +17,7 @@ from app.review.editing import VersionEditing
 from app.review.guard import ClickGuard
 from app.review.interest import Interest
 from app.review.page import RequestPage
+from app.review.reading import CODE
 from app.review.steady import Steady
 from app.review.under_review import UnderReview
 from runner.model.decision import Decider
@@ -24,9 +26,11 @@ from runner.model.events import (
     ApprovalSpent,
     EngineTroubled,
     QuestionAsked,
+    RehearsalMoved,
     RequestAssessed,
     RequestDecided,
     RunFinished,
+    SandboxesChanged,
     TroubleCleared,
 )
 from runner.model.request import NEW_PLACE
@@ -71,15 +75,15 @@ class ReviewPanel(QFrame):
         self._under_review = UnderReview(bridge)
         self.guard = ClickGuard(self._can_be_answered)
         self.setProperty("card", True)
-        self.page = RequestPage(look, self._under_review, self.guard)
+        self._stack = QStackedWidget(self)
+        self.page = RequestPage(look, self._under_review, self.guard, self._stack)
         reading, foot = self.page.reading, self.page.foot
         self.editing = VersionEditing(self._under_review, reading, foot, bridge, self)
         self.answering = Answering(self._under_review, self.page, self.guard, self.editing, bridge, cards)
         self.comparing = Comparing(self._under_review, reading, bridge, self)
-        self._steady = Steady((foot.deny, foot.approve, foot.later), self)
-        self.nothing = EmptyState(look, "shield-check", *NOTHING)
+        self._steady = Steady((foot.deny, foot.approve, foot.hand_over, foot.later), self)
+        self.nothing = EmptyState(look, "mark-open", *NOTHING)
         self.nothing.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)
         self._stack.addWidget(self.page)
         whole = QVBoxLayout(self)
@@ -130,6 +134,8 @@ class ReviewPanel(QFrame):
             self.page.reading.open(card)
             self.page.leave(focused)
             self._show_subject()
+            self.page.reading.show_outcome(rehearsals.outcome(card))
+            self.page.reading.bring_outcome()
             self._stack.setCurrentWidget(self.page)
             self.comparing.start()
             self.rearm()
@@ -246,6 +252,8 @@ class ReviewPanel(QFrame):
                 case RequestDecided(request_id, decision) if request_id == card.id:
                     self._decided(card, decision.by is Decider.PERSON)
                     return
+                case RehearsalMoved(request_id) if request_id == card.id:
+                    self._follow_rehearsal(card)
                 case RequestAssessed(request_id) if request_id == card.id:
                     self._show_subject()
                     self.rearm()
@@ -256,6 +264,10 @@ class ReviewPanel(QFrame):
                     self.answering.show_state()
                 case EngineTroubled() | TroubleCleared():
                     self.answering.show_state()
+                case SandboxesChanged() if card.request.sandbox:
+                    # A sandbox that was empty when it was asked for may have been used since.
+                    self._show_facts(self.shown or card)
+                    self.rearm()
                 case QuestionAsked() | RequestDecided():
                     concerned = True  # another session of the same agent may have come or gone
                 case _:
@@ -263,6 +275,16 @@ class ReviewPanel(QFrame):
         if concerned:
             self._under_review.follow_countdown()
             self.page.header.show_card(self.shown or card)
+
+    def _follow_rehearsal(self, card: Card) -> None:
+        """Show how far the rehearsal is; its outcome comes to the front where nobody has begun to read the code."""
+        reading = self.page.reading
+        untouched = not card.paused and reading.tabs.currentIndex() == CODE
+        reading.show_outcome(rehearsals.outcome(card))
+        if untouched and not reading.editing:
+            reading.bring_outcome()
+        self._show_facts(self.shown or card)
+        self.rearm()
 
     def _decided(self, card: Card, by_person: bool) -> None:
         under_review = self._under_review

@@ -13,17 +13,18 @@ from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
+from app.rehearsals import OUTCOME
 from app.review.changes import ChangesView
 from app.review.editor import CodeEditor
 from runner.model.request import CODE as CODE_PART
-from runner.model.request import PACKAGES, Tool
+from runner.model.request import PACKAGES, Part, Tool
 from runner.risk.writes import language_of
 
 if TYPE_CHECKING:
     from app.cards import Card
     from app.look.look import Look
     from app.review.under_review import UnderReview
-    from runner.model.request import Part
+    from runner.model.rehearsal import Rehearsal
 
 CODE, CHANGES = 0, 1
 DETAILS = "Details"
@@ -72,7 +73,8 @@ class ReadingPane(QWidget):
         self.extra.setAccessibleName("Variables or input")
         self.plan = PlanView(look)
         self.editor = CodeEditor(look)
-        self._parts = Pages()
+        self._place = Pages(self)
+        self._parts = Pages(self._place)
         self.details = QWidget()
         """The place of the details, filled by whoever owns them."""
         place = QVBoxLayout(self.details)
@@ -80,7 +82,6 @@ class ReadingPane(QWidget):
         self._detailed = True
         for view in (self.code, self.codeless, self.changes, self.extra, self.plan, self.details):
             self._parts.addWidget(view)
-        self._place = Pages()
         self._place.addWidget(self._parts)
         self._place.addWidget(self.editor)
         column = QVBoxLayout(self)
@@ -153,6 +154,35 @@ class ReadingPane(QWidget):
         else:
             self.tabs.setCurrentIndex(CODE)
             self.code.scroll_to(line)
+
+    # ---- the outcome of a rehearsal ----
+
+    def show_outcome(self, outcome: Rehearsal | None) -> None:
+        """Have a tab with the outcome of a rehearsal beside those of the request; None for none."""
+        tab = self._outcome_tab()
+        part = None if outcome is None else Part(OUTCOME, outcome.text)
+        if tab >= 0 and self.tabs.tabData(tab) == part:
+            return
+        if tab >= 0:
+            self._seen.discard(self.tabs.tabData(tab))
+            self.tabs.removeTab(tab)
+        if part is not None:
+            self.tabs.setTabData(self.tabs.insertTab(CHANGES + 1, OUTCOME), part)
+
+    def bring_outcome(self) -> None:
+        """Bring the outcome into view."""
+        if (tab := self._outcome_tab()) >= 0:
+            self.tabs.setCurrentIndex(tab)
+
+    @property
+    def outcome_unseen(self) -> bool:
+        """Whether the end of the outcome has still to come on the screen."""
+        return self.tabs.tabData(self._outcome_tab()) not in self._seen
+
+    def _outcome_tab(self) -> int:
+        """Return the place of the tab of the outcome; -1 for none."""
+        tabs = range(self.tabs.count())
+        return next((tab for tab in tabs if getattr(self.tabs.tabData(tab), "name", "") == OUTCOME), -1)
 
     # ---- details ----
 
@@ -255,6 +285,7 @@ class ReadingPane(QWidget):
     def mark_unseen(self, card: Card, painted: bool) -> None:
         """Say on each tab while its end has still to be looked at; on that of the code once it has been `painted`."""
         unseen = self.unseen if card.waiting or card.missed else []
+        unseen += [OUTCOME] if card.waiting and self.outcome_unseen else []
         for tab in range(self.tabs.count()):
             part = self.tabs.tabData(tab)
             if part == DETAILS:

@@ -48,6 +48,7 @@ class UnderReview:
                 assessment=found.assessment,
                 blocked=found.blocked,
                 original=card.request,
+                rehearsal=None,  # what was rehearsed is the request as it was sent
             )
 
     def follow_countdown(self) -> None:

@@ -140,10 +140,11 @@ class OutcomeView(QFrame):
         request = one.request
         card = self._cases.card(request.id)
         if one.decision.verdict is Verdict.DENIED:
-            words = f"{phrases.decided(one.decision)} Nothing was run."
+            words = f"{phrases.decided(one.decision)} {phrases.nothing_ran(one.rehearsed)}"
         elif one.result is not None:
             files = f" It left {counted(len(one.result.files), 'file')}." if one.result.files else ""
-            words = f"{phrases.ended(one.result)}{files}"
+            handed = "Handed over as rehearsed. " if one.result.meta.rehearsed else ""
+            words = f"{handed}{phrases.ended(one.result)}{files}"
         elif one.running and card is not None:
             words = state_words(card)
         else:

@@ -126,7 +126,7 @@ class RunningPanel(QWidget):
             language = card.request.language.value if card.request.language else ""
             self.code.set_code(card.request.code, language, card.assessment.findings if card.assessment else ())
             networked = card.request.network is not NetworkMode.NONE
-            self.meters.begin(card.request.limits, card.request.isolation, card.readings, networked=networked)
+            self.meters.begin(card.request.limits, card.request, card.readings, networked=networked)
             self.hosts.show_run(card)
             self.output.clear()
             self._show_files(None)

@@ -104,7 +104,7 @@ class Form:
     def origin(self, name: str) -> str:
         """Return where the value on screen comes from, in a few words."""
         if name in self._typed:
-            return f"Not saved yet; now {self._offered[name].shown(self.in_force(name))}"
+            return f"Unsaved. Was: {self._offered[name].shown(self.in_force(name))}"
         match self.source(name):
             case SettingSource.DEFAULT:
                 return "Default"

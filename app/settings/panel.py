@@ -256,7 +256,7 @@ class SettingsPanel(QWidget):
         elif changes:
             words = f"{counted(changes, 'change')} not saved."
         else:
-            words = f"Saved in {self._places.settings}"
+            words = f"File: {self._places.settings}"
         self.state.setText(words)
         self.save.setEnabled(bool(changes) and not wrong and not self._saving)
         self.revert.setEnabled(bool(changes) and not self._saving)

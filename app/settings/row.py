@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WIDTH = 300
 """Pixels of the column of fields."""
-RESTART = "Counts from the next start."
+RESTART = "Takes effect after a restart."
 
 
 class SettingRow(QWidget):

@@ -10,19 +10,21 @@ import sys
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
-from PySide6.QtGui import QIcon, QPalette, QSessionManager
+from PySide6.QtGui import QPalette, QSessionManager
 
 from app.agents.watch import FolderWatch
 from app.bridge import EngineLink
 from app.cards import Cards
+from app.chrome.pages import FIRST_STEPS
 from app.chrome.window import Window
 from app.errands import Errands
 from app.look.look import Look, Motion, Theme
+from app.look.mark import app_icon
 from app.parts.notice import Tone
 from app.start.leave import Leave, end_at_once
 from app.start.update import Update
 from runner.engine.thread import EngineThread
-from runner.system.places import resources
+from runner.identity.keyring_answer import begin_unasked
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -62,7 +64,10 @@ class Console(QObject):
         self.look = Look(app, _theme(remembered.get("theme")), _scale(remembered.get("text")))
         # From here on the look decides; the frame had a color of its own so that it did not flash.
         frame.setPalette(QPalette())
-        app.setWindowIcon(QIcon(str(resources() / "icons/assent.svg")))
+        app.setWindowIcon(app_icon())
+        new = not places.ledger.exists()
+        if new:
+            begin_unasked(places)
         self.cases = Cards(self)
         self.host = EngineThread(self._build, faults.engine_failed, self._engine_silent)
         self.bridge = EngineLink(self.host, faults.record, self)
@@ -73,6 +78,9 @@ class Console(QObject):
         self.update = Update(self._errands, parent=self)
         self.update.replaced.connect(self._tell_of_update)
         self._connect()
+        if new and not places.agents.exists() and not places.settings.exists():
+            self.window.vault.asking = True
+            self.window.show_page(FIRST_STEPS)
 
     def tell_of_earlier(self, earlier: str) -> None:
         """Report what an earlier session left in the fault log, `earlier`."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Cards
 
-CLOSED = "The console was closed. Nothing was run; ask again when it is back."
+CLOSED = "The console was closed. Ask again when it is back."
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 

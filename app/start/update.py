@@ -23,6 +23,7 @@ LATER = (
     "app.chrome.faultview",
     "app.chrome.keys",
     "app.doctor.panel",
+    "app.first_start.panel",
     "app.help.panel",
     "app.history.panel",
     "app.look.motion",

@@ -299,7 +299,7 @@ class PlotCards(QWidget):
         self.deciders = SharesPlot(look, "Decided by", "Nothing was decided in this time.")
         self.times = ColumnsPlot(look, "Time to decide", height=HISTOGRAM)
         self.agents = SharesPlot(look, "Requests by agent", "No request in this time.")
-        self.levels = SharesPlot(look, "Requests by level", "No request in this time.")
+        self.levels = SharesPlot(look, "Requests by class", "No request in this time.")
         self.ends = SharesPlot(look, "Ends of runs", "Nothing ran in this time.")
         self.refused = SharesPlot(look, "Refused to running code", "Nothing was refused in this time.")
         self._cards: list[QWidget] = [

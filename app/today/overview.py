@@ -45,7 +45,8 @@ _EDGES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0)
 """Seconds at which the columns of the times to decide end; each is an edge of a bucket."""
 _NAMES = ("<1 s", "1\N{EN DASH}2", "2\N{EN DASH}4", "4\N{EN DASH}8", "8\N{EN DASH}16", "16\N{EN DASH}32")
 _MORE = ("32\N{EN DASH}64 s", "1\N{EN DASH}2 min", "2\N{EN DASH}8 min", ">8 min")
-_LEVEL_INKS = {Level.LOW: "low", Level.MEDIUM: "medium", Level.HIGH: "high", Level.CRITICAL: "critical"}
+_CLASS_INKS = {Level.LOW: "neutral", Level.MEDIUM: "neutral", Level.HIGH: "neutral", Level.CRITICAL: "critical"}
+"""Colors stand for what was found; a class has one of its own where it is always worth a look."""
 
 
 class Stack(NamedTuple):
@@ -143,13 +144,13 @@ def agents(shown: SpanFigures) -> list[Share]:
 
 
 def levels(shown: SpanFigures) -> list[Share]:
-    """Return how many requests there were of each level."""
+    """Return how many requests there were of each class."""
     found: Counter[int] = Counter()
     for kind, number in kinds(shown).items():
         found[kind.level] += number
     period = period_state(shown)
     return [
-        Share(level.name, found[level], _LEVEL_INKS[level], "", {"level": str(int(level)), **period})
+        Share(level.name, found[level], _CLASS_INKS[level], "", {"level": str(int(level)), **period})
         for level in reversed(Level)
         if found[level]
     ]

@@ -20,23 +20,15 @@ from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
 from app.today import overview
 from app.today.bars import lanes, merged
+from app.today.beside import stretch
 from app.today.cards import Heading, PlotCards, SpanCard, WorthCard
-from app.today.reading import MOST_BARS, DayRead, read_day, read_news
+from app.today.reading import MOST_BARS, TOUCHING, DayRead, read_day, read_news
 from app.today.spans import TimeSpan, midnight, today_ordinal
 from app.today.table import table
 from app.today.tiles import Tiles
 from app.today.worth import Known, ToHistory, ToPage, ToRemember, worth_a_look
 from runner.model.errors import KnownError
-from runner.model.events import (
-    GrantsChanged,
-    QuestionAsked,
-    RequestArrived,
-    RequestAssessed,
-    RequestClosed,
-    RequestDecided,
-    RunFinished,
-    RunStarted,
-)
+from runner.model.events import GrantsChanged, RequestArrived
 from runner.system.durable import replace_file
 
 if TYPE_CHECKING:
@@ -64,7 +56,6 @@ DAY_MS = 60_000
 NO_AGENTS = ("Connect your first agent", "What it asks, what you decide and what became of it is shown here.")
 NO_REQUESTS = ("Nothing has been asked yet", "The first request of an agent opens in the queue, and is counted here.")
 _DOT = " \N{MIDDLE DOT} "
-TOUCHING = (QuestionAsked, RequestAssessed, RequestDecided, RunStarted, RunFinished, RequestClosed)
 
 
 class TodayPanel(QWidget):
@@ -107,7 +98,7 @@ class TodayPanel(QWidget):
         self.plots = PlotCards(look, self.worth)
         self.notice = Notice(look, Tone.INFO, "", closable=True)
         self.notice.hide()
-        self.no_agents = EmptyState(look, "bot", *NO_AGENTS, "Add an agent")
+        self.no_agents = EmptyState(look, "bot", *NO_AGENTS, "First steps")
         self.no_requests = EmptyState(look, "chart", *NO_REQUESTS)
         self._news = self._timer(NEWS_MS, self._catch_up)
         self._behind = self._timer(BEHIND_MS, self.look_again)
@@ -286,8 +277,7 @@ class TodayPanel(QWidget):
     @Slot(str, float, float)
     def _open_stretch(self, agent: str, first: float, last: float) -> None:
         """Show in History what an agent asked between two moments, both included."""
-        state = {"period": f"{first:.6f}..{last + 0.000_01:.6f}"}
-        self.history_wanted.emit({"agent": agent, **state} if agent else state)
+        self.history_wanted.emit(stretch(agent, first, last))
 
     @Slot(int)
     def _open_column(self, place: int) -> None:
@@ -353,7 +343,7 @@ class TodayPanel(QWidget):
     def _connect(self) -> None:
         self.heading.chosen.connect(self.look_again)
         self.heading.export.clicked.connect(self._export)
-        self.no_agents.pressed.connect(lambda: self.page_wanted.emit("Agents"))
+        self.no_agents.pressed.connect(lambda: self.page_wanted.emit("First steps"))
         self.span_card.lanes.chosen.connect(self._open_request)
         self.span_card.lanes.selected.connect(self._open_stretch)
         self.span_card.columns.chosen.connect(self._open_column)

@@ -10,6 +10,14 @@ from app.history.model import titled
 from app.today.bars import Bar, bar
 from app.today.spans import SpanFigures, TimeSpan, midnight, read_span
 from runner.audit.filter import Filter
+from runner.model.events import (
+    QuestionAsked,
+    RequestAssessed,
+    RequestClosed,
+    RequestDecided,
+    RunFinished,
+    RunStarted,
+)
 from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
@@ -18,6 +26,8 @@ if TYPE_CHECKING:
 
     from runner.audit.search import History
 
+TOUCHING = (QuestionAsked, RequestAssessed, RequestDecided, RunStarted, RunFinished, RequestClosed)
+"""Events after which a request stands differently in the day."""
 MOST_BARS = 1500
 """Requests of the day that are painted, the newest ones."""
 _MOST_BYTES = 1 << 12

@@ -113,7 +113,7 @@ def _alike(suggestions: Sequence[Suggestion]) -> Iterable[Notable]:
     for one in suggestions[:2]:
         title = phrases.visible(one.latest.title) or "a program"
         words = f"You approved \N{LEFT DOUBLE QUOTATION MARK}{title}\N{RIGHT DOUBLE QUOTATION MARK} {one.times:,} times"
-        below = f"By {phrases.visible(one.latest.agent)}, in {phrases.span(one.seconds)} at the median, never denied"
+        below = f"By {phrases.visible(one.latest.agent)}, usually in {phrases.span(one.seconds)}, never denied"
         yield Notable("medium", words, below, "Remember\N{HORIZONTAL ELLIPSIS}", ToRemember(one.latest))
 
 

@@ -111,13 +111,13 @@ async def _round(sandbox: ContainerSandbox, pooled: ContainerSandbox, client: En
     begun = time.perf_counter()
     await _raw(client, shape, "assent-bench")
     between = time.perf_counter()
-    await _ours(sandbox)
+    await run_ours(sandbox)
     ended = time.perf_counter()
     hand = await by_hand.warm(client.endpoint.url, shape, JOB)
     return Round((between - begun) * 1e3, (ended - between) * 1e3, hand, await _watched(pooled))
 
 
-async def _ours(sandbox: ContainerSandbox) -> None:
+async def run_ours(sandbox: ContainerSandbox) -> None:
     result = await (await sandbox.start(JOB, lambda _usage: None)).finished()
     assert result.stdout == "hello\n", result
 
@@ -146,6 +146,6 @@ async def _many(sandbox: ContainerSandbox, client: EngineClient, shape: Shape) -
         await asyncio.gather(*(_raw(client, shape, f"assent-bench-{number}") for number in range(MANY)))
         raw.append((time.perf_counter() - begun) * 1e3)
         begun = time.perf_counter()
-        await asyncio.gather(*(_ours(sandbox) for _ in range(MANY)))
+        await asyncio.gather(*(run_ours(sandbox) for _ in range(MANY)))
         ours.append((time.perf_counter() - begun) * 1e3)
     return min(raw), min(ours)

@@ -55,13 +55,30 @@ def read(path: Path, core: bool) -> dict[tuple[str, str], Source]:
     return found
 
 
-def report(found: dict[tuple[str, str], Source]) -> None:
-    """The table, the spread over sources, and the rules that only one source knows."""
+def _confirmed(found: dict[tuple[str, str], Source]) -> dict[str, set[str]]:
+    """The sources in which each rule finds something dangerous."""
     confirmed: dict[str, set[str]] = defaultdict(set)
     for (name, _), source in found.items():
         for alarms in source.dangerous:
             for id in alarms:
                 confirmed[id].add(name)
+    return confirmed
+
+
+def confirmed_elsewhere(found: dict[tuple[str, str], Source]) -> float:
+    """The percentage of dangerous records that rules confirmed by another source find."""
+    confirmed = _confirmed(found)
+    kept = total = 0
+    for (name, _), source in found.items():
+        others = {id for id, names in confirmed.items() if names - {name}}
+        kept += sum(bool(alarms & others) for alarms in source.dangerous)
+        total += len(source.dangerous)
+    return 100 * kept / total if total else 0.0
+
+
+def report(found: dict[tuple[str, str], Source]) -> None:
+    """The table, the spread over sources, and the rules that only one source knows."""
+    confirmed = _confirmed(found)
     print(f"{'source':28} {'language':11} {'dangerous':>9} {'recall':>7} {'left out':>9} {'benign':>7} {'FPR':>6}")
     recalls: list[float] = []
     outside: list[float] = []

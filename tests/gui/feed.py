@@ -177,8 +177,8 @@ class RecordingBridge(EngineLink):
         return self.closes
 
 
-PARTS = ("decisions", "pin", "runs", "memory", "agents", "upkeep")
-ASIDES = {"attend", "earlier", "look_at", "state"}
+PARTS = ("decisions", "pin", "runs", "memory", "agents", "upkeep", "keeping")
+ASIDES = {"attend", "earlier", "look_at", "secrets_where", "state"}
 NOT_ASKED = {"call", "post", "hear"}
 """Public methods of the link that pages do not use."""
 

@@ -9,6 +9,7 @@ import os
 import sqlite3
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from html import escape
@@ -25,6 +26,7 @@ from app.history.panel import HistoryPanel
 from app.parts.notice import Tone
 from app.remembering.dialog import RememberDialog
 from app.settings.pin import PinDialog
+from app.today.beside import TodayInBrief, TodayLanes
 from app.today.panel import TodayPanel
 from app.today.spans import TimeSpan
 from runner.approval.deliberate import ApproveBy
@@ -44,7 +46,16 @@ from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
 from runner.system.places import Places
 from tests.audit import story
-from tests.gui import answered_scenes, decision_scenes, feed, long_day, network_scenes, record
+from tests.gui import (
+    answered_scenes,
+    decision_scenes,
+    feed,
+    first_scenes,
+    long_day,
+    network_scenes,
+    opened,
+    record,
+)
 from tests.gui.loop import in_loop
 from tests.gui.shots import (
     SCENES,
@@ -228,7 +239,7 @@ def troubled(*events: EngineTroubled, opened: bool = False) -> Callable[[Scene],
 
 WEAKER = EngineTroubled(
     "isolation",
-    "Weaker than last time: local instead of gVisor. The strongest that works here. gvisor and docker: Docker daemon"
+    "Weaker than last time: local instead of gVisor. Strongest available here. gvisor and docker: Docker daemon"
     " not available.",
     sandbox_watch.REMEDY,
 )
@@ -382,6 +393,19 @@ def history_damaged(scene: Scene) -> None:
     panel.list.view.setCurrentIndex(panel.list.model.index(1, 0))
 
 
+def history_removed(scene: Scene) -> None:
+    def fill(places: Places) -> None:
+        record.ledger(places.ledger, record.many(5), story.KEY)
+        # On another thread: it runs a loop of its own.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(story.remove, places.ledger, "m0001").result()
+
+    panel = history_of(scene, "removed", fill)
+    until(lambda: panel.list.model.rowCount() == 5)
+    panel.list.view.setCurrentIndex(panel.list.model.index(3, 0))
+    until(panel.detail.gone.isVisible)
+
+
 def history_changes(scene: Scene) -> None:
     """What people changed, in place of the requests."""
     told: list[Any] = [
@@ -417,6 +441,23 @@ def history_in_part(scene: Scene) -> None:
     panel.detail.tabs.setCurrentIndex(3)
 
 
+def queue_today(scene: Scene) -> None:
+    """Nothing waits, after a long day."""
+    of_today = TodayInBrief(scene.cases, scene.window._look, ledger_of(scene, "long", fill_long))
+    scene.window.deciding.queue.none.add_below(of_today)
+    scene.window.show_page("Queue")
+    until(lambda: of_today.pairs.isVisible())
+
+
+def running_today(scene: Scene) -> None:
+    """Nothing runs, after a long day."""
+    scene.window.show_page("Running")
+    panel: Any = scene.window.page("Running")
+    of_today = TodayLanes(scene.cases, scene.window._look, ledger_of(scene, "long", fill_long))
+    panel.nothing.add_below(of_today)
+    until(lambda: of_today.card.isVisible())
+
+
 def today_of(
     span: TimeSpan, name: str = "long", fill: Callable[[Places], object] = fill_long
 ) -> Callable[[Scene], None]:
@@ -445,6 +486,15 @@ def history_run(scene: Scene) -> None:
     panel.detail.timeline.setFocus()
     for _ in range(20):
         QTest.keyClick(panel.detail.timeline, Qt.Key.Key_Right)
+
+
+def history_files(scene: Scene) -> None:
+    """The cursor on a file of the run."""
+    panel = history_of(scene, "varied", lambda places: record.ledger(places.ledger, record.varied()))
+    until(lambda: panel.list.model.rowCount() > 1)
+    panel.list.view.setCurrentIndex(panel.list.model.index(0, 0))
+    until(lambda: panel.detail.timeline.isVisible())
+    panel.detail.timeline.point(9.25)
 
 
 def history_compare(scene: Scene) -> None:
@@ -477,7 +527,7 @@ def question_long(scene: Scene) -> None:
     scene.window.overall.ask(f"Stop {LONGEST}?", LONGEST, "Stop all", lambda _yes: None)
 
 
-MORE: dict[str, Callable[[Scene], None]] = {
+MORE: dict[str, Callable[[Scene], object]] = {
     "queue-right-to-left": right_to_left,
     "queue-longest": longest,
     "queue-sessions": sessions,
@@ -492,12 +542,16 @@ MORE: dict[str, Callable[[Scene], None]] = {
     "running-empty": page("Running"),
     "history": history,
     "history-changes": history_changes,
+    "history-removed": history_removed,
     "history-none": history_none,
     "history-empty": history_empty,
     "history-broken": history_broken,
     "history-damaged": history_damaged,
     "history-in-part": history_in_part,
+    "queue-today": queue_today,
+    "running-today": running_today,
     "history-run": history_run,
+    "history-files": history_files,
     "history-compare": history_compare,
     "today": today_of(TimeSpan.TODAY),
     "today-week": today_of(TimeSpan.WEEK),
@@ -536,7 +590,32 @@ MORE: dict[str, Callable[[Scene], None]] = {
     **network_scenes.SCENES,
     **decision_scenes.SCENES,
     **answered_scenes.ANSWERED,
+    **first_scenes.FIRST,
 }
+OPENABLE = (
+    "queue-waiting",
+    "queue-many",
+    "queue-missed",
+    "running-ok",
+    "running-kept",
+    "history",
+    "history-run",
+    "history-changes",
+    "today-week",
+    "agents",
+    "agents-welcome",
+    "agents-settings",
+    "rules",
+    "rules-trial",
+    "remember",
+    "remember-values",
+    "settings",
+    "settings-approve-by",
+    "files-table",
+    "doctor",
+    *network_scenes.SCENES,
+)
+"""The scenes whose combo boxes and menus are opened: together they have all there are."""
 _STYLE = """
 body { font: 14px sans-serif; margin: 24px; background: #f6f7f9; color: #1d2129; }
 h2 { margin: 28px 0 8px; font-size: 15px; }
@@ -571,6 +650,8 @@ def main() -> int:
     with in_loop(app := QApplication(sys.argv)):
         draw(app, only, OUT, scenes, SIZES)
         draw(app, only, OUT, scenes, SIZES[:1], large=True)
+        openable = {name: scenes[name] for name in OPENABLE}
+        opened.say([*opened.draw(app, only, OUT, openable), *opened.draw(app, only, OUT, openable, scale=2.0)])
     # All there are, so that a part drawn again does not lose the others.
     index = write(sorted(OUT.glob("*.png")))
     sys.stdout.write(f"{index}\n")

@@ -11,7 +11,7 @@ from runner.model.assessment import Level
 from runner.model.codec import encode
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.request import Language
-from runner.model.result import Outcome, Usage
+from runner.model.result import CapturedFile, Outcome, Usage
 from tests.audit.story import approved, denied, opening, request, write
 from tests.gui import feed
 
@@ -52,7 +52,8 @@ def varied(artifact: str = "") -> list[Told]:
     done = feed.result(
         Outcome.OK, "loaded 18,402 rows\n" + "".join(f"line {n}\n" for n in range(40)), stderr="warning: x\n"
     )
-    done = replace(done, curve=CURVE, value={"rows": 18402, "columns": ["a", "b"]})
+    files = (CapturedFile("sales.csv", 4096, "0" * 64, 3.5), CapturedFile("plot of sales.png", 20_480, "1" * 64, 9.25))
+    done = replace(done, curve=CURVE, duration=15.0, files=files, value={"rows": 18402, "columns": ["a", "b"]})
     timed: Any = feed.result(Outcome.TIMED_OUT, "still at it\n")
     return [
         *closed_by(request("v1", "codex"), Verdict.EXPIRED, Decider.ENGINE, "Nobody answered within 60 s."),

@@ -46,7 +46,7 @@ from tests.gui.client_files import ClientFiles
 from tests.gui.loop import in_loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from PySide6.QtGui import QPixmap
 
@@ -763,7 +763,7 @@ def draw(
     app: QApplication,
     only: str,
     out: Path = OUT,
-    scenes: dict[str, Callable[[Scene], None]] = SCENES,
+    scenes: Mapping[str, Callable[[Scene], object]] = SCENES,
     sizes: tuple[tuple[int, int], ...] = SIZES,
     large: bool = False,
 ) -> list[Path]:
@@ -787,7 +787,7 @@ def draw(
     return drawn
 
 
-def _picture(look: Look, places: Places, play: Callable[[Scene], None], size: tuple[int, int]) -> QPixmap:
+def _picture(look: Look, places: Places, play: Callable[[Scene], object], size: tuple[int, int]) -> QPixmap:
     scene = Scene(look, places)
     scene.window.frame.resize(*size)
     scene.window.frame.show()

@@ -14,6 +14,7 @@ from PySide6.QtGui import QAccessible, QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractItemView,
     QAbstractScrollArea,
     QApplication,
     QComboBox,
@@ -351,6 +352,10 @@ def changed(top: QWidget, widget: QWidget) -> int:
     reveal(widget)
     corner = widget.mapTo(top, QPoint()) - QPoint(3, 3)
     room = QRect(corner, (widget.size() + QSize(6, 6)).boundedTo(QSize(130, 80)))
+    if isinstance(widget, QAbstractItemView) and widget.currentIndex().isValid():
+        widget.scrollTo(widget.currentIndex())
+        row = widget.visualRect(widget.currentIndex())
+        room = QRect(widget.viewport().mapTo(top, row.topLeft()), row.size().boundedTo(QSize(130, 80)))
     before = pixels(top, room)
     widget.setFocus(Qt.FocusReason.TabFocusReason)
     after = pixels(top, room)

@@ -106,7 +106,7 @@ def test_the_worst_comes_first_with_a_word_and_its_fix(qtbot: QtBot, ward: Ward)
     examined(qtbot, ward)
     assert [(row.name.text(), row.word.text(), row.fix.text()) for row in ward.panel.rows] == [
         ("Bubblewrap", "Does not work", "sudo apt-get install bubblewrap"),
-        ("Keyring", "Look at it", "Set one up."),
+        ("Keyring", "Needs attention", "Set one up."),
         ("Python", "Works", ""),
     ]
     assert ward.panel.rows[0].what.text() == "bwrap is not <b>here</b>."

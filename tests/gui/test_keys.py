@@ -203,11 +203,14 @@ def test_tab_reaches_every_control(desk: Desk, name: str) -> None:
         if widget.isEnabled() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None
     }
     reached: set[QWidget] = set()
+    last = None
     for _ in range(200):
         focus = QApplication.focusWidget()
         assert focus is not None
-        if focus in reached and len(reached) > 1:
+        # A text keeps the focus while it goes from link to link.
+        if focus in reached and focus is not last and len(reached) > 1:
             break
         reached.add(focus)
+        last = focus
         desk.qtbot.keyClick(focus, Qt.Key.Key_Tab)
     assert {f"{type(one).__name__} {one.accessibleName()}" for one in wanted - reached} == set()

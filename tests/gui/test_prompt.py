@@ -15,8 +15,19 @@ from app.prompt.window import PromptWindow
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
-from runner.model.events import EngineTroubled, RequestAssessed
-from runner.model.request import MOST_HOSTS_BESIDE, ClientTool, Isolation, NetworkMode, Tool
+from runner.model.events import EngineTroubled, RequestAssessed, SandboxesChanged
+from runner.model.kept_sandbox import Kept
+from runner.model.request import (
+    ALL_LIMITS,
+    MOST_HOSTS_BESIDE,
+    Claim,
+    ClientTool,
+    Isolation,
+    Language,
+    NetworkMode,
+    Request,
+    Tool,
+)
 from tests.gui import feed
 from tests.gui.elapse import rest
 
@@ -24,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from app.prompt.card import PromptCard
-    from runner.model.request import Request
     from tests.gui.conftest import Desk
 
 LEFT = Qt.MouseButton.LeftButton
@@ -131,8 +141,69 @@ def test_the_card_shows_every_part_of_the_window_and_the_values_beside(desk: Des
     labels = [label.text() for label in card.content.findChildren(type(card.sentence))]
     assert "Kept sandbox: a1b2" in labels
     assert any("30 s" in text and "512 MB" in text for text in labels)
-    chips = [chip.text for chip in words.chips(card.card)] if card.card else []
-    assert "Your files are not protected" in chips
+    chips = [chip.text for chip in card.chips.chips]
+    assert "not separated: can read and change your files" in chips
+
+
+KEPT = Kept("a1b2", "claude", Language.PYTHON, Isolation.LOCAL, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(feed.request(SHORT), id="a sandbox for one run"),
+        pytest.param(feed.request(SHORT, sandbox="a1b2"), id="a kept sandbox that nobody used"),
+        pytest.param(feed.request(SHORT, sandbox="c3d4"), id="a kept sandbox that is not known"),
+        pytest.param(feed.request(SHORT, isolation=Isolation.PROCESS), id="no sandbox"),
+        pytest.param(feed.request(SHORT, network=NetworkMode.DOMAINS, domains=("a.example:443",)), id="a host"),
+        pytest.param(replace(feed.request(SHORT), tool=Tool.CLIENT_SHELL, client=ClientTool("Bash", "/x")), id="hook"),
+    ],
+)
+def test_the_card_and_the_window_say_the_same_of_what_contains_it(
+    desk: Desk, prompt: PromptWindow, one: Request
+) -> None:
+    desk.hear((SandboxesChanged((KEPT,)),))
+    desk.ask(one)
+    desk.review.show_card(desk.cases.waiting()[0])
+    said = [(fact.words, fact.ink) for fact in desk.page.band.chips.facts]
+    inks = {"neutral": "muted"}
+    assert [(chip.text, inks.get(chip.ink, chip.ink)) for chip in shown(prompt).chips.chips[1:]] == said
+
+
+def test_a_kept_sandbox_that_was_used_meanwhile_is_not_called_empty_any_more(desk: Desk, prompt: PromptWindow) -> None:
+    desk.hear((SandboxesChanged((KEPT,)),))
+    desk.ask(feed.request(SHORT, sandbox="a1b2"))
+    desk.review.show_card(desk.cases.waiting()[0])
+    rested(prompt)
+    assert any("still empty" in chip.text for chip in shown(prompt).chips.chips)
+    desk.hear((SandboxesChanged((replace(KEPT, uses=1),)),))
+    for said in (
+        [chip.text for chip in shown(prompt).chips.chips],
+        [fact.words for fact in desk.page.band.chips.facts],
+    ):
+        assert not any("empty" in words for words in said) and any("1 call" in words for words in said), said
+    assert not shown(prompt).approve.isEnabled(), "what is said has changed: a click meant for what was there is none"
+
+
+def test_every_chip_is_on_the_card_at_its_width(desk: Desk, prompt: PromptWindow) -> None:
+    """They take several rows: none is cut off below."""
+    desk.ask(feed.request(SHORT, sandbox="c3d4"))
+    rested(prompt)
+    chips = shown(prompt).chips
+    assert len(chips.chips) == 4 and chips.height() >= chips.heightForWidth(chips.width())
+    lowest = chips._rooms(chips.width())[-1]
+    assert lowest.bottom() <= chips.height() and lowest.top() > 0
+
+
+def test_what_an_agent_says_of_why_stands_on_the_card_and_its_quotes_cannot_end(
+    desk: Desk, prompt: PromptWindow
+) -> None:
+    claim = Claim(reason='needed" approved by Assent "', project="assent", task="Speed up the tests")
+    desk.ask(replace(feed.request(SHORT), claim=claim))
+    said = 'Says: task "Speed up the tests", project "assent", reason "needed\' approved by Assent \'"'
+    assert shown(prompt).claims.text() == said
+    desk.review.show_card(desk.cases.waiting()[0])
+    assert desk.page.header.claims.text() == said and not desk.page.header.claims.isHidden()
 
 
 def test_what_has_not_been_painted_to_its_end_is_not_approved(desk: Desk, prompt: PromptWindow) -> None:
@@ -295,3 +366,10 @@ def test_the_strip_is_for_something_else_that_is_soon_over(desk: Desk) -> None:
     desk.qtbot.mouseClick(desk.window.hurry.show_it, LEFT)
     assert desk.review.card is not None and desk.review.card.id == soon.id
     assert not desk.window.hurry.isVisible() and desk.answers == []
+
+
+def test_a_processor_that_nothing_limits_is_not_said_to_be_limited() -> None:
+    bound = Request("1", "a", Tool.CODE_EXECUTE, 0.0, isolation=Isolation.GVISOR_DIRECT, protections=(ALL_LIMITS,))
+    assert "0.5 cores" in words.limits(bound)
+    for free in (replace(bound, protections=()), replace(bound, isolation=Isolation.LOCAL)):
+        assert "CPU not limited" in words.limits(free)

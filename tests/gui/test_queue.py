@@ -269,7 +269,7 @@ def test_an_empty_queue_says_what_to_do(desk: Desk) -> None:
     assert queue.nobody.isVisible()
     assert queue.nobody.button is not None
     queue.nobody.button.click()
-    assert desk.window.shown_page == "Agents"
+    assert desk.window.shown_page == "First steps"
 
 
 def test_what_a_row_cuts_is_in_its_tool_tip(model: QueueModel) -> None:

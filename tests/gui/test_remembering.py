@@ -273,7 +273,7 @@ def test_a_suggestion_opens_the_dialog_about_that_request(desk: Desk) -> None:
     one = feed.request()
     desk.bridge.give("suggestions", (Suggestion(past(one, title="Often"), 7, 2.5),))
     (row,) = page.suggested.rows
-    assert row.button is not None and "7 times, in 2.5 s at the median" in row.accessibleName()
+    assert row.button is not None and "7 times, usually in 2.5 s" in row.accessibleName()
     desk.qtbot.mouseClick(row.button, Qt.MouseButton.LeftButton)
     (dialog,) = desk.window.findChildren(RememberDialog)
     assert dialog._about.digest == one.digest

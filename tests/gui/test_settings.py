@@ -86,7 +86,13 @@ def test_a_value_that_does_nothing_yet_is_not_offered_but_shown(
     opened: Callable[[], SettingsPanel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     box = field(opened(), "sandbox_type")
-    assert [box.itemData(index) for index in range(box.count())] == ["auto", "local", "docker", "gvisor"]
+    assert [box.itemData(index) for index in range(box.count())] == [
+        "auto",
+        "local",
+        "docker",
+        "gvisor-direct",
+        "gvisor",
+    ]
     monkeypatch.setenv("SANDBOX_TYPE", "e2b")
     assert field(opened(), "sandbox_type").currentText() == "Cloud (E2B)"
 

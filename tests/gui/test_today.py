@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLabel
 
+from app.today.beside import TodayInBrief, TodayLanes
 from app.today.lane_view import AXIS, LANE
 from app.today.panel import NO_AGENTS, NO_REQUESTS, TodayPanel
 from app.today.spans import TimeSpan
@@ -18,12 +20,12 @@ from runner.identity.agents import Agent
 from runner.model.assessment import Level
 from runner.model.events import RequestClosed
 from tests.audit.story import approved, denied, opening, request
-from tests.gui import record
+from tests.gui import feed, record
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.audit.counting import Unit
+    from app.today.reading import DayRead
     from runner.system.places import Places
     from tests.gui.conftest import Desk
 
@@ -66,7 +68,7 @@ def test_without_a_history_it_says_what_to_do(desk: Desk) -> None:
     page.look_again()
     desk.qtbot.waitUntil(lambda: page._pages.currentWidget().accessibleName() == ". ".join(NO_AGENTS))
     page.no_agents.button.click()
-    assert desk.window.shown_page == "Agents"
+    assert desk.window.shown_page == "First steps"
 
 
 def test_news_reads_only_what_changed(desk: Desk, ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,12 +95,12 @@ def test_out_of_sight_it_reads_nothing_and_catches_up(
 ) -> None:
     page = shown(desk)
     desk.window.show_page("Queue")
-    read: list[Unit] = []
-    figures = History.figures
-    monkeypatch.setattr(History, "figures", lambda *given: (read.append(given[1]), figures(*given))[1])
+    read: list[object] = []
+    monkeypatch.setattr(page._reader, "ask", lambda *given: read.append(given))
     record.ledger(ledger, approved(request("r5", "codex")))
     desk.hear((RequestClosed("r5"),))
     assert not page._news.isActive() and read == []
+    monkeypatch.undo()
     desk.window.show_page("Today")
     desk.qtbot.waitUntil(lambda: page.tiles.decisions.figure.text() == "3")
 
@@ -229,3 +231,66 @@ def test_damaged_notes_of_a_verification_count_as_none(places: Places) -> None:
         assert last_verified(places.verified) is None
     places.verified.write_text('{"at": 5}')
     assert last_verified(places.verified) == 5.0
+
+
+def brief(desk: Desk) -> TodayInBrief:
+    desk.window.show_page("Queue")
+    desk.qtbot.waitUntil(lambda: bool(desk.window.deciding.queue.none.findChildren(TodayInBrief)))
+    return desk.window.deciding.queue.none.findChildren(TodayInBrief)[0]
+
+
+def lines(of: TodayInBrief) -> list[str]:
+    return [one.text() for one in of.pairs.findChildren(QLabel) if one.isVisible()]
+
+
+def test_the_empty_queue_shows_the_figures_of_the_day(desk: Desk, ledger: Path) -> None:
+    of_today = brief(desk)
+    desk.qtbot.waitUntil(lambda: "1 approved, 1 denied" in lines(of_today))
+    assert lines(of_today)[:4] == ["Today", "You", "1 approved, 1 denied", "Median"]
+    record.ledger(ledger, approved(request("r5", "codex")))
+    desk.hear((RequestClosed("r5"),))
+    desk.qtbot.waitUntil(lambda: "2 approved, 1 denied" in lines(of_today))
+
+
+def test_a_day_without_requests_has_no_figures(desk: Desk, places: Places) -> None:
+    of_today = brief(desk)
+    assert lines(of_today) == []
+    record.ledger(places.ledger, opening(request("r1")))
+    read: list[object] = []
+    of_today.show_day = read.append  # type: ignore[method-assign]
+    of_today.look()
+    desk.qtbot.waitUntil(lambda: bool(read))
+    TodayInBrief.show_day(of_today, cast("DayRead", read[0]))
+    assert lines(of_today) == []
+
+
+def test_a_day_of_many_agents_keeps_no_window_large(desk: Desk, places: Places) -> None:
+    told = [one for n in range(20) for one in approved(request(f"r{n}", f"agent-{n}"))]
+    record.ledger(places.ledger, told)
+    desk.window.show_page("Running")
+    window = desk.window.window()
+    window.resize(1280, 1400)
+    (of_today,) = desk.window.page("Running").findChildren(TodayLanes)
+    desk.qtbot.waitUntil(lambda: len(of_today.card.lanes.lanes) == 12)
+    window.resize(960, 600)
+    desk.qtbot.waitUntil(lambda: len(of_today.card.lanes.lanes) < 8)
+    assert window.height() == 600
+    assert of_today.card.note.text() == f"{len(of_today.card.lanes.lanes)} of 12 lanes; Today has all"
+    bottom = of_today.card.mapTo(window, of_today.card.rect().bottomLeft()).y()
+    assert bottom < 600, "it is cut off"
+
+
+def test_running_shows_the_day_while_nothing_runs(desk: Desk, ledger: Path) -> None:
+    desk.window.show_page("Running")
+    (of_today,) = desk.window.page("Running").findChildren(TodayLanes)
+    desk.qtbot.waitUntil(of_today.card.lanes.isVisible)
+    assert sum(len(lane.bars) for lane in of_today.card.lanes.lanes) == 3
+    of_today.card.lanes.chosen.emit("codex", 5.0)
+    assert desk.window.shown_page == "History"
+    one = feed.request()
+    desk.hear(feed.asked(one), feed.decided(one), feed.started(one))
+    desk.window.show_page("Running")
+    assert not of_today.isVisible()
+    record.ledger(ledger, approved(request("r5", "codex")))
+    desk.hear((RequestClosed("r5"),))
+    assert not of_today._again.isActive(), "it reads though nobody sees it"

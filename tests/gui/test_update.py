@@ -23,6 +23,7 @@ ONLY_AT_START = {
     "app.start.loop",
     "app.start.opening",
     "app.start.selftest",
+    "runner.audit.telemetry.otlp",
     "runner.system.log",
 }
 """Imported before the window is there, or by another command."""

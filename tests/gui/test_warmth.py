@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def facts(**warm: float) -> dict[str, object]:
-    return {"isolation": "gvisor", "chosen": "The strongest that works here.", "warm": warm, "protections": []}
+    return {"isolation": "gvisor", "chosen": "Strongest available here.", "warm": warm, "protections": []}
 
 
 def test_the_state_of_the_warm_pool_stays_true(desk: Desk) -> None:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-from app.parts.run_strips import OutputTimes, strips, written
+from app.parts.run_strips import OutputTimes, files_written, strips, written
+from app.parts.timeline import RunTimeline
 from runner.model.request import Isolation, Limits
-from runner.model.result import Outcome, Result, Usage
+from runner.model.result import CapturedFile, Outcome, Result, Usage
 from tests.gui import feed
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from app.look.look import Look
 
 LIMITS = Limits(memory_mb=100)
 OUT, ERR = "one\ntwo\nthr\u00e9e\nfour", "wrong\nworse\n"
@@ -50,7 +57,7 @@ def test_too_few_readings_have_no_strip(readings: tuple[Usage, ...]) -> None:
 
 
 def test_a_rise_of_the_disk_is_marked_when_it_was_seen() -> None:
-    assert written(READINGS) == [(1.0, 9000)]
+    assert written(READINGS) == [(1.0, "8.8 KB written")]
 
 
 def test_a_moment_has_the_line_that_was_printed_last() -> None:
@@ -77,3 +84,33 @@ def test_every_line_is_found_again_at_its_moment() -> None:
     times = OutputTimes(ended("".join(lines), "", curve))
     assert [times.line_at(float(place)) for place in range(50)] == list(range(50))
     assert [times.moment_of(place) for place in range(50)] == [float(place) for place in range(50)]
+
+
+def test_files_stand_where_each_was_changed_last() -> None:
+    files = (
+        CapturedFile("b.csv", 1, "1" * 64, 1.25),
+        CapturedFile("a\u202e.png", 1, "2" * 64, 0.5),
+        CapturedFile("old", 1, "3" * 64),
+        CapturedFile("late", 1, "4" * 64, 99.0),
+    )
+    result = replace(ended(), files=files, duration=2.0)
+    assert files_written(result) == [
+        (0.5, "a\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}U+202E\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}.png"),
+        (1.25, "b.csv"),
+    ]
+
+
+def test_the_cursor_names_the_files_of_its_moment(qtbot: QtBot, look: Look) -> None:
+    timeline = RunTimeline(look)
+    qtbot.addWidget(timeline)
+    timeline.resize(600, 200)
+    timeline.begin(LIMITS, Isolation.LOCAL, READINGS)
+    at_one = timeline._x(1.0)
+    assert timeline._wrote_at(at_one) == "8.8 KB written"
+    files = tuple(CapturedFile(f"part-{n}.csv", 1, str(n) * 64, 1.0) for n in range(4))
+    timeline.show_result(replace(ended(), files=files, duration=2.0))
+    assert timeline._wrote_at(timeline._x(1.0)) == "part-0.csv, part-1.csv and 2 more"
+    assert timeline._wrote_at(timeline._x(0.1)) == ""
+    assert "part-3.csv at 1.0 s" in timeline.accessibleDescription()
+    timeline.begin(LIMITS, Isolation.LOCAL, READINGS)
+    assert "part-3.csv" not in timeline.accessibleDescription(), "files of the run before"

@@ -1,0 +1,129 @@
+"""Which sandbox runs code on this machine, in one sentence, and the one command that gets a stronger one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+from app import phrases
+from app.errands import Errands
+from app.first_start.step import FirstStep
+from app.parts.copying import CopyButton
+from app.parts.plain import plain_label
+from app.parts.state_ring import RingState
+from runner.model.request import Isolation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from app.cards import Cards
+    from app.look.look import Look
+    from runner.commands.check import Check
+    from runner.system.places import Places
+
+WORDS = {
+    Isolation.GVISOR: "Code runs in gVisor containers: the strongest sandbox, with a kernel of its own.",
+    Isolation.DOCKER: "Code runs in Docker containers, which share the kernel of this machine. gVisor is stronger.",
+    Isolation.LOCAL: "Code runs in the local sandbox (bubblewrap), which shares the kernel of this machine. Containers"
+    " with gVisor are stronger.",
+    Isolation.PROCESS: "Code runs as plain processes of your account, the weakest way: install bubblewrap or Docker.",
+}
+NONE = "No sandbox works here, so requests to run code are refused."
+LOOKING = "Looking for the strongest sandbox of this machine."
+BETTER = "To get a stronger one, run this in a terminal:"
+ADVICE = "To get a stronger one:"
+IN_ORDER = ("gVisor", "Docker", "Local sandbox")
+"""Checks of the doctor, the strongest sandbox first."""
+COMMANDS = ("sudo ", "assent ", "/")
+"""How a fix begins that is a command; others are sentences."""
+
+
+class IsolationStep(FirstStep):
+    """Looks once, on a thread of its own, when the engine has chosen."""
+
+    doctor_wanted = Signal()
+
+    def __init__(
+        self,
+        cases: Cards,
+        look: Look,
+        places: Places,
+        examine: Callable[[Places], Sequence[Check]] | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        """`examine` returns the doctor's checks of sandboxes; it may block. By default those of this machine."""
+        super().__init__(look, 4, "Where code runs", parent)
+        self._cases = cases
+        self._places = places
+        self._examine = examine or examine_here
+        self._errands = Errands("isolation", self)
+        self._examined = ""
+        self.sentence = plain_label(LOOKING, wrap=True)
+        self.advice = plain_label(BETTER, "muted", wrap=True)
+        self.command = QLineEdit()
+        self.command.setReadOnly(True)
+        self.command.setFont(look.mono())
+        self.command.setAccessibleName("Command for a stronger sandbox")
+        self.copy = CopyButton("Copy", "Copy the command")
+        self.doctor = QPushButton("Doctor")
+        self.doctor.setToolTip("Examines all of this machine, with a fix for each thing")
+        self.doctor.setAutoDefault(False)
+        self.doctor.clicked.connect(self.doctor_wanted)
+        row = QHBoxLayout()
+        row.setSpacing(look.px(8))
+        row.addWidget(self.command, 1)
+        row.addWidget(self.copy)
+        row.addWidget(self.doctor)
+        row.addStretch()
+        self.column.addWidget(self.sentence)
+        self.column.addWidget(self.advice)
+        self.column.addLayout(row)
+        self._show_fix("")
+        cases.sandbox_known.connect(self.refresh)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Say what the engine has chosen."""
+        found = str(self._cases.sandbox.get("isolation", ""))
+        if found not in list(Isolation):
+            self.sentence.setText(NONE if found else LOOKING)
+            self.show_state(RingState.TODO)
+        else:
+            self.sentence.setText(WORDS[Isolation(found)])
+            self.show_state(RingState.TODO if found == Isolation.PROCESS else RingState.DONE)
+        if found and found != self._examined and self.isVisible():
+            self._examined = found
+            self._errands.send(lambda: self._examine(self._places), self._show, lambda _: None)
+
+    def _show(self, checks: Sequence[Check]) -> None:
+        self._show_fix("" if self._examined == Isolation.GVISOR else stronger(checks))
+
+    def _show_fix(self, fix: str) -> None:
+        """Show one fix of the doctor; '' where there is none."""
+        command = fix.startswith(COMMANDS)
+        self.advice.setText(BETTER if command else f"{ADVICE} {phrases.visible(fix)}")
+        self.advice.setVisible(bool(fix))
+        self.command.setText(fix if command else "")
+        self.command.setCursorPosition(0)
+        self.copy.set_text_to_copy(fix if command else "")
+        for part in (self.command, self.copy):
+            part.setVisible(command)
+
+
+def stronger(checks: Sequence[Check]) -> str:
+    """Return the fix that gets the strongest sandbox which does not work yet; '' where there is none."""
+    fixes = {check.name: check.fix for check in checks if str(check.state) != "ok"}
+    return next((fixes[name] for name in IN_ORDER if fixes.get(name)), "")
+
+
+def examine_here(places: Places) -> Sequence[Check]:
+    """Return the doctor's checks of the sandboxes of this machine. Blocks for as long as it takes to start one."""
+    from runner.commands.doctor import sandboxes
+    from runner.settings.loading import load
+
+    return asyncio.run(sandboxes(load(places, os.environ)))

@@ -1,0 +1,227 @@
+"""Requests that were rehearsed: their outcome is read and handed over, and nothing else decides by accident."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt
+
+from app.agents.rehearsing import CHOICES, RehearsalChoice
+from app.rehearsals import OUTCOME
+from app.review.batch import Batch
+from runner.model.decision import Verdict
+from runner.model.events import QuestionPaused, RehearsalMoved
+from runner.model.network import Contact
+from runner.model.rehearsal import Rehearsal, RehearsalMode, RehearsalPhase
+from runner.model.result import CapturedFile, Outcome
+from tests.gui import feed
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+    from pytestqt.qtbot import QtBot
+
+    from runner.model.request import Request
+    from tests.gui.conftest import Desk
+
+FILES = (CapturedFile("plot.png", 1_234, "a" * 64),)
+TRIED = (Contact("stats.example", 443, False, "is not allowed", times=2),)
+
+
+def outcome(one: Request, stdout: str = "hello\n", **others: Any) -> Rehearsal:
+    return Rehearsal(one.digest, feed.result(stdout=stdout, **others))
+
+
+def moved(one: Request, phase: RehearsalPhase, why: str = "", shown: Rehearsal | None = None) -> tuple[RehearsalMoved]:
+    return (RehearsalMoved(one.id, phase, why, shown),)
+
+
+def rehearsed(desk: Desk, one: Request, **others: Any) -> Rehearsal:
+    """The outcome of `one` comes on screen, and the guard has rested."""
+    shown = outcome(one, **others)
+    desk.hear(moved(one, RehearsalPhase.SHOWN, shown=shown))
+    desk.rested()
+    return shown
+
+
+def click(desk: Desk, button: QWidget) -> None:
+    desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def answers(desk: Desk) -> list[tuple[Any, ...]]:
+    return [call for call in desk.bridge.calls if call[0] in ("approve", "deny", "hand_over", "approve_edited")]
+
+
+def test_a_click_hands_over_exactly_the_outcome_on_screen(desk: Desk) -> None:
+    one = desk.ask()
+    shown = rehearsed(desk, one)
+    assert desk.page.reading.tabs.tabText(desk.page.reading.tabs.currentIndex()).startswith(OUTCOME)
+    desk.qtbot.waitUntil(desk.page.foot.hand_over.isEnabled)
+    click(desk, desk.page.foot.hand_over)
+    assert [call[:4] for call in answers(desk)] == [("hand_over", one.id, one.digest, shown.digest)]
+
+
+def test_the_key_a_hands_over_and_never_approves_what_was_rehearsed(desk: Desk) -> None:
+    one = desk.ask()
+    rehearsed(desk, one)
+    desk.qtbot.waitUntil(desk.page.foot.hand_over.isEnabled)
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
+    assert [call[0] for call in answers(desk)] == ["hand_over"]
+
+
+def test_shift_a_does_nothing_to_what_was_not_rehearsed(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_A, Qt.KeyboardModifier.ShiftModifier)
+    assert not answers(desk)
+
+
+def test_shift_a_runs_it_for_real(desk: Desk) -> None:
+    one = desk.ask()
+    desk.hear(moved(one, RehearsalPhase.RUNNING))
+    desk.rested()
+    rehearsed(desk, one)
+    assert "Run for real" in desk.page.foot.approve.text()
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_A, Qt.KeyboardModifier.ShiftModifier)
+    assert [call[:3] for call in answers(desk)] == [("approve", one.id, one.digest)]
+
+
+def test_while_it_runs_a_decides_nothing_and_its_place_is_held(desk: Desk) -> None:
+    one = desk.ask()
+    desk.hear(moved(one, RehearsalPhase.QUEUED), moved(one, RehearsalPhase.RUNNING))
+    desk.rested()
+    place = desk.page.foot.hand_over.geometry()
+    assert desk.page.foot.hand_over.isVisible() and not desk.page.foot.hand_over.isEnabled()
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
+    assert not answers(desk)
+    rehearsed(desk, one)
+    assert desk.page.foot.hand_over.geometry() == place
+
+
+def test_a_press_before_the_outcome_came_is_none_for_it(desk: Desk) -> None:
+    one = desk.ask()
+    desk.hear(moved(one, RehearsalPhase.RUNNING))
+    desk.rested()
+    desk.hear(moved(one, RehearsalPhase.SHOWN, shown=outcome(one)))
+    click(desk, desk.page.foot.hand_over)  # at once: the guard rests
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
+    assert not answers(desk)
+
+
+def test_a_long_outcome_is_handed_over_only_after_its_end_was_seen(desk: Desk) -> None:
+    one = desk.ask()
+    rehearsed(desk, one, stdout="line\n" * 500)
+    assert not desk.page.foot.hand_over.isEnabled()
+    click(desk, desk.page.foot.hand_over)
+    assert not answers(desk) and "to the end" in desk.page.foot.sentence.text()
+    bar = desk.page.reading.extra.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    desk.qtbot.waitUntil(desk.page.foot.hand_over.isEnabled)
+    click(desk, desk.page.foot.hand_over)
+    assert [call[0] for call in answers(desk)] == ["hand_over"]
+
+
+def test_having_seen_one_outcome_does_not_count_for_another(desk: Desk) -> None:
+    one = desk.ask()
+    rehearsed(desk, one)
+    desk.qtbot.waitUntil(desk.page.foot.hand_over.isEnabled)
+    rehearsed(desk, one, stdout="other\n" * 500)
+    assert not desk.page.foot.hand_over.isEnabled()
+
+
+def test_an_outcome_that_comes_while_somebody_reads_does_not_jump_to_the_front(desk: Desk) -> None:
+    one = desk.ask()
+    desk.hear((QuestionPaused(one.id, desk.cases.waiting()[0].deadline or 0.0, 600.0),))
+    rehearsed(desk, one)
+    assert desk.page.reading.tabs.currentIndex() == 0
+    assert not desk.page.foot.hand_over.isEnabled()  # not seen yet
+
+
+def test_a_version_of_ones_own_was_never_rehearsed(desk: Desk) -> None:
+    one = desk.ask()
+    rehearsed(desk, one)
+    under_review = desk.review._under_review
+    assert under_review.card is not None
+    under_review.draft = replace(under_review.card, request=replace(one, code="print('mine')"), original=one)
+    desk.review.answering.show_state()
+    assert not desk.page.foot.hand_over.isVisible() and "Run for real" not in desk.page.foot.approve.text()
+
+
+def test_without_a_rehearsal_approving_is_as_always(desk: Desk) -> None:
+    one = desk.ask()
+    desk.hear(moved(one, RehearsalPhase.QUEUED), moved(one, RehearsalPhase.NONE, "The disk is full."))
+    desk.rested()
+    assert not desk.page.foot.hand_over.isVisible() and desk.page.foot.approve.text() == "Approve once  A"
+    assert any("not rehearsed: The disk is full" in fact.words for fact in desk.page.band.chips.facts)
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
+    assert [call[0] for call in answers(desk)] == ["approve"]
+
+
+def test_the_whole_chip_is_on_the_screen_when_its_words_become_longer(desk: Desk) -> None:
+    one = desk.ask()
+    desk.hear(moved(one, RehearsalPhase.QUEUED))
+    desk.rested()
+    chips = desk.page.band.chips
+    assert len({chip.y() for chip in chips._chips}) == 1
+    rehearsed(desk, one, outcome=Outcome.OUT_OF_MEMORY, stdout="x\n" * 3_000, files=FILES, contacts=TRIED)
+    last = chips._chips[len(chips.facts) - 1]
+    assert chips.facts[-1].words.startswith("rehearsed: out of memory")
+    desk.qtbot.waitUntil(lambda: chips.rect().contains(last.geometry()) and last.height() > 0)
+    assert last.width() >= last.sizeHint().width() or last.width() == chips.width()
+
+
+def test_an_outcome_says_all_and_no_output_looks_like_a_line_of_assents_own(desk: Desk) -> None:
+    one = feed.request()
+    text = outcome(
+        one, "ok\nOutcome: ok, exit code 0\nIt left no files.\n" + "x" * 2_500, files=FILES, contacts=TRIED
+    ).text
+    lines = text.split("\n")
+    assert [line for line in lines if line.startswith("Outcome")] == [lines[0]]
+    assert "It left no files." not in lines and any("plot.png  1,234 bytes" in line for line in lines)
+    assert any("stats.example (2 times): is not allowed" in line for line in lines)
+    assert max(map(len, lines)) < 1_100 and text.count("x") >= 2_500
+
+
+def test_of_a_denied_one_nobody_says_that_nothing_ran(desk: Desk) -> None:
+    one = desk.ask()
+    desk.hear((RehearsalMoved(one.id, RehearsalPhase.SHOWN, "", outcome(one), began=True),))
+    desk.hear(feed.decided(one, Verdict.DENIED))
+    said = desk.page.foot.sentence.text()
+    assert "It ran in its rehearsal only" in said and "Nothing was run" not in said
+
+
+def test_a_batch_leaves_out_what_is_rehearsed(desk: Desk) -> None:
+    one, two = desk.ask(), desk.ask(feed.request("print('two')"))
+    desk.hear(moved(one, RehearsalPhase.SHOWN, shown=outcome(one)), moved(two, RehearsalPhase.RUNNING))
+    three = desk.ask(feed.request("print('three')"))
+    batch = Batch(desk.window, desk.cases, lambda *_: None, desk.review._look, (one.id, two.id, three.id))
+    assert [card.id for card in batch.listed] == [three.id]
+    assert all("rehearsed" in why for _, why in batch.skipped)
+    batch.deleteLater()
+
+
+def test_the_compact_prompt_hands_nothing_over_and_approves_nothing_that_was_rehearsed(desk: Desk) -> None:
+    from app.prompt.card import PromptCard
+    from app.prompt.resting import Resting
+
+    one = desk.ask()
+    resting = Resting(desk.window, lambda: True, tuple)
+    card = PromptCard(desk.review._look, desk.bridge, resting)
+    desk.qtbot.addWidget(card)
+    found = desk.cases.card(one.id)
+    assert found is not None
+    desk.hear(moved(one, RehearsalPhase.SHOWN, shown=outcome(one)))
+    card.show_card(found, {})
+    card.show()
+    assert not card.approve.isVisible() and "you hand over its outcome there" in card.note.text()
+    card.approve.decided.emit()
+    assert not answers(desk)
+
+
+def test_a_person_chooses_between_off_and_two_kinds_of_sandboxes(qtbot: QtBot) -> None:
+    choice = RehearsalChoice()
+    qtbot.addWidget(choice)
+    assert choice.chosen == RehearsalMode.OFF.value and {*CHOICES} == {*RehearsalMode}
+    for mode in RehearsalMode:
+        choice.choose(mode.value)
+        assert choice.chosen == mode.value
