@@ -15,19 +15,20 @@ TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 # Where no compiled modules may be written, every process that is started compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo test agents lint bench fuzz soak kill images gallery package package-test lock clean
+.PHONY: help run demo test agents lint bench fuzz soak kill walk images gallery package package-test lock clean
 
 help:
 	@echo "make run     open the console"
 	@echo "make demo    show the main job on a virtual screen, leaving screenshots in build/demo"
 	@echo "make test    run the tests"
-	@echo "make agents  install Claude Code, Codex, Gemini CLI and other clients (1.3 GB), so that the tests drive them too"
-	@echo "make lint    check style, types and architecture"
+	@echo "make agents  install Claude Code, Codex, Gemini CLI and other clients (2 GB), so that the tests drive them too"
+	@echo "make lint    check style, types and that the classifier has not lost what it found"
 	@echo "make bench   measure, against a floor measured in the same run; ARGS=--list tells what, ARGS=idle measures that"
 	@echo "make fuzz    give random input to all that reads what others write, four minutes; ARGS=--list tells what"
 	@echo "make soak    ask a console for ten minutes and judge what grows in it; ARGS=\"--seconds 60\" for less"
 	@echo "make kill    kill a console at random moments while agents ask, and check every promise after each kill;"
 	@echo "             ARGS=\"--kills 5\" for fewer than 40"
+	@echo "make walk    answer fifty requests in a real window on a virtual screen, from what it shows, and count the right ones"
 	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
 	@echo "make gallery draw every page and dialog in its states into build/gallery/index.html"
 	@echo "make package make the Debian package and the archive in dist; FAST=1 compresses quickly, without the archive"
@@ -43,11 +44,13 @@ demo:
 	@$(SETUP) run $(WINDOW) $(SCREEN)
 	@$(BIN)/assent demo
 
-# Three processes for two processors: those with the tests on container engines mostly wait for them.
+# Four processes for two processors: those with the tests on container engines mostly wait for them. All tests are read
+# once before, while an engine may be installed; else each of the four would rewrite the assertions of them all.
 test:
 	@$(SETUP) dev $(TESTS)
-	@packaging/engine.sh install || echo "Tests on containers are skipped."
-	@$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n 3)
+	@$(if $(ARGS),,$(BIN)/python -m pytest --collect-only -qq >/dev/null &) \
+		packaging/engine.sh install || echo "Tests on containers are skipped."; wait
+	@$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n 4)
 
 agents:
 	@$(SETUP) dev $(TESTS) $(NPM)
@@ -58,6 +61,7 @@ lint:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/python -m tests.risk.drift
 
 bench:
 	@$(SETUP) dev $(TESTS)
@@ -75,6 +79,10 @@ soak:
 kill:
 	@$(SETUP) dev bubblewrap
 	@$(BIN)/python -m tests.soak.kills $(ARGS)
+
+walk:
+	@$(SETUP) dev $(TESTS)
+	@$(BIN)/python -m tests.soak.walk
 
 images:
 	@$(SETUP) run

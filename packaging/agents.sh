@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the real clients that the tests drive into build/agents: 1.3 GB, so only where somebody asks for it.
+# Installs the real clients that the tests drive into build/agents: 2 GB, so only where somebody asks for it.
 # Does nothing when the locked versions are there already.
 set -eu
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ cat $locks | cmp -s - "$there/complete" && exit 0
 mkdir -p "$there"
 rm -f "$there/complete"
 cp packaging/agents/package.json packaging/agents/package-lock.json "$there/"
-echo "Installing Claude Code, Codex, Gemini CLI, SDKs and the conformance suite into $there"
+echo "Installing Claude Code, Codex, Gemini CLI, further clients, SDKs and the conformance suite into $there"
 # No scripts of packages are run, but for the one that puts Claude Code's own program in its place.
 npm ci --prefix "$there" --ignore-scripts --no-audit --no-fund --loglevel error
 node "$there/node_modules/@anthropic-ai/claude-code/install.cjs"

@@ -20,8 +20,9 @@ ON_THE_ENGINE = ("containers", "contract")
 """Folders of tests that need the container engine, unless they are for the local sandbox."""
 ALSO_ON_IT = ("security",)
 """Folders whose tests need it only where they are for a sandbox of it."""
-SANDBOX = re.compile(r"::\w+\[(local|docker|gvisor)[-\]]")
+SANDBOX = re.compile(r"::\w+\[(local|gvisor-direct|docker|gvisor)[-\]]")
 """The sandbox that a test is for, the first of its parameters (`tests.contract.conftest.KINDS`)."""
+WITHOUT_ENGINE = ("local", "gvisor-direct")
 OWN_ENGINES = (
     "tests/contract/test_engine_lost.py",
     "tests/containers/test_images.py",
@@ -52,7 +53,7 @@ def scope(nodeid: str) -> str:
     if file in OWN_ENGINES:
         return ENGINES
     found, folder = SANDBOX.search(nodeid), folder_of(file)
-    contained = found is not None and found[1] != "local"
+    contained = found is not None and found[1] not in WITHOUT_ENGINE
     if (folder in ON_THE_ENGINE and (contained or found is None)) or (folder in ALSO_ON_IT and contained):
         return ENGINE
     return file

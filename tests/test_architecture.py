@@ -37,16 +37,16 @@ ROOMS = {
         chrome
         allowing prompt
         remembering settings
-        today
+        today first_start
         review history
         queue running agents doctor help
         files network packages
         bridge
         registry
         decisions just_now
-        attention
+        attention rehearsals
         cards errands page_tasks
-        allowances
+        allowances sessions
         phrases
         parts
         look

@@ -24,10 +24,11 @@ TESTS = [
     "tests/contract/test_engine_lost.py::test_1",
     "tests/gui/parts/test_d.py::test_1",
     "tests/security/test_s.py::test_2[local-x]",
+    "tests/security/test_s.py::test_2[gvisor-direct-x]",
 ]
 ENGINE = [4, 7, 8, 9]
 OWN = [5, 10]
-OTHERS = [1, 2, 11, 3, 12, 6, 0]
+OTHERS = [1, 2, 11, 3, 12, 13, 6, 0]
 
 
 class Process:

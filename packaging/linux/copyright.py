@@ -39,6 +39,7 @@ BESIDE = {
     "usr/lib/assent/app/resources/fonts/Inter-*": "Inter-OFL.txt",
     "usr/lib/assent/app/resources/fonts/JetBrainsMono-*": "JetBrainsMono-OFL.txt",
 }
+OWN_ICONS = ("assent*.svg", "mark-*.svg")
 
 
 def main(tree: Path, file: Path) -> None:
@@ -49,6 +50,8 @@ def main(tree: Path, file: Path) -> None:
         parts.append(_stanza(pattern, text.splitlines()[0], "OFL-1.1", text))
     icons = (tree / "app/resources/icons/LICENSE").read_text("utf-8")
     parts.append(_stanza("usr/lib/assent/app/resources/icons/*", "Lucide Icons and Contributors", "ISC", icons))
+    own = " ".join(f"usr/lib/assent/app/resources/icons/{name}" for name in OWN_ICONS)
+    parts.append(_stanza(own, "2026 The Assent developers", "Apache-2.0", COMMON_TEXT.format("Apache-2.0")))
     for info in sorted((tree / "app").glob("*.dist-info"), key=lambda info: info.name.lower()):
         if not info.name.startswith(("assent", "pyside6", "shiboken6")):
             parts.append(_of(PathDistribution(info), info))

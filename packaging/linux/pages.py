@@ -14,15 +14,11 @@ from pathlib import Path
 
 import shtab
 from argparse_manpage.manpage import Manpage
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QImage, QPainter
-from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtGui import QGuiApplication
 
+from app.look.mark import SIZES, app_image
 from runner.commands.cli import DESCRIPTION, whole_parser
 
-SIZES = (16, 22, 24, 32, 48, 64, 128, 256, 512)
-"""Pixels; those that the hicolor theme names and desktops ask for."""
-ICON = Path(__file__).resolve().parents[2] / "resources/icons/assent.svg"
 FILES = """\
 .SH FILES
 .TP
@@ -60,12 +56,7 @@ def _write(path: Path, text: str) -> None:
 
 def _draw(path: Path, size: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    image = QImage(size, size, QImage.Format.Format_ARGB32)
-    image.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(image)
-    QSvgRenderer(str(ICON)).render(painter)
-    painter.end()
-    if not image.save(str(path)):
+    if not app_image(size).save(str(path)):
         raise SystemExit(f"{path} cannot be written.")
 
 
