@@ -96,8 +96,8 @@ def _pem(context: ssl.SSLContext) -> str:
 
 
 @contextlib.contextmanager
-def served(context: ssl.SSLContext | None) -> Iterator[int]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+def served(context: ssl.SSLContext | None, host: str = "127.0.0.1") -> Iterator[int]:
+    server = http.server.ThreadingHTTPServer((host, 0), Page)
     server.daemon_threads = True
     if context is not None:
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)

@@ -32,8 +32,10 @@ async def _check(data: bytes) -> None:
 
 async def _fed(parts: list[bytes], serve: object) -> tuple[bool, list[int]]:
     async def write(frame: bytes) -> None:
-        number, kind, size = HEAD.unpack_from(frame)
-        assert number and kind in b"dewc" and size == len(frame) - HEAD.size <= PIECE
+        while frame:
+            number, kind, size = HEAD.unpack_from(frame)
+            assert number and kind in b"dewc" and size <= min(PIECE, len(frame) - HEAD.size)
+            frame = frame[HEAD.size + size :]
 
     mux, bad = Mux(serve, write), False  # type: ignore[arg-type] # one of the two below
     try:

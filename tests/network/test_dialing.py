@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ from runner.network.addresses import Reach
 from runner.network.dialing import DirectDialer, dial
 from runner.network.permissions import Permissions
 from runner.network.refusals import Blocked
+from runner.system import tasks
 from tests.network.stage import PATIENCE, PUBLIC, Hosts, free_port, nothing, served
 
 if TYPE_CHECKING:
@@ -163,6 +165,7 @@ async def test_without_a_thread_for_a_lookup_none_is_counted(monkeypatch: pytest
     dialer = DirectDialer(lambda *_: [PUBLIC], lookups=1)
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", refuse)
+        patched.setattr(tasks, "_idle", deque())
         for _ in range(3):
             with pytest.raises(Blocked, match="no more threads"):
                 await dialer.open("a.example", 443, Reach.PUBLIC)

@@ -44,6 +44,7 @@ class Wire:
         self.targets: list[str] = []
         self.pipes: list[Pipe] = []
         self.failures: list[OSError] = []
+        self.writes = 0
         self._how = how
 
     async def serve(self, pipe: Pipe, target: str) -> None:
@@ -59,9 +60,12 @@ class Wire:
             self.failures.append(error)
 
     async def write(self, data: bytes) -> None:
-        number, kind, size = HEAD.unpack_from(data)
-        assert len(data) == HEAD.size + size
-        self.sent.append((number, kind, data[HEAD.size :]))
+        self.writes += 1
+        while data:
+            number, kind, size = HEAD.unpack_from(data)
+            assert len(data) >= HEAD.size + size
+            self.sent.append((number, kind, bytes(data[HEAD.size : HEAD.size + size])))
+            data = data[HEAD.size + size :]
 
     def bytes_to(self, number: int) -> bytes:
         return b"".join(data for to, kind, data in self.sent if (to, kind) == (number, b"d"))
@@ -71,7 +75,7 @@ class Wire:
 
 
 async def settled() -> None:
-    for _ in range(20):
+    for _ in range(60):
         await asyncio.sleep(0)
 
 
@@ -106,6 +110,12 @@ async def test_a_connection_is_carried_both_ways_and_its_place_is_free_at_the_en
         wire.mux.feed(frame(number, b"o") + frame(number, b"e"))
         await settled()
         assert wire.kinds(number)[-1:] == [b"c"]
+
+
+async def test_an_answer_and_its_end_are_one_write(wire: Wire) -> None:
+    wire.mux.feed(frame(1, b"o") + frame(1, b"d", b"hello") + frame(1, b"e"))
+    await settled()
+    assert [kind for _, kind, _ in wire.sent] == [b"d", b"e", b"c"] and wire.writes == 1
 
 
 async def test_no_more_is_sent_than_there_is_room_for(wire: Wire) -> None:

@@ -31,6 +31,8 @@ MOST_STREAMS = 100
 """Connections at once; the relay lets others wait. With the window this bounds what a sandbox can make us hold."""
 LONGEST_TARGET = 260
 READY_STREAM = 0
+SETTLING = 3
+"""Turns of the loop for which frames wait for others that belong to them."""
 
 
 class BadFrame(Exception):
@@ -127,7 +129,8 @@ class Mux:
         self._pipes: dict[int, CarriedPipe] = {}
         self._serving: set[asyncio.Task[None]] = set()
         self._buffer = bytearray()
-        self._sending = asyncio.Lock()
+        self._unsent = bytearray()
+        self._sending: asyncio.Task[None] | None = None
         self._newest = 0
         self._closed = False
         self.ready = asyncio.Event()
@@ -185,16 +188,33 @@ class Mux:
         await self.send(READY_STREAM, b"l", COUNT.pack(port))
 
     async def send(self, number: int, kind: bytes, data: bytes | memoryview = b"") -> None:
-        """Send a frame. Raises OSError."""
-        frame = b"".join((HEAD.pack(number, kind, len(data)), data))
-        async with self._sending:
-            if self._closed:
-                raise ConnectionResetError
-            await self._write(frame)
+        """Send a frame, together with those that follow at once. Waits while much is unsent. Raises OSError."""
+        if self._closed:
+            raise ConnectionResetError
+        self._unsent += HEAD.pack(number, kind, len(data))
+        self._unsent += data
+        if self._sending is None or self._sending.done():
+            self._sending = spawn("frames to a relay", self._send())
+        while len(self._unsent) >= PIECE and not self._closed:
+            await asyncio.wait({self._sending})
+        if self._closed:
+            raise ConnectionResetError
+
+    async def _send(self) -> None:
+        """Write what is unsent, and what comes meanwhile."""
+        try:
+            while self._unsent:
+                for _ in range(SETTLING):  # an answer's last piece and its end wake the relay once
+                    await asyncio.sleep(0)
+                data, self._unsent = self._unsent, bytearray()
+                await self._write(bytes(data))
+        except OSError:
+            self._closed = True
 
     async def close(self) -> None:
         """End all connections; `write` is not called any more."""
         self._closed = True
-        for task in list(self._serving):
+        ending = [*self._serving, *([self._sending] if self._sending is not None else [])]
+        for task in ending:
             task.cancel()
-        await asyncio.gather(*self._serving, return_exceptions=True)
+        await asyncio.gather(*ending, return_exceptions=True)

@@ -8,7 +8,7 @@ PORTs of all of them. Not trusted: the code runs as the same user and may be any
 A frame is a stream (4 bytes), a kind (1), a length (4) and data. Kinds: `o` opens (data: name and port, or nothing for
 the proxy; stream 0 says that all is ready), `d` data, `e` no more data, `w` so many bytes were taken (4 bytes),
 `c` closed, and for stream 0 `l`: one more port to listen on (4 bytes). A stream's number is used once; its place is
-free when both sides have sent `c`.
+free when the console has sent `c`, which this side need not answer.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class CarriedStream:
         self._taken = 0
         self._no_more_to_read = self._no_more_to_write = self._closing = False
         self.gone = False
-        self._watch()
+        self._read()  # what it has said already leaves with the word that it is there
 
     def _watch(self) -> None:
         reads = self._credit > 0 and not self._no_more_to_read
@@ -177,6 +177,7 @@ class CarriedStream:
         try:
             data = self._connection.recv(min(PIECE, self._credit)) if self._credit > 0 else b""
         except BlockingIOError:
+            self._watch()
             return
         except OSError:
             self._end()
@@ -223,7 +224,8 @@ class CarriedStream:
         self.gone = True
         self._relay.watch(self._connection.fileno(), self, 0)
         self._connection.close()
-        self._relay.send(self._number, b"c")
+        if not self._closing:  # else the console knows, and each word wakes it
+            self._relay.send(self._number, b"c")
 
 
 class Relay:
@@ -235,6 +237,7 @@ class Relay:
         self._wide: set[int] = set()
         self._number = 0
         self._buffer = bytearray()
+        self._unsent = bytearray()
         self._doors: list[Listener] = []
 
     def watch(self, file: int, whose: Listener | NameServer | CarriedStream | Relay, events: int) -> None:
@@ -251,10 +254,19 @@ class Relay:
             self._epoll.modify(file, events)
 
     def send(self, stream: int, kind: bytes, data: bytes = b"") -> None:
-        """Write a frame. It may block, as the console always reads."""
-        left = memoryview(HEAD.pack(stream, kind, len(data)) + data)
-        while left:
-            left = left[os.write(1, left) :]
+        """Write a frame, at the latest when all that has happened meanwhile is done."""
+        self._unsent += HEAD.pack(stream, kind, len(data))
+        self._unsent += data
+        if len(self._unsent) >= PIECE:
+            self._write()
+
+    def _write(self) -> None:
+        """Write what is unsent. It may block, as the console always reads."""
+        with memoryview(self._unsent) as left:
+            at = 0
+            while at < len(left):
+                at += os.write(1, left[at:])
+        self._unsent.clear()
 
     def widen(self, number: int) -> int:
         """Return the window of a stream that carries much to the code."""
@@ -320,6 +332,7 @@ class Relay:
         self.watch(0, self, select.EPOLLIN)
         self.send(0, b"o")
         while True:
+            self._write()
             for file, events in self._epoll.poll():
                 if file in self._watched:  # else it has gone in the same round
                     self._watched[file][0].ready(events)
