@@ -36,6 +36,7 @@ from runner.model.events import (
     RunFinished,
     RunHeld,
     RunMeasured,
+    RunObserved,
     RunStarted,
     SandboxChosen,
     SandboxesChanged,
@@ -209,8 +210,7 @@ class Cards(QObject):
     @property
     def all_held(self) -> bool:
         """Whether some run is paused and no other run could be."""
-        free = any(card.can_hold and card.held is None for card in self._running.values())
-        return bool(self.count_held()) and not free
+        return bool(self.count_held()) and all(one.held is not None or not one.can_hold for one in self.running())
 
     def runs(self) -> tuple[Card, ...]:
         """Return what runs, then the latest that ended, each newest first."""
@@ -257,7 +257,7 @@ class Cards(QObject):
                 self._take_engine(event)
             case TroubleCleared():
                 self.troubles.pop(event.area, None)
-            case AgentsChanged() | AwayChanged() | GrantsChanged() | SandboxChosen():
+            case AgentsChanged() | AwayChanged() | GrantsChanged() | SandboxChosen() | RunObserved():
                 pass
             case _:
                 assert_never(event)

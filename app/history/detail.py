@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import attention, phrases
+from app.behaviour.view import BehaviourView
+from app.behaviour.words import TAB
 from app.files.panel import FilesView
 from app.history import words
 from app.history.facts import RecordFacts
@@ -103,6 +105,7 @@ class Detail(QFrame):
         self.no_output = EmptyState(look, "ban", *NO_OUTPUT)
         self.files = FilesView(look, read)
         self.hosts = ContactsView(look)
+        self.behaviour = BehaviourView(look)
         self.plan = PlanView(look)
         self.facts = RecordFacts(look, open_folder)
         self.extras = {
@@ -237,6 +240,7 @@ class Detail(QFrame):
         self.tabs.setTabText(place, self.files.title)
         self.tabs.setTabVisible(place, result is not None)
         self._show_hosts(record)
+        self._show_behaviour(record)
         self._times = None
         if result is None:
             self.output.clear()
@@ -261,6 +265,13 @@ class Detail(QFrame):
         self.tabs.setTabText(place, self.hosts.title)
         networked = record.request.network is not NetworkMode.NONE
         self.tabs.setTabVisible(place, result is not None and (networked or bool(contacts)))
+
+    def _show_behaviour(self, record: CaseRecord) -> None:
+        """Show what the run did, beside what was foreseen; also that its sandbox tells nothing."""
+        self.behaviour.show_result(record.result, record.assessment, record.request)
+        place = self.tabs.indexOf(self.behaviour)
+        self.tabs.setTabText(place, self.behaviour.title)
+        self.tabs.setTabVisible(place, record.result is not None and record.result.observed is not None)
 
     def _show_extras(self, record: CaseRecord) -> None:
         """Show tabs for what most requests do not have."""
@@ -299,6 +310,7 @@ class Detail(QFrame):
         self.tabs.addTab(self._make_run(), "Output")
         self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self.files, "Files")
+        self.tabs.addTab(self.behaviour, TAB)
         self.tabs.addTab(self.facts, "Record")
         self.tabs.addTab(self.hosts, "Network")
         self.tabs.addTab(self.plan, "Packages")

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from app.look.look import Look
 
 E = TypeVar("E", bound=Enum)
+UNFORESEEN = "yes"
+"""What is asked for of runs that did what nobody had foreseen."""
 
 PAUSE_MS = 150
 """Rest after a key before the search begins."""
@@ -52,8 +54,8 @@ class Filters(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text = QLineEdit()
-        self.text.setPlaceholderText("Search titles, code, output and hosts")
-        self.text.setAccessibleName("Search titles, code, output and hosts")
+        self.text.setPlaceholderText("Search titles, code, output, hosts and programs")
+        self.text.setAccessibleName("Search titles, code, output, hosts and programs")
         self.text.setToolTip('Words in any order; "in quotes" as they stand')
         clearable(self.text)
         self.text.setMaxLength(LONGEST)
@@ -79,6 +81,8 @@ class Filters(QWidget):
             self.sandbox.addItem(isolation.label[0].upper() + isolation.label[1:], isolation)
         self.finding = _choice("Finding", "All findings")
         self.host = _choice("Host", "All hosts")
+        self.unforeseen = _choice("What it did", "Any behaviour")
+        self.unforeseen.addItem("Unforeseen", UNFORESEEN)
         self.further = QToolButton()
         self._look = look
         self._lay_out()
@@ -109,6 +113,7 @@ class Filters(QWidget):
             sandbox=_member(Isolation, self.sandbox),
             finding=self.finding.currentData() or "",
             host=self.host.currentData() or "",
+            unforeseen=self.unforeseen.currentData() or "",
         )
 
     @property
@@ -206,14 +211,14 @@ class Filters(QWidget):
     def _lay_out(self) -> None:
         gap = self._look.px(8)
         beside = (self.agent, self.level, self.verdict, self.outcome)
-        self._below = (self.period, self.language, self.sandbox, self.finding, self.host)
+        self._below = (self.period, self.language, self.sandbox, self.finding, self.host, self.unforeseen)
         self._all = (*beside, *self._below)
         self._open_ended = (self.agent, self.finding, self.host)
-        names = ("agent", "level", "verdict", "outcome", "period", "language", "sandbox", "finding", "host")
-        self._named = dict(zip(names, self._all, strict=True))
+        further = ("period", "language", "sandbox", "finding", "host", "unforeseen")
+        self._named = dict(zip(("agent", "level", "verdict", "outcome", *further), self._all, strict=True))
         self.further.setCheckable(True)
         self.further.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        self.further.setToolTip("Time, language, sandbox, finding and host")
+        self.further.setToolTip("Time, language, sandbox, finding, host and behaviour")
         self._parts = FoldingRow()
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(gap)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
+from app.behaviour.view import BehaviourOfRun
 from app.files.panel import FilesView
 from app.parts.back import back_button
 from app.parts.code import CodeView
@@ -32,7 +33,7 @@ from app.parts.output import OutputView
 from app.parts.plain import plain_label, tip
 from app.running.kept import KeptSandboxList
 from app.running.model import RunsModel, state_words
-from runner.model.events import HostContacted, RunFinished, RunHeld, RunMeasured
+from runner.model.events import HostContacted, RunFinished, RunHeld, RunMeasured, RunObserved
 from runner.model.request import NetworkMode
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ class RunningPanel(QWidget):
             networked = card.request.network is not NetworkMode.NONE
             self.meters.begin(card.request.limits, card.request, card.readings, networked=networked)
             self.hosts.show_run(card)
+            self.behaviour.show_run(card)
             self.output.clear()
             self._show_files(None)
             self._show_stopping(False)
@@ -197,7 +199,7 @@ class RunningPanel(QWidget):
             elif isinstance(event, HostContacted) and event.request_id == mine and self._card is not None:
                 self.meters.network.set_hosts(reached(self._card.contacts.values()))
                 self.hosts.contacted()
-        if any(not isinstance(event, (RunMeasured, HostContacted)) for event in events):
+        if any(not isinstance(event, (RunMeasured, HostContacted, RunObserved)) for event in events):
             self._refresh()
         if self._card is not None and (
             self._source is None or any(isinstance(one, (RunFinished, RunHeld)) for one in events)
@@ -312,13 +314,12 @@ class RunningPanel(QWidget):
         px = self._look.px
         self._list = QFrame()
         self._list.setProperty("card", True)
-        heading = plain_label("Runs", "title")
         rows = QVBoxLayout(self._list)
         rows.setContentsMargins(1, px(10), 1, px(4))
         rows.setSpacing(px(6))
         inset = QHBoxLayout()
         inset.setContentsMargins(px(12), 0, px(12), 0)
-        inset.addWidget(heading)
+        inset.addWidget(plain_label("Runs", "title"))
         rows.addLayout(inset)
         rows.addWidget(self.view)
         rows.addWidget(self.kept)
@@ -349,6 +350,7 @@ class RunningPanel(QWidget):
         self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self.files, "Files")
         self.hosts.join(self.tabs)
+        self.behaviour = BehaviourOfRun(self._cases, self._look, self.tabs)
         words = QVBoxLayout()
         words.setSpacing(px(2))
         words.addWidget(self.title)
@@ -364,11 +366,8 @@ class RunningPanel(QWidget):
         column.setContentsMargins(px(14), px(10), px(12), px(12))
         column.setSpacing(px(8))
         column.addLayout(head)
-        column.addWidget(self._asking)
-        column.addWidget(self.hosts.strip)
-        column.addWidget(self.tabs, 1)
-        column.addWidget(self.message)
-        column.addWidget(self.meters)
+        for part in (self._asking, self.hosts.strip, self.tabs, self.message, self.meters):
+            column.addWidget(part, int(part is self.tabs))
         return page
 
     def _connect(self) -> None:

@@ -25,8 +25,9 @@ Facet = tuple[str, str]
 
 OF_ROWS = ("agent", "level", "verdict", "outcome", "language")
 """Facets that the list of requests has as columns."""
-OF_CONTENT = ("sandbox", "finding", "host")
+OF_CONTENT = ("sandbox", "finding", "host", "unforeseen")
 """Facets that only the entries of a request say."""
+UNFORESEEN: Facet = ("unforeseen", "yes")
 LONGEST_VALUE = 300
 """Longest value of a facet, in characters: names of hosts and rules are shorter."""
 _MOST_TIMES = 1 << 40
@@ -44,7 +45,7 @@ class Filter:
     verdict: Verdict | None = None
     outcome: Outcome | None = None
     text: str = ""
-    """Words that all occur in title, code, output, error or hosts, in any case, as in `terms.SoughtWords`."""
+    """Words that all occur in title, code, output, error, hosts or what it did, in any case: `terms.SoughtWords`."""
     since: float | None = None
     """Seconds since the epoch, inclusive."""
     until: float | None = None
@@ -56,6 +57,8 @@ class Filter:
     """Id of a rule that found something in the code."""
     host: str = ""
     """A host that it named, might reach or tried to reach."""
+    unforeseen: str = ""
+    """`yes` for runs that did what their assessment had not foreseen."""
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -102,7 +105,7 @@ class Content:
     """What the entries of one request hold for a search."""
 
     texts: tuple[str, ...]
-    """Title, code as asked and as approved, output, error, and names of hosts."""
+    """Title, code as asked and as approved, output, error, what the run did, and names of hosts."""
     facets: frozenset[Facet]
     """Those of `OF_CONTENT`."""
     stopped: tuple[tuple[str, str, int], ...] = ()
@@ -161,6 +164,8 @@ def _texts(kind: str, body: dict[str, Any]) -> Iterator[str]:
     for name in names.get(kind, ()):
         if isinstance(text := body.get(name), str) and text:
             yield text
+    if kind == Phase.FINISHED and isinstance(observed := body.get("observed"), dict):
+        yield from _named(observed.get("deeds"), "what")
 
 
 def _facets(kind: str, body: dict[str, Any]) -> Iterator[Facet]:
@@ -177,6 +182,8 @@ def _facets(kind: str, body: dict[str, Any]) -> Iterator[Facet]:
             meta = body.get("meta")
             if isinstance(meta, dict) and isinstance(where := meta.get("runtime"), str) and where:
                 yield "sandbox", _value(where)
+            if isinstance(observed := body.get("observed"), dict) and _listed(observed.get("unforeseen")):
+                yield UNFORESEEN
 
 
 def _listed(values: object) -> list[Any]:

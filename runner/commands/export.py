@@ -30,7 +30,9 @@ NOTE = (
     "Note these two apart from the file; the verifier compares with them:\n"
     f"  python3 -I {VERIFIER} {{file}} {{key}}--head {{head}}"
 )
-_FILTERS = ("agent", "since", "until", "outcome", "decision", "level", "language", "finding", "host", "text")
+_FILTERS = (
+    *("agent", "since", "until", "outcome", "decision", "level", "language", "finding", "host", "unforeseen", "text"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", type=Language, choices=list(Language), metavar="NAME", help=", ".join(Language))
     parser.add_argument("--finding", metavar="RULE", help="requests in which this rule found something")
     parser.add_argument("--host", metavar="NAME", help="requests that named this host, or tried to reach it")
-    parser.add_argument("--text", metavar="WORDS", help="requests with these words in title, code, output or hosts")
+    parser.add_argument(
+        "--unforeseen", action="store_const", const="yes", help="runs that did what their assessment had not foreseen"
+    )
+    parser.add_argument("--text", metavar="WORDS", help="words in title, code, output, hosts or programs of a request")
 
 
 def export(arguments: argparse.Namespace, places: Places) -> int:
@@ -125,6 +130,7 @@ def _wanted(arguments: argparse.Namespace) -> Filter:
         language=arguments.language,
         finding=arguments.finding or "",
         host=arguments.host or "",
+        unforeseen=arguments.unforeseen or "",
     )
 
 

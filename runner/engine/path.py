@@ -22,6 +22,7 @@ from runner.model.request import NetworkMode, Tool
 from runner.model.result import Outcome
 from runner.requests import bounds
 from runner.requests.network import through_gate
+from runner.risk.foreseen import with_unforeseen
 from runner.sandbox.contract import NotPermitted
 from runner.system.tasks import spawn
 
@@ -196,7 +197,7 @@ class Path:
         """Record the end of a run, and return it in full."""
         limit = self._parts.configuration.settings.history_output_bytes
         recorded, left_out = await asyncio.to_thread(record_of, whole, limit)
-        case.result = recorded
+        case.result = recorded = with_unforeseen(recorded, case.approved, case.weighed)
         body = {**encode(recorded), **left_out, **await self._store(case, recorded)}
         case.advance_soon(Phase.FINISHED, body, RunFinished(case.request.id, recorded))  # `_close` waits for it
         return whole

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from runner.engine.building import BuildFailed
 from runner.engine.printed import PrintedCurve
 from runner.model.errors import KnownError
-from runner.model.events import RunHeld, RunMeasured, RunStarted
+from runner.model.events import RunHeld, RunMeasured, RunObserved, RunStarted
 from runner.model.lifecycle import Phase
 from runner.model.request import Language
 from runner.model.result import Meta, Outcome, Result
@@ -160,6 +160,7 @@ class Runs:
             collect=self._collect(request.id),
             budget=self._budget,
             permit=lambda: self._permit(case, decision),
+            noticed=lambda behaviour: self._record.publish(RunObserved(request.id, behaviour)),
         )
 
     async def _with_packages(self, request: Request, job: Job) -> Job:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from runner.model.assessment import Assessment
+    from runner.model.behaviour import Behaviour
     from runner.model.decision import Decision
     from runner.model.kept_sandbox import Kept
     from runner.model.network import Contact
@@ -136,6 +137,14 @@ class HostContacted:
 
 
 @dataclass(frozen=True, slots=True)
+class RunObserved:
+    """All that a run has done by now, as its sandbox sees it; the result has the whole."""
+
+    request_id: str
+    behaviour: Behaviour
+
+
+@dataclass(frozen=True, slots=True)
 class RunHeld:
     """A person paused or resumed a run."""
 
@@ -256,6 +265,7 @@ Event = (
     | RunStarted
     | RunMeasured
     | HostContacted
+    | RunObserved
     | RunHeld
     | RunFinished
     | RequestClosed

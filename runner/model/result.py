@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from runner.model.network import Contact  # noqa: TC001 - the codec resolves the annotations
+from runner.model.behaviour import Behaviour  # noqa: TC001 - the codec resolves the annotations
+from runner.model.network import Contact  # noqa: TC001
 from runner.model.request import Isolation, Limits
 
 
@@ -106,3 +107,5 @@ class Result:
     """Hosts that the code tried to reach, refused ones first, within bounds."""
     contacts_left_out: int = 0
     """How many more hosts it tried to reach."""
+    observed: Behaviour | None = None
+    """What the code did, as the sandbox saw it; None in records of versions that had none, and where no code ran."""

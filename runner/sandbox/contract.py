@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from runner.model.behaviour import Behaviour
     from runner.model.bundle import Bundle
     from runner.model.result import Result, Usage
     from runner.network.gate import Gate
@@ -59,6 +60,10 @@ def permitted() -> None:
     """Permit a run that needs no approval."""
 
 
+def unheard(_behaviour: Behaviour) -> None:
+    """Take what nobody follows while it happens."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One run for a sandbox: exactly what was approved."""
@@ -97,6 +102,11 @@ class Job:
     """Memory that this run's output shares with that of other runs."""
     permit: Callable[[], None] = permitted
     """Called on the loop after the sandbox's last await and before the code starts. Raises NotPermitted."""
+    noticed: Callable[[Behaviour], None] = unheard
+    """Called on the loop with all that the run has done by now, some times a second while there is news.
+
+    Only where the sandbox sees it; the result has the whole.
+    """
 
 
 @dataclass(frozen=True, slots=True)

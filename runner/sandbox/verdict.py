@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
+from runner.model.behaviour import NOT_TOLD, Behaviour
 from runner.model.request import Isolation, Language
 from runner.model.result import Meta, Outcome, Result
 from runner.sandbox import imports
@@ -47,7 +48,7 @@ class Setting:
 
 
 def result(job: Job, setting: Setting, transcript: Transcript, ended: RunEnd, report: Report) -> Result:
-    """Return the result of a run that took place."""
+    """Return the result of a run that took place; what its sandbox saw of it is for that to add."""
     stdout, dropped_out = transcript.text(Stream.OUT)
     stderr, dropped_err = transcript.text(Stream.ERR)
     outcome = _outcome(ended, report, stderr[-TAIL:])
@@ -79,6 +80,7 @@ def result(job: Job, setting: Setting, transcript: Transcript, ended: RunEnd, re
         peak_memory=max(ended.peak_memory, min(report.peak, job.limits.memory_mb << 20)) or None,
         meta=meta,
         curve=ended.curve,
+        observed=Behaviour(absent=NOT_TOLD),
     )
 
 

@@ -76,6 +76,9 @@ class EngineClient:
         """Return the control group of a container where the engine is on this machine; else None."""
         return group(pid, container) if self.endpoint.local else None
 
+    def feed(self, container: str) -> None:
+        """Return none: an engine tells nothing of what runs in a container."""
+
     async def reading(self, container: str) -> dict[str, Any]:
         """Return what a container uses, as the engine says once a second. Raises as `call`."""
         answer: dict[str, Any] = await self._called(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from runner.model.behaviour import Behaviour
+    from runner.model.request import Language
     from runner.sandbox.container.readings import ReadingSource
 
 T = TypeVar("T")
@@ -70,6 +72,28 @@ class Streams(Protocol):
         ...
 
 
+class BehaviourFeed(Protocol):
+    """Tells what code in a container does, one run after the other. May be used on any thread."""
+
+    def begin(self, language: Language, *, networked: bool) -> None:
+        """Begin to note what the code does that is started next."""
+        ...
+
+    @property
+    def changes(self) -> int:
+        """A number that grows when there is news of the run."""
+        ...
+
+    @property
+    def behaviour(self) -> Behaviour:
+        """What is known of the run by now."""
+        ...
+
+    def finish(self, over: float) -> Behaviour:
+        """Return what the run did that was over at the moment `over` (monotonic). Blocks for a moment."""
+        ...
+
+
 class ContainerEngine(Protocol):
     """Carries containers. Not bound to a loop, but open streams are to that on which they were opened."""
 
@@ -102,6 +126,10 @@ class ContainerEngine(Protocol):
 
     def readings(self, pid: int, container: str) -> ReadingSource | None:
         """Return what can be read often of a container with the first process `pid`; None where `reading` has to do."""
+        ...
+
+    def feed(self, container: str) -> BehaviourFeed | None:
+        """Return what tells what code in a container does; None where nothing does."""
         ...
 
     async def reading(self, container: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from runner.sandbox.container.container import LAST_GRACE
 from runner.sandbox.container.exec import ExecContainer
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.gauge import ContainerGauge
+from runner.sandbox.container.observing import Observing
 from runner.sandbox.contract import NotPermitted
 from runner.sandbox.output import Stream, Transcript
 from runner.sandbox.usage import DISK_FULL
@@ -64,6 +65,7 @@ class ContainerRun:
         self._loop = asyncio.get_running_loop()
         self._transcript = Transcript(job.limits.output_bytes, budget=job.budget)
         self._collecting = _collecting(job, container)
+        self._observing = Observing(job, client, container)
         self._relay = relay
         self._gauge = ContainerGauge(client, container, self._measure, relayed=relay is not None)
         self._measured = measured
@@ -123,6 +125,7 @@ class ContainerRun:
         gone = False
         try:
             result = await self._ran()
+            result = await self._observing.added_to(result, self._over or time.monotonic())
             lost = result.outcome is Outcome.ENGINE_LOST
             gone = await (self._container.remove(LOST_SECONDS) if lost else self._container.remove())
             result = await self._collecting.added_to(result, cut=self._killed)
@@ -173,6 +176,7 @@ class ContainerRun:
             for stream, data in await container.ready():
                 transcript.append(stream, data)
             if self._may_begin():
+                self._observing.begin()
                 await container.send(self._orders)
                 self._begun = time.monotonic()
                 self._sent.set()
@@ -240,6 +244,7 @@ class ContainerRun:
 
     def _measure(self, usage: Usage) -> None:
         self._measured(usage)
+        self._observing.look()
         if self._gauge.too_much:
             self._changed.set()
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Sequence
 
+    from runner.sandbox.gvisor.feed import Feed
     from runner.sandbox.gvisor.streams import Ends
     from runner.sandbox.images.folder_store import FolderStore
 
@@ -155,6 +156,10 @@ class DirectCalls:
 
     def readings(self, container: str) -> Any:
         return self._found(container).readings()
+
+    def feed(self, container: str) -> Feed | None:
+        """Return what tells what the code in it does. Raises Denied where there is no such container."""
+        return self._found(container).feed
 
     def remove_container(self, container: str, v: bool = False, link: bool = False, force: bool = False) -> None:
         name = container.removeprefix(TITLE)

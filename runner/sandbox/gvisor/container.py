@@ -13,6 +13,7 @@ from runner.sandbox.container.failures import Denied
 from runner.sandbox.container.shape import GVISOR_MB, GVISOR_OWN_MB, RELAY_MB
 from runner.sandbox.gvisor import sentry
 from runner.sandbox.gvisor.bundle import specification
+from runner.sandbox.gvisor.feed import Feed
 from runner.sandbox.gvisor.sentry import SentryReadings
 from runner.sandbox.local import tree
 from runner.sandbox.removal import remove
@@ -73,6 +74,8 @@ class DirectContainer:
         self._too_much = self._started = self._bound = False
         self.ends: Ends | None = None
         """The container's ends of its streams, once attached and not started yet."""
+        self.feed: Feed | None = None
+        """Tells what the code in it does; None where no socket can be had for it."""
         self._held = contextlib.ExitStack()
         try:
             root = self._held.enter_context(images.used(str(make["Image"])))
@@ -80,6 +83,8 @@ class DirectContainer:
             for each in (BUNDLE, STATE_FOLDER):
                 (folder / each).mkdir(mode=0o711)
             (folder / BUNDLE / "config.json").write_text(json.dumps(specification(make, root)))
+            with contextlib.suppress(OSError):  # its absence is said with each run
+                self.feed = Feed(folder)
         except BaseException:
             self._held.close()
             remove(folder)
@@ -98,7 +103,8 @@ class DirectContainer:
         """Start it with the streams it was given. Raises OSError and TimeoutError."""
         assert self.ends is not None
         ends, self.ends = self.ends, None
-        words = [*self._words, "run", f"--bundle={self._folder / BUNDLE}", short(self.name)]
+        told = () if self.feed is None else self.feed.arguments
+        words = [*self._words, *told, "run", f"--bundle={self._folder / BUNDLE}", short(self.name)]
         groups = [] if self._group is None else [str(door) for door in self._group.doors]
         try:
             self._process = launcher.start(words, (ends.stdin, ends.stdout, ends.stderr), self.name, groups)
@@ -174,6 +180,8 @@ class DirectContainer:
             self.ends.close()
             self.ends = None
         self._kill()
+        if self.feed is not None:
+            self.feed.close()
         if self._group is not None:
             self._group.remove()
         self._held.close()

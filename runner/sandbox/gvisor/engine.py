@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from runner.sandbox.container.engine import Calls
     from runner.sandbox.container.readings import ReadingSource
+    from runner.sandbox.gvisor.feed import Feed
     from runner.sandbox.gvisor.streams import PipeStreams
 
 T = TypeVar("T")
@@ -85,6 +86,12 @@ class DirectEngine:
         except Denied:
             return None
         return found
+
+    def feed(self, container: str) -> Feed | None:
+        try:
+            return self._calls.feed(container)
+        except Denied:
+            return None
 
     async def reading(self, container: str) -> dict[str, Any]:
         """Return nothing: there is no engine to ask, and `readings` says it all."""

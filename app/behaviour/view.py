@@ -1,0 +1,162 @@
+"""The list of what a run did; live while it runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Slot
+from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+
+from app.behaviour import words
+from app.parts.empty import EmptyState
+from app.parts.lines import SUMMARY, Summary, list_view
+from app.parts.plain import plain_label, say, tip
+from runner.model.events import RunFinished, RunObserved
+from runner.risk.foreseen import outcomes
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
+
+    from app.cards import Card, Cards
+    from app.look.look import Look
+    from runner.model.assessment import Assessment
+    from runner.model.behaviour import Behaviour
+    from runner.model.events import Event
+    from runner.model.request import Request
+    from runner.model.result import Result
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+
+
+class RowsModel(QAbstractTableModel):
+    """One column of rows; those that come after what is shown are added, so that the choice stays."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: tuple[Summary, ...] = ()
+
+    def show(self, rows: tuple[Summary, ...]) -> None:
+        before, kept = self.rows, len(self.rows)
+        if rows == before:
+            return
+        if [one.title for one in rows[:kept]] != [one.title for one in before]:
+            self.beginResetModel()
+            self.rows = rows
+            self.endResetModel()
+            return
+        if len(rows) > kept:
+            self.beginInsertRows(_NOWHERE, kept, len(rows) - 1)
+            self.rows = rows
+            self.endInsertRows()
+        self.rows = rows
+        if kept:
+            self.dataChanged.emit(self.index(0, 0), self.index(kept - 1, 0))
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else 1
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self.rows):
+            return None
+        row = self.rows[index.row()]
+        match role:
+            case _ if role == SUMMARY:
+                return row
+            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
+                return row.spoken
+            case Qt.ItemDataRole.ToolTipRole:
+                return tip("\n".join(filter(None, (row.title, row.below, row.state))))
+            case _:
+                return None
+
+
+class BehaviourView(QWidget):
+    """What was not foreseen and where the list has gaps, above the list; or a sentence where it would be empty."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.behaviour: Behaviour | None = None
+        self.model = RowsModel(self)
+        self.view = list_view(look, self.model, "What the run did")
+        self.said = plain_label(wrap=True)
+        self.none = EmptyState(look, "activity", *words.NOTHING_KNOWN)
+        self._place = QStackedWidget()
+        self._place.addWidget(self.none)
+        self._place.addWidget(self.view)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, look.px(8), 0, 0)
+        column.setSpacing(look.px(6))
+        column.addWidget(self.said)
+        column.addWidget(self._place, 1)
+        self.said.hide()
+
+    def show_result(self, result: Result | None, assessment: Assessment | None, request: Request) -> None:
+        """Show what a run did that is over, and what came of what `assessment` had foreseen."""
+        observed = None if result is None else result.observed
+        acts = outcomes(result, assessment, request) if result is not None and assessment is not None else ()
+        self._show(observed, () if observed is None else words.rows(observed, acts), running=False)
+
+    def show_running(self, behaviour: Behaviour | None) -> None:
+        """Show what a run has done by now; None for nothing yet."""
+        self._show(behaviour, () if behaviour is None else words.rows(behaviour), running=True)
+
+    @property
+    def title(self) -> str:
+        """For a tab."""
+        return words.title(self.behaviour)
+
+    def _show(self, behaviour: Behaviour | None, rows: tuple[Summary, ...], *, running: bool) -> None:
+        self.behaviour = behaviour
+        self.model.show(rows)
+        self.none.say(*words.nothing(behaviour, running=running))
+        self._place.setCurrentWidget(self.view if rows else self.none)
+        text, role = words.said(behaviour) if behaviour is not None and rows else ("", "muted")
+        say(self.said, text, role)
+
+
+class BehaviourOfRun(BehaviourView):
+    """The tab of one run at a time, kept up to date by what happens."""
+
+    def __init__(self, cases: Cards, look: Look, tabs: QTabWidget) -> None:
+        """Add it to `tabs`, which keep it."""
+        super().__init__(look)
+        self._tabs = tabs
+        self._card: Card | None = None
+        self._latest: dict[str, Behaviour] = {}
+        """Of each run under way."""
+        tabs.addTab(self, self.title)
+        cases.happened.connect(self._take)
+
+    def show_run(self, card: Card) -> None:
+        """Show another run."""
+        self._card = card
+        self._refresh()
+
+    def _refresh(self) -> None:
+        card = self._card
+        if card is None:
+            return
+        if card.result is None:
+            self.show_running(self._latest.get(card.id))
+        else:
+            self.show_result(card.result, card.assessment, card.request)
+        self._tabs.setTabText(self._tabs.indexOf(self), self.title)
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        mine = "" if self._card is None else self._card.id
+        news = False
+        for event in events:
+            if isinstance(event, RunObserved):
+                self._latest[event.request_id] = event.behaviour
+            elif isinstance(event, RunFinished):
+                self._latest.pop(event.request_id, None)
+            else:
+                continue
+            news |= event.request_id == mine
+        if news:
+            self._refresh()

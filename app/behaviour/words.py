@@ -1,0 +1,83 @@
+"""What a run did in words, and what came of what had been foreseen: rows of a list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.parts.expose import visible
+from app.parts.lines import Summary
+from runner.model.behaviour import DeedKind
+from runner.risk.foreseen import Came
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from runner.model.behaviour import Behaviour, Deed
+    from runner.risk.foreseen import ActOutcome
+
+TAB = "What it did"
+NOT_FORESEEN = "not foreseen"
+NOTHING_KNOWN = ("Nothing is known", "No code ran, or this record is of a version that did not look.")
+NOTHING_TOLD = "Nothing is told"
+NOTHING_DONE = (
+    "Nothing but its own work",
+    "It started no program, asked for no connection, and opened no file for writing.",
+)
+NOTHING_YET = ("Nothing yet", "Programs, connections and files that it opens for writing are listed here as they come.")
+_KINDS = {
+    DeedKind.PROGRAM: "Started a program",
+    DeedKind.CONNECTION: "Asked for a connection",
+    DeedKind.RIGHTS: "Changed rights; of what, the sandbox does not tell",
+    DeedKind.FILE: "Opened a file for writing",
+}
+_INKS = {Came.DONE: "text", Came.FAILED: "medium", Came.NOT_DONE: "muted", Came.UNKNOWN: "muted"}
+
+
+def rows(behaviour: Behaviour, outcomes: Iterable[ActOutcome] = ()) -> tuple[Summary, ...]:
+    """Return what was not foreseen, then what came of what was, then all else that the run did."""
+    unforeseen = {*behaviour.unforeseen}
+    odd = [one for one in behaviour.deeds if one.claim and one.claim in unforeseen]
+    rest = [one for one in behaviour.deeds if one not in odd]
+    return (*_deeds(odd, NOT_FORESEEN), *map(_foreseen, outcomes), *_deeds(rest))
+
+
+def _deeds(deeds: Iterable[Deed], mark: str = "") -> Iterator[Summary]:
+    for one in deeds:
+        state = ", ".join(filter(None, (mark, one.came)))
+        ink = "high" if mark else "medium" if one.failed else "muted"
+        yield Summary(visible(one.what), f"{_KINDS[one.kind]}, after {one.at:.1f} s", visible(state), ink)
+
+
+def _foreseen(one: ActOutcome) -> Summary:
+    act = one.act
+    title = f"{act.verb.value} {act.target}".strip()
+    line = f", line {act.line:,}" if act.line else ""
+    title = visible(title[:1].upper() + title[1:])
+    return Summary(title, f"Foreseen by the assessment{line}", visible(one.words), _INKS[one.came])
+
+
+def said(behaviour: Behaviour) -> tuple[str, str]:
+    """Return what stands above the list, and its role: what was not foreseen, and where the list has gaps."""
+    parts = []
+    if behaviour.unforeseen:
+        parts.append(f"Not foreseen: {', '.join(map(visible, behaviour.unforeseen))}.")
+    if behaviour.reservation:
+        parts.append(visible(behaviour.reservation))
+    return " ".join(parts), "bad" if behaviour.unforeseen else "warn" if behaviour.gap or behaviour.lost else "muted"
+
+
+def nothing(behaviour: Behaviour | None, *, running: bool) -> tuple[str, str]:
+    """Return what is said in place of a list that would be empty."""
+    if running:
+        return NOTHING_YET
+    if behaviour is None:
+        return NOTHING_KNOWN
+    if behaviour.absent or not behaviour.complete:
+        return NOTHING_TOLD, behaviour.reservation
+    return NOTHING_DONE
+
+
+def title(behaviour: Behaviour | None) -> str:
+    """Return the words on the tab."""
+    count = 0 if behaviour is None else len(behaviour.unforeseen)
+    return f"{TAB} ({count} not foreseen)" if count else TAB

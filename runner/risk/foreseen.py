@@ -1,0 +1,181 @@
+"""What an assessment said that code would do, held against what it did: nothing that is not known counts as done."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from runner.model.behaviour import A_NAME, LONGEST_NAME, Behaviour, DeedKind
+from runner.model.verdict import Verb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from runner.model.assessment import Assessment
+    from runner.model.behaviour import Deed
+    from runner.model.request import Request
+    from runner.model.result import Result
+    from runner.model.verdict import VerdictAct
+
+MOST_UNFORESEEN = 10
+"""Things that are named; the rest is a number."""
+SHELLS = frozenset({"sh", "bash", "dash"})
+"""Started by what runs a command line; what they start in turn is seen as well."""
+NETWORK = frozenset({Verb.SENDS, Verb.FETCHES, Verb.CONNECTS})
+WRITING = frozenset({Verb.WRITES, Verb.REWRITES, Verb.RUNS_ON_START})
+NOT_TOLD = "the sandbox does not tell"
+NOT_COMPLETE = "what it did is not completely known"
+_ALIASES = {"dash": "sh", "mawk": "awk", "gawk": "awk", "nodejs": "node"}
+
+
+class Came(Enum):
+    """What came of an act of the assessment."""
+
+    DONE = "done"
+    FAILED = "failed"
+    """It was tried, and refused or in vain."""
+    NOT_DONE = "not done"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ActOutcome:
+    """An act of the assessment, and what came of it in words."""
+
+    act: VerdictAct
+    came: Came
+    words: str
+
+
+def with_unforeseen(result: Result, request: Request, assessment: Assessment | None) -> Result:
+    """Return `result` with what it did that `assessment` had not foreseen; as it is where nothing is known of it."""
+    observed = result.observed
+    if observed is None or assessment is None:
+        return result
+    found = tuple(dict.fromkeys(_unforeseen(result, observed, request, assessment)))
+    more = len(found) - MOST_UNFORESEEN
+    words = (*found[:MOST_UNFORESEEN], f"{more:,} more") if more > 0 else found
+    return replace(result, observed=replace(observed, unforeseen=words))
+
+
+def _unforeseen(result: Result, observed: Behaviour, request: Request, assessment: Assessment) -> Iterator[str]:
+    if not observed.absent and not observed.complete:
+        yield NOT_COMPLETE
+    acts = assessment.verdict.acts
+    if not any(act.verb is Verb.STARTS and act.computed for act in acts):
+        names = _programs(assessment)
+        for deed in observed.of(DeedKind.PROGRAM):
+            if not _foresaw_program(deed, names):
+                yield deed.claim
+    if any(act.verb in NETWORK and act.computed for act in acts):
+        return
+    hosts = {_host(one) for one in (*assessment.touch.hosts, *request.domains)}
+    asked = observed.of(DeedKind.CONNECTION)
+    for host in (*(one.host for one in result.contacts), *(one.name for one in asked)):
+        if host and not _is_local(host) and not any(_names(known, host) for known in hosts):
+            yield f"asked for {host[:LONGEST_NAME]}"
+    if not hosts and any(one.what == A_NAME for one in asked):
+        yield from {one.claim for one in asked if one.what == A_NAME}
+
+
+def _programs(assessment: Assessment) -> frozenset[str]:
+    """Return the names of programs that an assessment foresaw."""
+    acts = [act for act in assessment.verdict.acts if act.verb is Verb.STARTS]
+    named = [*assessment.touch.processes, *(act.place for act in acts), *map(_first_word, acts)]
+    return frozenset(filter(None, (one.rpartition("/")[2] for one in named)))
+
+
+def _first_word(act: VerdictAct) -> str:
+    return act.target.strip("\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}").partition(" ")[0]
+
+
+def _foresaw_program(deed: Deed, names: Iterable[str]) -> bool:
+    """Return whether the program is one of `names`, whatever its version; a shell, where anything was to be started."""
+    known = set(names)
+    return bool(_alike(deed.name) & known) or (bool(known) and bool(_alike(deed.name) & SHELLS))
+
+
+def _alike(name: str) -> set[str]:
+    """Return the names under which a program is known whose file is called `name`: python3.13 is python3 and python."""
+    plain = name.partition(".")[0] if not name.startswith(("python", "perl")) else name
+    bare = name.rstrip("0123456789.")
+    found = {name, plain, bare, bare + name[len(bare) : len(bare) + 1]}
+    found |= {_ALIASES[one] for one in found if one in _ALIASES}
+    return found
+
+
+def outcomes(result: Result, assessment: Assessment, request: Request) -> tuple[ActOutcome, ...]:
+    """Return what came of each act of an assessment, in its order, as far as it is known."""
+    observed = result.observed or Behaviour(absent=NOT_TOLD)
+    return tuple(_outcome(act, result, observed, request) for act in assessment.verdict.acts)
+
+
+def _outcome(act: VerdictAct, result: Result, observed: Behaviour, request: Request) -> ActOutcome:
+    if act.verb in NETWORK:
+        return _contacted(act, result, observed, request)
+    if act.verb is Verb.STARTS:
+        name = act.place or _first_word(act)
+        started = [one for one in observed.of(DeedKind.PROGRAM) if act.computed or name in _alike(one.name)]
+        return _of_deeds(act, started, observed, "started")
+    if act.verb is Verb.CHANGES_RIGHTS:
+        return _of_deeds(act, observed.of(DeedKind.RIGHTS), observed, "changed")
+    if act.verb in WRITING and act.place:
+        return _written(act, result, observed)
+    return ActOutcome(act, Came.UNKNOWN, NOT_TOLD)
+
+
+def _of_deeds(act: VerdictAct, deeds: Iterable[Deed], observed: Behaviour, done: str) -> ActOutcome:
+    found = list(deeds)
+    if not found:
+        return ActOutcome(act, *((Came.NOT_DONE, f"not {done}") if observed.complete else (Came.UNKNOWN, NOT_TOLD)))
+    if all(one.failed >= one.times for one in found):
+        return ActOutcome(act, Came.FAILED, f"tried: {found[-1].problem}")
+    times = sum(one.times for one in found)
+    return ActOutcome(act, Came.DONE, done if times == 1 else f"{done} {times:,} times")
+
+
+def _written(act: VerdictAct, result: Result, observed: Behaviour) -> ActOutcome:
+    path = act.place.removeprefix("./").removeprefix("/workspace/")
+    for file in result.files:
+        if file.path == path:
+            return ActOutcome(act, Came.DONE, f"written, {file.size:,} bytes")
+    return _of_deeds(act, (one for one in observed.of(DeedKind.FILE) if one.what == path), observed, "written")
+
+
+def _contacted(act: VerdictAct, result: Result, observed: Behaviour, request: Request) -> ActOutcome:
+    host = _host(act.place)
+    tried = [one for one in result.contacts if act.computed or not host or one.host == host]
+    if tried and not any(one.allowed for one in tried):
+        refused = sum(one.times for one in tried if one.allowed is False)
+        words = f"refused {refused:,} times" if refused > 1 else "refused"
+        return ActOutcome(act, Came.FAILED, words if refused else "could not be reached")
+    if tried:
+        sent, received = sum(one.sent for one in tried), sum(one.received for one in tried)
+        return ActOutcome(act, Came.DONE, f"reached, {sent:,} bytes sent, {received:,} received")
+    if request.domains:  # the gate sees every host that is asked for
+        return ActOutcome(act, Came.NOT_DONE, "not tried")
+    asked = [one for one in observed.of(DeedKind.CONNECTION) if one.name == host or not one.name]
+    if asked:
+        return ActOutcome(act, Came.FAILED, "tried, and there is no network")
+    return ActOutcome(act, *((Came.NOT_DONE, "not tried") if observed.complete else (Came.UNKNOWN, NOT_TOLD)))
+
+
+def _is_local(host: str) -> bool:
+    """Return whether a host is the sandbox itself."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_loopback or address.is_unspecified
+
+
+def _host(text: str) -> str:
+    """Return a host without its port and without case."""
+    host, colon, port = text.rpartition(":")
+    return (host if colon and port.isdigit() and ":" not in host else text).strip("[]").casefold()
+
+
+def _names(known: str, host: str) -> bool:
+    return host.casefold() == known or (known.startswith("*.") and host.casefold().endswith(known[1:]))

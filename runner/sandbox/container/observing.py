@@ -1,0 +1,46 @@
+"""What the code of one container run does, as far as whoever carries the container tells it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runner.model.result import Result
+    from runner.sandbox.container.container import Container
+    from runner.sandbox.container.engine import BehaviourFeed, ContainerEngine
+    from runner.sandbox.contract import Job
+
+
+class Observing:
+    """Everything happens on the loop of the run."""
+
+    def __init__(self, job: Job, client: ContainerEngine, container: Container) -> None:
+        self._job = job
+        self._client = client
+        self._container = container
+        self._feed: BehaviourFeed | None = None
+        self._heard = 0
+        self._begun = False
+
+    def begin(self) -> None:
+        """Begin; the code is sent next."""
+        self._begun = True
+        self._feed = self._client.feed(self._container.id)
+        if self._feed is not None:
+            self._feed.begin(self._job.language, networked=self._job.gate is not None)
+
+    def look(self) -> None:
+        """Pass on what is new."""
+        if self._feed is not None and (changes := self._feed.changes) != self._heard:
+            self._heard = changes
+            self._job.noticed(self._feed.behaviour)
+
+    async def added_to(self, result: Result, over: float) -> Result:
+        """Return `result` with what the code did until the moment `over` (monotonic). Before the container goes."""
+        if not self._begun:
+            return replace(result, observed=None)
+        if self._feed is None:
+            return result
+        return replace(result, observed=await asyncio.to_thread(self._feed.finish, over))

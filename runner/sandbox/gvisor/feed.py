@@ -1,0 +1,198 @@
+"""The feed of one container: the socket to which gVisor's kernel reports, read on a thread of its own.
+
+The kernel never waits for it: what is not read in time it drops, and says how much. Nor does the console: each feed
+may use a bounded share of the processor, and code that makes its kernel report more loses the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from runner.model.behaviour import Behaviour
+from runner.model.request import Language
+from runner.sandbox.behaviour import BehaviourBook
+from runner.sandbox.gvisor.run_trace import RIGHTS, RunTrace
+from runner.sandbox.gvisor.trace_messages import HANDSHAKE, LARGEST, BadMessage, decoded
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOCKET, SESSION = "t.sock", "trace.json"
+"""In the folder of a container."""
+HANDSHAKE_SECONDS = 20.0
+SLICE_SECONDS, SLICE_SHARE = 0.1, 0.25
+"""How much of each slice of time a feed may work."""
+LAST_SECONDS = 0.5
+"""For what is left to be read when a run is over; usual are some microseconds."""
+SUDDEN_SECONDS = 2.0
+"""A feed that ends so long before its run has broken off; one that ends later has ended with it."""
+WRAP = 1 << 32
+RETRIES = 0
+"""Of a message that finds no room: each slows the code by some hundred microseconds, and a flood by as many."""
+NEVER = "gVisor did not report what this run did."
+BROKEN = "gVisor's report broke off while the run went on."
+UNSEEN = "gVisor did not report that the code started."
+_CONTEXT = ["group_id"]
+
+
+def session(folder: Path, *, opens: bool) -> dict[str, object]:
+    """Return what `runsc --pod-init-config` reads: which points report, and to which socket."""
+    names = (
+        *("sentry/clone", "sentry/execve", "sentry/exit_notify_parent", "syscall/execve/exit", "syscall/connect/enter"),
+        *(f"syscall/sysno/{number}/enter" for number in RIGHTS),
+    )
+    points: list[dict[str, object]] = [{"name": name, "context_fields": _CONTEXT} for name in names]
+    if opens:
+        fields = [*_CONTEXT, "cwd"]
+        points += [
+            {"name": "syscall/openat/exit", "context_fields": fields, "optional_fields": ["fd_path"]},
+            {"name": "syscall/open/exit", "context_fields": fields},
+            {"name": "syscall/creat/exit", "context_fields": fields},
+        ]
+    sink = {
+        "name": "remote",
+        "config": {"endpoint": str(folder / SOCKET), "retries": RETRIES},
+        "ignore_setup_error": True,  # the code runs all the same, and its record says that nothing was told
+    }
+    return {"trace_session": {"name": "Default", "ignore_missing": True, "points": points, "sinks": [sink]}}
+
+
+class Feed:
+    """Listens from before a container starts until it is gone. Everything may be called on any thread."""
+
+    def __init__(self, folder: Path, *, opens: bool = True) -> None:
+        """Open the socket in `folder`. Raises OSError."""
+        self.arguments = (f"--pod-init-config={folder / SESSION}",)
+        """For the command that starts the container."""
+        self._path = folder / SOCKET
+        (folder / SESSION).write_text(json.dumps(session(folder, opens=opens)))
+        self._door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._line: socket.socket | None = None
+        self._reading = threading.Lock()
+        """Held by whoever reads from the line."""
+        self._trace = RunTrace()
+        self._book: BehaviourBook | None = None
+        self._dropped = self._before = self._unread = 0
+        self._ended: float | None = None
+        self._closed = False
+        try:
+            self._door.bind(str(self._path))
+            self._path.chmod(0o600)
+            self._door.listen(1)
+            self._thread = threading.Thread(target=self._serve, name="gVisor feed", daemon=True)
+            self._thread.start()
+        except BaseException:
+            self._door.close()
+            raise
+
+    # ---- for the run ----
+
+    def begin(self, language: Language, *, networked: bool) -> None:
+        """Begin to note what the code does that is started next."""
+        self._book = BehaviourBook()
+        self._before, self._unread = self._dropped, 0
+        self._trace.begin(self._book, shell=language is Language.SHELL, networked=networked)
+
+    @property
+    def changes(self) -> int:
+        """A number that grows when there is news of the run."""
+        return 0 if self._book is None else self._book.changes + self._lost
+
+    @property
+    def behaviour(self) -> Behaviour:
+        """What is known of the run by now."""
+        if self._line is None or self._book is None:
+            return Behaviour(gap=NEVER)
+        return self._book.behaviour(lost=self._lost)
+
+    def finish(self, over: float) -> Behaviour:
+        """Return what the run did that was over at the moment `over` (monotonic). Blocks for a moment."""
+        if self._line is None or self._book is None:
+            return Behaviour(gap=NEVER)
+        with self._reading:
+            self._read(time.monotonic() + LAST_SECONDS)
+        gap = "" if self._trace.begun else UNSEEN
+        if self._ended is not None and not self._trace.over and over - self._ended > SUDDEN_SECONDS:
+            gap = BROKEN
+        self._trace.stop()
+        return self._book.behaviour(lost=self._lost, gap=gap)
+
+    def close(self) -> None:
+        """End it. Harmless when done before."""
+        self._closed = True
+        for end in (self._door, self._line):
+            if end is not None:
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)  # wakes who waits for it
+        self._thread.join()
+
+    # ---- on the thread ----
+
+    @property
+    def _lost(self) -> int:
+        return (self._dropped - self._before) % WRAP + self._unread
+
+    def _serve(self) -> None:
+        try:
+            line = self._connected()
+        finally:
+            self._door.close()
+        if line is None:
+            return
+        with line:
+            poll = select.poll()
+            poll.register(line, select.POLLIN)
+            while not self._closed and self._ended is None:
+                poll.poll()
+                begun, worked = time.monotonic(), time.thread_time()
+                with self._reading:
+                    self._read(begun + SLICE_SECONDS * SLICE_SHARE)
+                rest = (time.thread_time() - worked) / SLICE_SHARE - (time.monotonic() - begun)
+                if rest > SLICE_SECONDS / 2:
+                    time.sleep(rest)
+
+    def _connected(self) -> socket.socket | None:
+        """Return the connection of the kernel once both sides have introduced themselves; None where it does not."""
+        try:
+            line, _ = self._door.accept()
+        except OSError:  # closed before a kernel came
+            return None
+        try:
+            line.settimeout(HANDSHAKE_SECONDS)
+            if not line.recv(LARGEST).startswith(HANDSHAKE):
+                raise OSError
+            line.send(HANDSHAKE)
+            line.setblocking(False)
+        except OSError:
+            line.close()
+            return None
+        self._line = line
+        return line
+
+    def _read(self, until: float) -> None:
+        """Take what is there, until the moment `until` at most."""
+        assert self._line is not None
+        while self._ended is None and time.monotonic() < until:
+            try:
+                data, _, flags, _ = self._line.recvmsg(LARGEST)
+            except BlockingIOError:
+                return
+            except OSError:
+                data, flags = b"", 0
+            if not data:
+                self._ended = time.monotonic()
+                return
+            try:
+                if flags & socket.MSG_TRUNC:
+                    raise BadMessage
+                message, self._dropped = decoded(data)
+                if message is not None:
+                    self._trace.take(message)
+            except BadMessage:
+                self._unread += 1
