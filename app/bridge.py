@@ -241,15 +241,15 @@ class RunControl:
 
     def plan_undo(self, sandbox: str, request_id: str) -> Future[UndoPlan]:
         """Ask what undoing a run in a kept sandbox would do."""
-        return self._link.call(lambda engine: engine.undoing.plan(sandbox, request_id))
+        return self._link.call(lambda engine: engine.sandboxes.undoing.plan(sandbox, request_id))
 
     def undo(self, plan: UndoPlan) -> Future[None]:
         """Put the files of a kept sandbox back, as was shown."""
-        return self._link.call(lambda engine: engine.undoing.undo(plan))
+        return self._link.call(lambda engine: engine.sandboxes.undoing.undo(plan))
 
     def changed_file(self, sandbox: str, request_id: str, place: int) -> Future[FilePreview]:
         """Ask for one of the files that a run changed, before and after it."""
-        return self._link.call(lambda engine: engine.undoing.preview(sandbox, request_id, place))
+        return self._link.call(lambda engine: engine.sandboxes.undoing.preview(sandbox, request_id, place))
 
     def sandbox_facts(self) -> Future[dict[str, object]]:
         """Ask for the facts that `code_sandbox_info` gives agents."""

@@ -38,7 +38,6 @@ from runner.engine.rehearsing import Rehearsals
 from runner.engine.runs import Runs
 from runner.engine.sandbox_watch import SandboxWatch
 from runner.engine.timekeeping import Timekeeping
-from runner.engine.undoing import Undoing
 from runner.model.rehearsal import RehearsalMode
 from runner.requests.cases import Cases
 from runner.requests.network import Offered
@@ -93,6 +92,7 @@ class Assembly:
             self.settings,
             self.installing,
             self.forget_sandbox,
+            self.withdraw_from_sandbox,
             parts.places.artifacts,
         )
         self.runs = Runs(
@@ -106,9 +106,6 @@ class Assembly:
         )
         self.path = Path(
             parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.builder, self.assess
-        )
-        self.undoing = Undoing(
-            self.sandboxes.lending, self.recorder, parts.places.artifacts, self.withdraw_from_sandbox
         )
         self.engine = self.make_engine()
         parts.pin.listen(lambda kind, body: spawn("record the PIN", self.recorder.keep_noting(kind, "", body)))
@@ -183,7 +180,6 @@ class Assembly:
                 self.membership,
             ),
             installing=self.installing,
-            undoing=self.undoing,
             path=self.path,
             watch=watch,
             history=self.make_history(),

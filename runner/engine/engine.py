@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from runner.engine.runs import Runs
     from runner.engine.sandbox_watch import SandboxWatch
     from runner.engine.timekeeping import Timekeeping
-    from runner.engine.undoing import Undoing
     from runner.model.answer import Answer
     from runner.model.events import Event
     from runner.model.request import Isolation
@@ -75,7 +74,6 @@ class Engine:
         path: Path,
         watch: SandboxWatch,
         installing: Installing,
-        undoing: Undoing,
         history: HistoryOpening,
         bounds: HistoryBounds,
         timekeeping: Timekeeping,
@@ -105,7 +103,6 @@ class Engine:
         self._path = path
         self._watch = watch
         self.installing = installing
-        self.undoing = undoing
         self._opener = opener
         self._refusals = Refusals(self._record_refused)
         self._disagreed: tuple[tuple[str, ...], tuple[str, ...]] | None = None

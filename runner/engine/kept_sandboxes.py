@@ -15,6 +15,7 @@ from runner.engine import intact
 from runner.engine.file_answers import listed, read_piece
 from runner.engine.lending import Lending, OpenSandbox
 from runner.engine.past_states import PastStates
+from runner.engine.undoing import Undoing
 from runner.model.errors import KnownError, Refused
 from runner.model.events import SandboxesChanged
 from runner.model.kept_sandbox import Kept
@@ -26,7 +27,7 @@ from runner.system.expiry import Expiry
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
     from pathlib import Path
 
     from runner.engine.installing import Installing
@@ -63,11 +64,13 @@ class KeptSandboxes:
         settings: Callable[[], Settings],
         installing: Installing,
         removed: Callable[[str], Awaitable[None]],
+        withdraw: Callable[[str, str], Iterable[str]],
         folder: Path,
         clock: Callable[[], float] = since_boot,
     ) -> None:
         """`removed(id)` revokes what was approved for a sandbox that was removed; it may raise KnownError.
 
+        `withdraw(id, why)` denies what is asked and takes back what was approved for one; the ids of those requests.
         Copies of files go to the disk of `folder`.
         """
         self._folder = folder
@@ -79,6 +82,7 @@ class KeptSandboxes:
         self._clock = clock
         self._open: dict[str, OpenSandbox] = {}
         self.lending = Lending(record, self._open, self._publish)
+        self.undoing = Undoing(self.lending, record, folder, withdraw)
         self._making: Counter[str] = Counter()
         """Number of sandboxes being created, by agent: they count against the limits already."""
         self._made = asyncio.Condition()

@@ -26,7 +26,7 @@ class FileKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class ChangedFile:
     """One file, empty folder or link that is not as it was."""
 
     path: str
@@ -44,7 +44,7 @@ class FileChange:
 class FileChanges:
     """What differs between two states of a workspace."""
 
-    changes: tuple[FileChange, ...] = ()
+    changes: tuple[ChangedFile, ...] = ()
     """By path, at most `MOST_NAMED`."""
     added: int = 0
     changed: int = 0

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, BinaryIO
 from runner.model.errors import KnownError
 from runner.model.file_changes import (
     MOST_NAMED,
+    ChangedFile,
     ChangeKind,
-    FileChange,
     FileChanges,
     FileKind,
     FilePreview,
 )
-from runner.sandbox.file_collector import is_inside, shown
+from runner.sandbox.file_names import is_inside, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -53,7 +53,7 @@ class NotCopied(KnownError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CopiedEntry:
     """One file, folder or link."""
 
     kind: FileKind
@@ -76,7 +76,9 @@ class Entry:
 class WorkspaceCopy:
     """What stood in a workspace. Its content may be read on any thread."""
 
-    def __init__(self, entries: Mapping[bytes, Entry], file: BinaryIO, special: int, left: tuple[str, ...]) -> None:
+    def __init__(
+        self, entries: Mapping[bytes, CopiedEntry], file: BinaryIO, special: int, left: tuple[str, ...]
+    ) -> None:
         """`left` are the folders at the top that were not looked into."""
         self.entries = entries
         self.special = special
@@ -93,13 +95,13 @@ class WorkspaceCopy:
             self._state = state_of(self.entries)
         return self._state
 
-    def content(self, entry: Entry, at: int, most: int) -> bytes:
+    def content(self, entry: CopiedEntry, at: int, most: int) -> bytes:
         """Return at most `most` bytes of a file from `at` on. Raises ValueError once the copy is closed."""
         with self._lock:
             self._file.seek(entry.offset + at)
             return self._file.read(max(0, min(most, entry.size - at)))
 
-    def pieces(self, entry: Entry) -> Iterable[bytes]:
+    def pieces(self, entry: CopiedEntry) -> Iterable[bytes]:
         """Yield the content of a file."""
         at = 0
         while at < entry.size:
@@ -109,7 +111,7 @@ class WorkspaceCopy:
             at += len(piece)
             yield piece
 
-    def without(self, folders: Collection[str]) -> dict[bytes, Entry]:
+    def without(self, folders: Collection[str]) -> dict[bytes, CopiedEntry]:
         """Return the entries that are neither one of `folders`, at the top, nor below one."""
         names = {one.encode() for one in folders}
         return {path: one for path, one in self.entries.items() if path.partition(b"/")[0] not in names}
@@ -124,11 +126,11 @@ class CopyEntries:
     """Takes in what stands in a workspace, in the order of a walk: a folder before what is in it."""
 
     def __init__(self) -> None:
-        self.entries: dict[bytes, Entry] = {}
+        self.entries: dict[bytes, CopiedEntry] = {}
         self.special = 0
         self.size = 0
 
-    def add(self, path: bytes, entry: Entry) -> None:
+    def add(self, path: bytes, entry: CopiedEntry) -> None:
         """Take one entry. Raises NotCopied."""
         if path in self.entries or not is_inside(path):
             raise NotCopied(f"{_named(path)} is not named as a file in the workspace is")
@@ -165,12 +167,12 @@ def contents(folder: Path) -> BinaryIO:
     return tempfile.TemporaryFile(dir=folder)
 
 
-def entry_of(mode: int, changed: int, *, size: int = 0, sha256: str = "", offset: int = 0) -> Entry:
+def entry_of(mode: int, changed: int, *, size: int = 0, sha256: str = "", offset: int = 0) -> CopiedEntry:
     """Return a file, with only those permissions that may come back."""
-    return Entry(FileKind.FILE, mode & PERMISSIONS, changed, size, sha256, offset)
+    return CopiedEntry(FileKind.FILE, mode & PERMISSIONS, changed, size, sha256, offset)
 
 
-def state_of(entries: Mapping[bytes, Entry]) -> str:
+def state_of(entries: Mapping[bytes, CopiedEntry]) -> str:
     """Return the digest of everything but times."""
     found = hashlib.sha256()
     for path in sorted(entries):
@@ -186,9 +188,9 @@ class Difference:
     paths: tuple[bytes, ...]
 
 
-def difference(before: Mapping[bytes, Entry], after: Mapping[bytes, Entry]) -> Difference:
+def difference(before: Mapping[bytes, CopiedEntry], after: Mapping[bytes, CopiedEntry]) -> Difference:
     """Return what differs. A folder is named only where nothing in it says as much."""
-    found: list[FileChange] = []
+    found: list[ChangedFile] = []
     paths: list[bytes] = []
     counts = dict.fromkeys(ChangeKind, 0)
     filled = _filled(before), _filled(after)
@@ -229,20 +231,20 @@ def _filled(entries: Iterable[bytes]) -> frozenset[bytes]:
 
 
 def _change(
-    path: bytes, old: Entry | None, new: Entry | None, filled: tuple[frozenset[bytes], frozenset[bytes]]
-) -> FileChange | None:
+    path: bytes, old: CopiedEntry | None, new: CopiedEntry | None, filled: tuple[frozenset[bytes], frozenset[bytes]]
+) -> ChangedFile | None:
     if old is None:
         assert new is not None
-        return None if path in filled[1] else FileChange(shown(path), ChangeKind.ADDED, new.kind, None, _size(new))
+        return None if path in filled[1] else ChangedFile(shown(path), ChangeKind.ADDED, new.kind, None, _size(new))
     if new is None:
-        return None if path in filled[0] else FileChange(shown(path), ChangeKind.REMOVED, old.kind, _size(old))
+        return None if path in filled[0] else ChangedFile(shown(path), ChangeKind.REMOVED, old.kind, _size(old))
     if old.state == new.state:
         return None
     content = (old.kind, old.sha256, old.target) != (new.kind, new.sha256, new.target)
-    return FileChange(shown(path), ChangeKind.CHANGED, new.kind, _size(old), _size(new), content)
+    return ChangedFile(shown(path), ChangeKind.CHANGED, new.kind, _size(old), _size(new), content)
 
 
-def _size(entry: Entry) -> int | None:
+def _size(entry: CopiedEntry) -> int | None:
     return entry.size if entry.kind is FileKind.FILE else None
 
 

@@ -49,7 +49,7 @@ def runs(house: House) -> tuple[RunChanges, ...]:
 
 
 async def undo(house: House, id: str, answer: Answer) -> None:
-    await house.engine.undoing.undo(await house.engine.undoing.plan(id, answer.request_id))
+    await house.engine.sandboxes.undoing.undo(await house.engine.sandboxes.undoing.plan(id, answer.request_id))
 
 
 def workspace(house: House) -> Path:
@@ -66,10 +66,10 @@ async def test_a_run_and_those_after_it_are_undone_and_the_agent_is_told(house: 
     changed = {one.path: one.kind for one in runs(house)[1].changes.changes}
     assert changed == {"a": ChangeKind.CHANGED, "d/two": ChangeKind.ADDED, "one": ChangeKind.REMOVED}
     assert [one.path for one in runs(house)[2].changes.changes] == ["three"], "what was written between is no run's"
-    seen = await house.engine.undoing.preview(id, second.request_id, 0)
+    seen = await house.engine.sandboxes.undoing.preview(id, second.request_id, 0)
     assert (seen.before, seen.after, seen.cut) == (b"first", b"changed\n", False)
 
-    plan = await house.engine.undoing.plan(id, second.request_id)
+    plan = await house.engine.sandboxes.undoing.plan(id, second.request_id)
     assert [one.request_id for one in plan.later] == [third.request_id]
     back = {one.path: one.kind for one in plan.changes.changes}
     assert back == {
@@ -79,11 +79,11 @@ async def test_a_run_and_those_after_it_are_undone_and_the_agent_is_told(house: 
         "one": ChangeKind.ADDED,
         "three": ChangeKind.REMOVED,
     }
-    await house.engine.undoing.undo(plan)
+    await house.engine.sandboxes.undoing.undo(plan)
     assert {one.name: one.read_text() for one in workspace(house).iterdir()} == {"a": "first", "one": "1\n"}
     assert [one.number for one in runs(house)] == [1] and house.engine.sandboxes.listed()[0].put_back_to == 2
     with pytest.raises(KnownError, match="undone already"):
-        await house.engine.undoing.undo(plan)
+        await house.engine.sandboxes.undoing.undo(plan)
 
     told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
     assert "put the files of this sandbox back to what they were before your run 2 and the 1 after it" in told.text()
@@ -112,11 +112,11 @@ async def test_what_was_asked_before_an_undo_is_not_done_after_it(house: House) 
     id = await house.create()
     await house.call(Tool.CODE_WRITE_FILE, sandbox_id=id, file_path="s.sh", content="echo good")
     first = await shell(house, id, "echo 1 > one")
-    plan = await house.engine.undoing.plan(id, first.request_id)
+    plan = await house.engine.sandboxes.undoing.plan(id, first.request_id)
     asked = Submission("claude", Tool.CODE_EXECUTE, Language.SHELL, "sh s.sh", sandbox_id=id)
     one = house.engine.sandboxes.lending.held(id)
     async with one.lock:
-        undoing = spawn("undo", house.engine.undoing.undo(plan))
+        undoing = spawn("undo", house.engine.sandboxes.undoing.undo(plan))
         await asyncio.sleep(0)
         waiting = await house.engine.submit(asked)
         await house.until(lambda: waiting.case.decision is not None)
@@ -135,28 +135,28 @@ async def test_what_was_asked_before_an_undo_is_not_done_after_it(house: House) 
 async def test_an_undo_waits_for_no_run_and_says_so(house: House) -> None:
     id = await house.create()
     first = await shell(house, id, "echo 1 > one")
-    plan = await house.engine.undoing.plan(id, first.request_id)
+    plan = await house.engine.sandboxes.undoing.plan(id, first.request_id)
     code = Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "import time; time.sleep(60)", sandbox_id=id)
     ticket = await house.engine.submit(code)
     await house.until(lambda: any(isinstance(event, RunMeasured) for event in house.heard))
-    for work in (house.engine.undoing.plan(id, first.request_id), house.engine.undoing.undo(plan)):
+    for work in (house.engine.sandboxes.undoing.plan(id, first.request_id), house.engine.sandboxes.undoing.undo(plan)):
         with pytest.raises(KnownError, match="Code runs in this sandbox"):
             await work
     house.engine.runs.stop(ticket.request_id, "enough")
     await ticket.answered(10)
     await house.until(lambda: runs(house)[-1].request_id == ticket.request_id)
     with pytest.raises(KnownError, match="has changed since you looked"):
-        await house.engine.undoing.undo(plan)
+        await house.engine.sandboxes.undoing.undo(plan)
     await house.engine.sandboxes.remove(id, "over")
     with pytest.raises(KnownError, match="gone"):
-        await house.engine.undoing.undo(plan)
+        await house.engine.sandboxes.undoing.undo(plan)
 
 
 async def test_two_presses_at_once_undo_once(house: House) -> None:
     id = await house.create()
     first = await shell(house, id, "echo 1 > one")
-    plan = await house.engine.undoing.plan(id, first.request_id)
-    both = await asyncio.gather(*(house.engine.undoing.undo(plan) for _ in range(2)), return_exceptions=True)
+    plan = await house.engine.sandboxes.undoing.plan(id, first.request_id)
+    both = await asyncio.gather(*(house.engine.sandboxes.undoing.undo(plan) for _ in range(2)), return_exceptions=True)
     assert [type(one) for one in both] == [type(None), KnownError]
     record = record_in(house.places.ledger, first.request_id)
     assert [step.entry.kind for step in record.steps].count(UNDONE) == 1
@@ -176,13 +176,13 @@ async def test_what_does_not_fit_has_no_undo_and_says_why(house: House, monkeypa
     await shell(house, id, "echo x >> 1")
     assert "larger than" in runs(house)[-1].changes.unknown
     with pytest.raises(KnownError, match="no copy of the files"):
-        await house.engine.undoing.plan(id, last.request_id)
+        await house.engine.sandboxes.undoing.plan(id, last.request_id)
 
 
 async def test_an_undo_that_fails_changes_nothing_or_says_so(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     id = await house.create()
     first = await shell(house, id, "echo 1 > one; mkdir d; echo x > d/x")
-    plan = await house.engine.undoing.plan(id, first.request_id)
+    plan = await house.engine.sandboxes.undoing.plan(id, first.request_id)
 
     async def refuses(session: LocalSession, copy: WorkspaceCopy, folder: Path, left: tuple[str, ...]) -> None:
         raise KnownError("The disk is full.")
@@ -193,12 +193,12 @@ async def test_an_undo_that_fails_changes_nothing_or_says_so(house: House, monke
 
     monkeypatch.setattr(LocalSession, "put_back", refuses)
     with pytest.raises(KnownError, match=r"The disk is full.*Nothing was changed"):
-        await house.engine.undoing.undo(plan)
+        await house.engine.sandboxes.undoing.undo(plan)
     told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
     assert "Note:" not in told.text()
     monkeypatch.setattr(LocalSession, "put_back", stops)
     with pytest.raises(KnownError, match=r"Some files may be back"):
-        await house.engine.undoing.undo(plan)
+        await house.engine.sandboxes.undoing.undo(plan)
     told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
     assert "failed partway" in told.text()
     monkeypatch.undo()
@@ -231,7 +231,7 @@ async def test_a_run_waits_for_the_copy_of_before_it_and_its_answer_for_none(
     assert not second.done()
     go.set()
     await second
-    seen = await house.engine.undoing.preview(id, second.result().request_id, 0)
+    seen = await house.engine.sandboxes.undoing.preview(id, second.result().request_id, 0)
     assert (seen.before, seen.after) == (b"1\n", b"2\n")
     assert copies == 3, "after the last run nothing changed, so nothing is copied again"
 

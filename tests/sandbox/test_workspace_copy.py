@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.errors import KnownError
-from runner.model.file_changes import MOST_NAMED, ChangeKind, FileChange, FileKind
+from runner.model.file_changes import MOST_NAMED, ChangedFile, ChangeKind, FileKind
 from runner.sandbox import workspace_copy
 from runner.sandbox.container import archive
 from runner.sandbox.local import copying
@@ -103,11 +103,11 @@ def test_the_difference_names_what_was_added_changed_and_removed(workspace: Path
     os.utime(workspace / "data" / "deep" / "b.bin", (5, 5))
     found = difference(before.entries, taken(workspace).entries).changes
     assert found.changes == (
-        FileChange("a.txt", ChangeKind.CHANGED, FileKind.FILE, 4, 16),
-        FileChange(r"line\nbreak \xff\xfe", ChangeKind.REMOVED, FileKind.FILE, 7),
-        FileChange("new/n", ChangeKind.ADDED, FileKind.FILE, None, 1),
-        FileChange("new/sub", ChangeKind.ADDED, FileKind.FOLDER),
-        FileChange("tool", ChangeKind.CHANGED, FileKind.FILE, 10, 10, content=False),
+        ChangedFile("a.txt", ChangeKind.CHANGED, FileKind.FILE, 4, 16),
+        ChangedFile(r"line\nbreak \xff\xfe", ChangeKind.REMOVED, FileKind.FILE, 7),
+        ChangedFile("new/n", ChangeKind.ADDED, FileKind.FILE, None, 1),
+        ChangedFile("new/sub", ChangeKind.ADDED, FileKind.FOLDER),
+        ChangedFile("tool", ChangeKind.CHANGED, FileKind.FILE, 10, 10, content=False),
     )
     assert (found.added, found.changed, found.removed, found.left_out) == (2, 2, 1, 0)
 

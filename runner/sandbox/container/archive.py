@@ -17,8 +17,8 @@ from runner.sandbox.workspace_copy import (
     MOST_BYTES,
     MOST_ENTRIES,
     PERMISSIONS,
+    CopiedEntry,
     CopyEntries,
-    Entry,
     NotCopied,
     WorkspaceCopy,
     entry_of,
@@ -49,7 +49,7 @@ def read(file: BinaryIO, left: tuple[str, ...]) -> WorkspaceCopy:
     return WorkspaceCopy(found.entries, file, found.special, left)
 
 
-def write(file: BinaryIO, copy: WorkspaceCopy, entries: Mapping[bytes, Entry]) -> int:
+def write(file: BinaryIO, copy: WorkspaceCopy, entries: Mapping[bytes, CopiedEntry]) -> int:
     """Write those of the copy's entries as an archive, and return its size. Blocks. Raises OSError and ValueError."""
     with tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8") as archive:
         for path, entry in entries.items():
@@ -71,7 +71,7 @@ def write(file: BinaryIO, copy: WorkspaceCopy, entries: Mapping[bytes, Entry]) -
 class _Content:
     """The content of one file, as `tarfile` reads it."""
 
-    def __init__(self, copy: WorkspaceCopy, entry: Entry) -> None:
+    def __init__(self, copy: WorkspaceCopy, entry: CopiedEntry) -> None:
         self._copy = copy
         self._entry = entry
         self._at = 0
@@ -119,9 +119,9 @@ class _Archive:
             raise NotCopied(DAMAGED)
         elif kind == FOLDER:
             if path not in (b"", b"."):  # the workspace itself
-                self._found.add(path, Entry(FileKind.FOLDER, mode & PERMISSIONS, changed))
+                self._found.add(path, CopiedEntry(FileKind.FOLDER, mode & PERMISSIONS, changed))
         elif kind == LINK:
-            self._found.add(path, Entry(FileKind.LINK, 0, changed, target=target))
+            self._found.add(path, CopiedEntry(FileKind.LINK, 0, changed, target=target))
         elif kind in SPECIAL:
             self._found.leave()
         else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from runner.model.errors import KnownError
 from runner.model.file_changes import FileKind
-from runner.sandbox.file_collector import shown
+from runner.sandbox.file_names import shown
 from runner.sandbox.local.collect import CHUNK, FILE
 from runner.sandbox.removal import FOLDER, remove
 from runner.sandbox.workspace_copy import (
@@ -23,8 +23,8 @@ from runner.sandbox.workspace_copy import (
     MOST_ENTRIES,
     PERMISSIONS,
     SECONDS,
+    CopiedEntry,
     CopyEntries,
-    Entry,
     NotCopied,
     WorkspaceCopy,
     contents,
@@ -96,11 +96,11 @@ class _Walk:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
         if stat.S_ISLNK(found.st_mode):
             target = os.fsencode(os.readlink(name, dir_fd=folder))
-            self.found.add(path, Entry(FileKind.LINK, 0, found.st_mtime_ns, target=target))
+            self.found.add(path, CopiedEntry(FileKind.LINK, 0, found.st_mtime_ns, target=target))
         elif found.st_dev != self._device:
             self.found.leave()
         elif stat.S_ISDIR(found.st_mode):
-            self.found.add(path, Entry(FileKind.FOLDER, found.st_mode & PERMISSIONS, found.st_mtime_ns))
+            self.found.add(path, CopiedEntry(FileKind.FOLDER, found.st_mode & PERMISSIONS, found.st_mtime_ns))
             with _readable(path), _open(name, folder) as below:
                 self.look(below, path + b"/", depth + 1)
         elif stat.S_ISREG(found.st_mode):
@@ -168,7 +168,7 @@ def _exchange(workspace: Path, new: Path, old: Path, left: Collection[str]) -> N
         raise
 
 
-def _fill(root: Path, copy: WorkspaceCopy, entries: Mapping[bytes, Entry], owner: int | None) -> None:
+def _fill(root: Path, copy: WorkspaceCopy, entries: Mapping[bytes, CopiedEntry], owner: int | None) -> None:
     """Make all that stands in `entries` in a folder that nobody else can reach. Raises OSError."""
     folders = []
     for path, entry in entries.items():
@@ -189,7 +189,7 @@ def _fill(root: Path, copy: WorkspaceCopy, entries: Mapping[bytes, Entry], owner
         os.utime(place, ns=(entry.changed, entry.changed))
 
 
-def _write(place: bytes, copy: WorkspaceCopy, entry: Entry, owner: int | None) -> None:
+def _write(place: bytes, copy: WorkspaceCopy, entry: CopiedEntry, owner: int | None) -> None:
     with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "wb") as file:
         for piece in copy.pieces(entry):
             file.write(piece)
