@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from runner.engine.thread import EngineThread
     from runner.identity.secrets import Secrets
     from runner.model.events import Event
+    from runner.model.file_changes import FilePreview, UndoPlan
     from runner.model.request import Isolation
     from runner.model.submission import Submission
     from runner.policy.explain import Explanation
@@ -237,6 +238,18 @@ class RunControl:
             await engine.sandboxes.remove(id, REMOVED)
 
         return self._link.call(work)
+
+    def plan_undo(self, sandbox: str, request_id: str) -> Future[UndoPlan]:
+        """Ask what undoing a run in a kept sandbox would do."""
+        return self._link.call(lambda engine: engine.sandboxes.undoing.plan(sandbox, request_id))
+
+    def undo(self, plan: UndoPlan) -> Future[None]:
+        """Put the files of a kept sandbox back, as was shown."""
+        return self._link.call(lambda engine: engine.sandboxes.undoing.undo(plan))
+
+    def changed_file(self, sandbox: str, request_id: str, place: int) -> Future[FilePreview]:
+        """Ask for one of the files that a run changed, before and after it."""
+        return self._link.call(lambda engine: engine.sandboxes.undoing.preview(sandbox, request_id, place))
 
     def sandbox_facts(self) -> Future[dict[str, object]]:
         """Ask for the facts that `code_sandbox_info` gives agents."""

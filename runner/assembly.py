@@ -15,7 +15,7 @@ from runner.approval.door import Door
 from runner.approval.editing import Editing
 from runner.approval.hindsight import Hindsight
 from runner.approval.hosts import Hosts
-from runner.approval.late_approval import LateApprovals
+from runner.approval.late_approval import PUT_BACK, LateApprovals
 from runner.approval.modes import Modes
 from runner.approval.remembering import Remembering
 from runner.engine.building import PackageBuilder
@@ -87,7 +87,13 @@ class Assembly:
         self.builder = PackageBuilder(parts.places, self.settings, self.networking, self.recorder)
         self.installing = Installing(parts.places, parts.sandboxes, self.settings, self.builder)
         self.sandboxes = KeptSandboxes(
-            self.recorder, parts.sandboxes, self.settings, self.installing, self.forget_sandbox
+            self.recorder,
+            parts.sandboxes,
+            self.settings,
+            self.installing,
+            self.forget_sandbox,
+            self.withdraw_from_sandbox,
+            parts.places.artifacts,
         )
         self.runs = Runs(
             parts,
@@ -240,6 +246,14 @@ class Assembly:
     def rehearsal_mode(self, agent: str) -> RehearsalMode:
         """Return where the code of an agent runs before a person decides; OFF unless a person chose otherwise."""
         return RehearsalMode(self.membership.allowance(agent).rehearse)
+
+    def withdraw_from_sandbox(self, id: str, why: str) -> tuple[str, ...]:
+        """Deny what is asked about a kept sandbox and revoke what was approved for it; the requests not closed yet."""
+        cases = [case for case in self.cases.active() if case.request.sandbox == id]
+        for case in cases:
+            self.approvals.desk.deny(case.request.id, why)
+        self.approvals.late.drop_for(id, PUT_BACK)
+        return tuple(case.request.id for case in cases)
 
     async def forget_sandbox(self, id: str) -> None:
         """Revoke what was approved for a kept sandbox that was removed. Raises KnownError."""

@@ -9,13 +9,16 @@ from runner.model.request import Isolation
 from runner.model.result import Meta, Outcome, Result
 from runner.sandbox.contract import Readiness
 from runner.sandbox.output import Stream, Transcript
+from runner.sandbox.workspace_copy import NotCopied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from runner.model.events import Event
     from runner.model.result import Usage
     from runner.sandbox.contract import FileSlice, FolderListing, Job
+    from runner.sandbox.workspace_copy import WorkspaceCopy
 
 
 class HeldRun:
@@ -119,6 +122,12 @@ class HeldSession:
 
     async def files(self, path: str) -> FolderListing:
         raise AssertionError("nothing is listed here")
+
+    async def copy(self, folder: Path, left: tuple[str, ...]) -> WorkspaceCopy:
+        raise NotCopied("nothing is copied here")
+
+    async def put_back(self, copy: WorkspaceCopy, folder: Path, left: tuple[str, ...]) -> None:
+        raise AssertionError("nothing is put back here")
 
     async def close(self) -> None:
         self.closed = True

@@ -40,7 +40,7 @@ ROOMS = {
         today first_start
         review history
         queue running agents doctor help
-        files network packages behaviour
+        files network packages behaviour undo
         bridge
         registry
         decisions just_now

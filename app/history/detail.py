@@ -35,6 +35,8 @@ from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.parts.run_strips import OutputTimes
 from app.parts.timeline import RunTimeline
+from app.undo import words as undo
+from app.undo.changes import ChangedFilesView
 from runner.audit.terms import SoughtWords
 from runner.model.request import NetworkMode
 
@@ -104,6 +106,7 @@ class Detail(QFrame):
         self.message = plain_label(role="muted", wrap=True)
         self.no_output = EmptyState(look, "ban", *NO_OUTPUT)
         self.files = FilesView(look, read)
+        self.changes = ChangedFilesView(look)
         self.hosts = ContactsView(look)
         self.behaviour = BehaviourView(look)
         self.plan = PlanView(look)
@@ -288,6 +291,9 @@ class Detail(QFrame):
         for name, view in self.extras.items():
             view.set_code(texts[name], request.language.value if name == VERSION and request.language else "")
             self.tabs.setTabVisible(self.tabs.indexOf(view), bool(texts[name]))
+        run = undo.recorded(record)
+        self.changes.show_changes(None if run is None else run.changes)
+        self.tabs.setTabVisible(self.tabs.indexOf(self.changes), run is not None)
         self.tabs.setTabVisible(self.tabs.indexOf(self.plan), request.plan is not None)
         if request.plan is not None:
             self.plan.show_plan(request.plan, request.domains)
@@ -310,6 +316,7 @@ class Detail(QFrame):
         self.tabs.addTab(self._make_run(), "Output")
         self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self.files, "Files")
+        self.tabs.addTab(self.changes, "Changes")
         self.tabs.addTab(self.behaviour, TAB)
         self.tabs.addTab(self.facts, "Record")
         self.tabs.addTab(self.hosts, "Network")

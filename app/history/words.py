@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, assert_never
 
 from app import phrases
 from app.parts.amounts import counted, percent, size
+from app.undo import words as undo
 from runner.model.codec import UnreadableValue, decode
 from runner.model.decision import Decider, Verdict
+from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE
 from runner.model.lifecycle import Phase
 from runner.model.recorded import WHOLE
 from runner.model.rehearsal import REHEARSED, REHEARSING, RELEASED, Rehearsal, outcome_words
@@ -26,10 +28,12 @@ KINDS = {
     "armed": "approved for later, after it had expired",
     "armed-used": "answered by a late approval",
     "edited": "changed by a person before it was approved",
+    FILES_CHANGED: "the files of its sandbox were compared with those before it",
     "grant-used": "answered by what you remembered",
     "held": "paused by a person",
     "host-allowed": "a person allowed a host for this run",
     "host-not-allowed": "that host was not allowed after all",
+    NOT_UNDONE: "undoing it failed",
     "paused": "looked at by a person",
     "joined": "sent again by the agent, which got the same answer",
     "rehearsal-ended": "its rehearsal ended without an outcome",
@@ -37,6 +41,7 @@ KINDS = {
     "rehearsing": "a rehearsal began, without network",
     "released": "the outcome of the rehearsal was handed over",
     "resumed": "resumed by a person",
+    UNDONE: "a person put the files of its sandbox back to before it",
 }
 """Kinds of entries about a request whose own name says too little."""
 
@@ -66,6 +71,10 @@ def outcome(record: CaseRecord) -> str:
             parts.append(refused)
     elif record.row.phase is Phase.RUNNING:
         parts.append("It is running.")
+    if (run := undo.recorded(record)) is not None:
+        parts.append(undo.sentence(run.changes))
+    if said := undo.put_back(record):
+        parts.append(said)
     return " ".join(parts)
 
 

@@ -171,6 +171,8 @@ def _sandbox(request: Request, kept: Iterable[Kept]) -> tuple[str, ...]:
         return ()
     own = next((one for one in kept if one.id == request.sandbox), None)
     calls = f", as {counted(own.uses, 'call')} left them" if own is not None and own.uses else ""
+    if own is not None and own.put_back_to:
+        calls = f", put back to before run {own.put_back_to}"
     files = len(request.known)
     read = f", {counted(files, 'file')} of them shown here" if files else ""
     return (f"the files of the kept sandbox{calls}{read}",)

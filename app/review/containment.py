@@ -103,7 +103,8 @@ def _place(request: Request, kept: Iterable[Kept]) -> Chip:
         return Chip(f"{agent}'s kept sandbox, still empty, none of your files", "shield-check", holds=True)
     since = f" since {phrases.clock(own.made_at)}" if own is not None else ""
     calls = f", {counted(own.uses, 'call')}" if own is not None else ", with what earlier calls left"
-    return Chip(f"{agent}'s kept sandbox{calls}{since}", "layers", holds=False)
+    back = f", put back to before run {own.put_back_to}" if own is not None and own.put_back_to else ""
+    return Chip(f"{agent}'s kept sandbox{calls}{since}{back}", "layers", holds=False)
 
 
 def _network(request: Request) -> Chip:

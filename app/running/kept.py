@@ -14,6 +14,7 @@ from app.parts.amounts import counted
 from app.parts.back import back_button
 from app.parts.lines import HEIGHT, SUMMARY, Summary, list_view
 from app.parts.plain import plain_label
+from app.undo.dialog import FilesDialog
 from runner.model.events import SandboxesChanged
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ class KeptSandboxList(QWidget):
         self._look = look
         self.remove = QPushButton("Remove\N{HORIZONTAL ELLIPSIS}")
         self.remove.setAccessibleName("Remove the chosen sandbox, asks first")
+        self.files = QPushButton("Files and Undo\N{HORIZONTAL ELLIPSIS}")
+        self.files.setAccessibleName("What runs changed in the chosen sandbox, and Undo")
         self.sure = QPushButton("Remove with its files")
         self.sure.setProperty("kind", "danger")
         self.back = back_button()
@@ -101,6 +104,7 @@ class KeptSandboxList(QWidget):
         self._ticker.setInterval(TICK_MS)
         self._lay_out()
         self.remove.clicked.connect(self._ask)
+        self.files.clicked.connect(self._show_files)
         self.sure.clicked.connect(self._remove)
         self.back.clicked.connect(self._rest)
         self._ticker.timeout.connect(self.model.tick)
@@ -113,7 +117,7 @@ class KeptSandboxList(QWidget):
         buttons = QHBoxLayout()
         buttons.setContentsMargins(px(12), 0, px(12), px(6))
         buttons.addStretch(1)
-        for button in (self.back, self.remove, self.sure):
+        for button in (self.files, self.back, self.remove, self.sure):
             buttons.addWidget(button)
         inset = QHBoxLayout()
         inset.setContentsMargins(px(12), 0, px(12), 0)
@@ -161,8 +165,14 @@ class KeptSandboxList(QWidget):
 
     def _show(self, *, asking: bool) -> None:
         self.remove.setVisible(not asking)
+        self.files.setVisible(not asking)
         self.sure.setVisible(asking)
         self.back.setVisible(asking)
+
+    @Slot()
+    def _show_files(self) -> None:
+        if (kept := self.model.kept(self.view.currentIndex().row())) is not None:
+            FilesDialog(self, self._cases, self._bridge, self._look, kept.id).open()
 
     @Slot()
     def _remove(self) -> None:
@@ -182,4 +192,5 @@ def description(kept: Kept) -> str:
     """Return a sandbox in words: its kind, its use, and when it is removed."""
     used = f"used {counted(kept.uses, 'time')}" if kept.uses else "not used yet"
     left = phrases.span(max(0, kept.ends_at - time.time()))
-    return f"{kept.id}, {phrases.isolation(kept.isolation)}, {used}. It is removed in {left} unless it is used."
+    back = f" Its files were put back to before run {kept.put_back_to}." if kept.put_back_to else ""
+    return f"{kept.id}, {phrases.isolation(kept.isolation)}, {used}.{back} It is removed in {left} unless it is used."

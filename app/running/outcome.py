@@ -13,8 +13,10 @@ from app.parts.elide import ElidedLabel
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.running.model import state_words
+from app.undo import words as undo
+from app.undo.dialog import FilesDialog
 from runner.model.decision import Verdict
-from runner.model.events import RequestClosed, RequestDecided, RunFinished, RunHeld, RunStarted
+from runner.model.events import RequestClosed, RequestDecided, RunFinished, RunHeld, RunStarted, SandboxesChanged
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -61,7 +63,9 @@ class OutcomeView(QFrame):
         self.output = OutputView(look)
         self.more = self._button("external-link", "Show in Running: its files, its code, what it used, and Stop")
         self.close_it = self._button("x", "Close: show nothing here")
+        self.undo = self._button("layers", "Files and Undo: what it changed in its sandbox, and the way back")
         self.more.clicked.connect(self._ask_all)
+        self.undo.clicked.connect(self._show_files)
         self.close_it.clicked.connect(self.closed)
         words = QVBoxLayout()
         words.setSpacing(px(2))
@@ -70,6 +74,7 @@ class OutcomeView(QFrame):
         head = QHBoxLayout()
         head.setSpacing(px(6))
         head.addLayout(words, 1)
+        head.addWidget(self.undo, alignment=Qt.AlignmentFlag.AlignTop)
         head.addWidget(self.more, alignment=Qt.AlignmentFlag.AlignTop)
         head.addWidget(self.close_it, alignment=Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
@@ -108,7 +113,9 @@ class OutcomeView(QFrame):
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
         if self._one is not None and any(
-            isinstance(event, FOLLOWED) and event.request_id == self._one.request.id for event in events
+            isinstance(event, SandboxesChanged)
+            or (isinstance(event, FOLLOWED) and event.request_id == self._one.request.id)
+            for event in events
         ):
             # After the list of what was answered has taken them in, whoever heard of them first.
             QTimer.singleShot(0, self, self._follow)
@@ -131,6 +138,7 @@ class OutcomeView(QFrame):
         self.nothing.setVisible(bool(silent))
         self.output.setVisible(not silent)
         self.more.setVisible(one.started > 0)
+        self.undo.setVisible(undo.find(self._cases.kept, one.request.id) is not None)
         wanted = self.isVisible() and one.running
         if wanted != self._ticker.isActive():
             (self._ticker.start if wanted else self._ticker.stop)()
@@ -144,7 +152,9 @@ class OutcomeView(QFrame):
         elif one.result is not None:
             files = f" It left {counted(len(one.result.files), 'file')}." if one.result.files else ""
             handed = "Handed over as rehearsed. " if one.result.meta.rehearsed else ""
-            words = f"{handed}{phrases.ended(one.result)}{files}"
+            run = undo.find(self._cases.kept, request.id)
+            changed = f" {undo.sentence(run.changes)}" if run is not None else ""
+            words = f"{handed}{phrases.ended(one.result)}{files}{changed}"
         elif one.running and card is not None:
             words = state_words(card)
         else:
@@ -161,6 +171,13 @@ class OutcomeView(QFrame):
         if one.result is None and one.closed:
             return "No code ran for this: its answer went to the agent. The History has it."
         return ""
+
+    @Slot()
+    def _show_files(self) -> None:
+        if self._one is not None and (run := undo.find(self._cases.kept, self._one.request.id)) is not None:
+            dialog = FilesDialog(self, self._cases, self._bridge, self._look, run.sandbox)
+            dialog.choose(run.request_id)
+            dialog.open()
 
     @Slot()
     def _ask_all(self) -> None:

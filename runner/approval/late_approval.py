@@ -34,6 +34,7 @@ REASON = "Approved by a person after the first question had expired; this is its
 EXPIRED = "its time was over"
 REPLACED = "approved again"
 REMOVED = "its sandbox was removed"
+PUT_BACK = "the files of its sandbox were put back"
 TAKEN_BACK = "taken back by a person"
 NOT_IN_FORCE = "There is nothing to take back: the approval was used, or its time is over."
 GONE = "The sandbox that it was asked for was removed, and code runs in no other instead."
@@ -151,10 +152,10 @@ class LateApprovals:
             self._drop(key, why)
         return len(keys)
 
-    def drop_for(self, sandbox: str) -> None:
-        """Revoke the late approvals for a kept sandbox that was removed: no request can name it again."""
+    def drop_for(self, sandbox: str, why: str = REMOVED) -> None:
+        """Revoke the late approvals for a kept sandbox that was removed, or whose files are others now."""
         for key in [key for key, armed in self._armed.items() if armed.sandbox == sandbox]:
-            self._drop(key, REMOVED)
+            self._drop(key, why)
 
     def awoke(self) -> None:
         """End what is over after the machine has slept."""

@@ -152,6 +152,8 @@ class Entrance:
 
     async def _with_files(self, submission: Submission, request: Request) -> Request:
         """Return a request to run code with the known files of its sandbox that the code starts or imports."""
+        if request.tool is Tool.CODE_EXECUTE:
+            self._sandboxes.lending.prepare(request.sandbox)
         written = self._sandboxes.written(request.sandbox) if request.tool is Tool.CODE_EXECUTE else ()
         if not written:
             return request

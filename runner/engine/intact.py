@@ -11,7 +11,7 @@ from runner.model.request import Language, Limits
 from runner.model.result import Outcome
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.contract import Job, NotPermitted
-from runner.sandbox.file_collector import shown
+from runner.sandbox.file_names import shown
 from runner.sandbox.programs import inside
 
 if TYPE_CHECKING:

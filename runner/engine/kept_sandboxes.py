@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
 import hashlib
 import secrets
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from runner.engine import intact
+from runner.engine.file_answers import listed, read_piece
+from runner.engine.lending import Lending, OpenSandbox
+from runner.engine.past_states import PastStates
+from runner.engine.undoing import Undoing
 from runner.model.errors import KnownError, Refused
 from runner.model.events import SandboxesChanged
 from runner.model.kept_sandbox import Kept
@@ -24,14 +27,15 @@ from runner.system.expiry import Expiry
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+    from pathlib import Path
 
     from runner.engine.installing import Installing
     from runner.engine.sandbox_choice import SandboxChoice
     from runner.model.record import Record
     from runner.model.request import Request
     from runner.packages.installing import PackageSet
-    from runner.sandbox.contract import FileSlice, FolderListing, Session
+    from runner.sandbox.contract import Session
     from runner.settings.loading import Settings
 
 UNUSED = "It was not used for too long."
@@ -41,27 +45,13 @@ ENDED = "It ended by itself."
 MOST_WRITTEN = 200
 LONGEST_WRITTEN = 1_000_000
 """Files, and characters of all of them, that are remembered of one sandbox."""
+CHANGING = frozenset({Tool.CODE_WRITE_FILE, Tool.CODE_INSTALL_PACKAGE})
+"""Tools that change files without a run."""
+PUT_BACK = "A person has put the files of this sandbox back since you asked."
 CLOSING_SECONDS = 1.0
 """For sandboxes that are removed or being made when the console closes."""
 MADE, GONE = "sandbox-made", "sandbox-gone"
 """Kinds of ledger entries."""
-
-
-@dataclass(slots=True)
-class _Open:
-    kept: Kept
-    session: Session
-    ends_for_good: float
-    """On the clock of `since_boot`."""
-    expiry: Expiry
-    """When it is removed unless it is used."""
-    why: str = ""
-    """Why it is removed then."""
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    packages: PackageSet | None = None
-    """What was installed in it; None without packages."""
-    written: dict[str, KnownFile] = field(default_factory=dict)
-    """Files that were written by `code_write_file`, by path, the latest last."""
 
 
 class KeptSandboxes:
@@ -74,16 +64,25 @@ class KeptSandboxes:
         settings: Callable[[], Settings],
         installing: Installing,
         removed: Callable[[str], Awaitable[None]],
+        withdraw: Callable[[str, str], Iterable[str]],
+        folder: Path,
         clock: Callable[[], float] = since_boot,
     ) -> None:
-        """`removed(id)` revokes what was approved for a sandbox that was removed; it may raise KnownError."""
+        """`removed(id)` revokes what was approved for a sandbox that was removed; it may raise KnownError.
+
+        `withdraw(id, why)` denies what is asked and takes back what was approved for one; the ids of those requests.
+        Copies of files go to the disk of `folder`.
+        """
+        self._folder = folder
         self._record = record
         self._chosen = chosen
         self._settings = settings
         self._installing = installing
         self._removed = removed
         self._clock = clock
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, OpenSandbox] = {}
+        self.lending = Lending(record, self._open, self._publish)
+        self.undoing = Undoing(self.lending, record, folder, withdraw)
         self._making: Counter[str] = Counter()
         """Number of sandboxes being created, by agent: they count against the limits already."""
         self._made = asyncio.Condition()
@@ -156,17 +155,23 @@ class KeptSandboxes:
 
     @contextlib.asynccontextmanager
     async def used(self, request: Request) -> AsyncIterator[Session]:
-        """Lend the sandbox of `request` to one call at a time. Raises KnownError where it was removed."""
-        one = self._open.get(request.sandbox)
-        if one is None:
-            raise KnownError("The sandbox it was approved for is gone.", "Create a new one and ask again.")
-        async with one.lock:
-            if request.sandbox not in self._open:
-                raise KnownError("The sandbox it was approved for is gone.", "Create a new one and ask again.")
-            one.kept = replace(one.kept, uses=one.kept.uses + 1)
+        """Lend the sandbox of `request` to one call at a time. Raises KnownError where it was removed.
+
+        NotPermitted where a person has put its files back since that was asked.
+        """
+        one = self.lending.held(request.sandbox)
+        async with self.lending.hold(one):
+            if request.id in one.past.stale:
+                raise NotPermitted(PUT_BACK, "Nothing was done. Look at the files, then ask again.")
+            one.kept = replace(one.kept, uses=one.kept.uses + 1, put_back_to=0)
             self._wind(one, in_use=True)
+            if request.tool in CHANGING:
+                one.past.touched()
             try:
                 yield one.session
+            except BaseException:
+                one.past.never_ran()
+                raise
             finally:
                 if not one.session.alive:
                     await self.remove(request.sandbox, ENDED)
@@ -189,11 +194,11 @@ class KeptSandboxes:
             case Tool.CODE_LIST_FILES:
                 async with self.used(request) as session:
                     permit()
-                    return _listed(request, await session.files(request.files[0]))
+                    return listed(request, await session.files(request.files[0]))
             case Tool.CODE_READ_FILE:
                 async with self.used(request) as session:
                     permit()
-                    return _read(request, await session.read(request.files[0], request.offset, request.most_bytes))
+                    return read_piece(request, await session.read(request.files[0], request.offset, request.most_bytes))
             case Tool.CODE_WRITE_FILE:
                 data = request.code.encode()
                 async with self.used(request) as session:
@@ -212,6 +217,7 @@ class KeptSandboxes:
         if (one := self._open.pop(id, None)) is None:
             return False
         one.expiry.cancel()
+        one.past.close()
         await one.session.close()
         await self._record.note(GONE, "", {"sandbox": id, "agent": one.kept.agent, "why": why})
         with contextlib.suppress(KnownError):  # reported already; no request can use the grants of a removed sandbox
@@ -294,7 +300,7 @@ class KeptSandboxes:
             **({} if one.packages is None else {"installed": list(one.packages.titles)}),
         }
 
-    async def _opened(self, request: Request, permit: Callable[[], None]) -> _Open:
+    async def _opened(self, request: Request, permit: Callable[[], None]) -> OpenSandbox:
         """Open a sandbox and add it to the open ones. Raises KnownError."""
         sandbox = self._chosen.sandbox
         if not isinstance(sandbox, Lasting) or sandbox.isolation is not request.isolation:
@@ -325,12 +331,13 @@ class KeptSandboxes:
             title=request.title,
         )
         ends = self._clock() + self._settings().sandbox_lifetime_seconds
-        one = _Open(kept, session, ends, Expiry(lambda: self._expire(kept.id), self._clock))
+        one = OpenSandbox(kept, session, ends, Expiry(lambda: self._expire(kept.id), self._clock))
+        one.past = PastStates(kept.id, self._folder)
         one.packages = None if prepared is None else prepared.after
         self._open[kept.id] = one
         return one
 
-    def _wind(self, one: _Open, *, in_use: bool) -> None:
+    def _wind(self, one: OpenSandbox, *, in_use: bool) -> None:
         """Restart the timer that removes it; while it is in use only its longest lifetime counts."""
         unused = self._clock() + self._settings().sandbox_unused_seconds
         ends, one.why = one.ends_for_good, TOO_OLD
@@ -346,34 +353,3 @@ class KeptSandboxes:
 
     def _publish(self) -> None:
         self._record.publish(SandboxesChanged(self.listed()))
-
-
-def _listed(request: Request, found: FolderListing) -> dict[str, object]:
-    entries = [{"name": one.name, "kind": one.kind.value, "size": one.size} for one in found.entries]
-    facts: dict[str, object] = {"path": request.files[0], "entries": entries}
-    return {**facts, "left_out": found.left_out} if found.left_out else facts
-
-
-def _read(request: Request, piece: FileSlice) -> dict[str, object]:
-    """Return a piece of a file as text where it is UTF-8, else as base64; a character cut at the end is still text."""
-    facts: dict[str, object] = {
-        "path": request.files[0],
-        "size": piece.size,
-        "offset": request.offset,
-        "bytes": len(piece.data),
-        "sha256": hashlib.sha256(piece.data).hexdigest(),
-    }
-    try:
-        text = piece.data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        cut = len(piece.data) - error.start < 4 and request.offset + len(piece.data) < piece.size
-        if not cut or "\0" in piece.data[: error.start].decode("utf-8"):
-            return {**facts, "encoding": "base64", "content": base64.b64encode(piece.data).decode("ascii")}
-        whole = piece.data[: error.start]
-        facts |= {"bytes": len(whole), "sha256": hashlib.sha256(whole).hexdigest()}
-        text = whole.decode("utf-8")
-    return {**facts, "encoding": "utf-8", "content": text}
-
-
-CONTENT = "content"
-"""Name of the field for the agent alone: the history holds its size and hash instead."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from runner.approval import editing
 from runner.audit.ledger import LedgerFailed
 from runner.engine.edits import changed_code
-from runner.engine.kept_sandboxes import CONTENT
+from runner.engine.file_answers import CONTENT
 from runner.engine.runs import not_run
 from runner.model.answer import Answer
 from runner.model.codec import encode
@@ -113,7 +113,8 @@ class Path:
             else:
                 facts, problem = await self._do(case, decision)
         changes, limits = await self._changes(case)
-        answer = Answer(case.request.id, decision, result, facts, problem, changes, limits, case.rehearsed)
+        note = self._sandboxes.lending.note_for(case.request)
+        answer = Answer(case.request.id, decision, result, facts, problem, changes, limits, case.rehearsed, note)
         await self._close(case, answer)
 
     async def _assessed(self, case: Case) -> Decision | None:

@@ -26,6 +26,7 @@ REHEARSED = (
     "The person handed over exactly this outcome; nothing ran again."
 )
 WITHHELD = "It ran in a rehearsal sandbox without network only, and its outcome is not handed over."
+NOTE = "Note:"
 NOTHING_RAN = "Nothing was run; there is no output."
 MARK = re.compile(r"\n\.\.\. \(output truncated: [\d,]+ bytes left out\) \.\.\.\n")
 """Marks where output was left out."""
@@ -68,6 +69,8 @@ class Answer:
     """A person's changes to the limits before approving it, in words."""
     rehearsed: bool = False
     """Whether its code was started for a rehearsal."""
+    note: str = ""
+    """What a person has done in the agent's sandbox since its last call."""
 
     @property
     def status(self) -> Status:
@@ -95,7 +98,13 @@ class Answer:
 
     def size(self) -> int:
         """Return about how many bytes this takes in memory, rather too many than too few."""
-        texts = [self.problem, self.changes, self.limits, *(str(value) for value in (self.facts or {}).values())]
+        texts = [
+            self.problem,
+            self.changes,
+            self.limits,
+            self.note,
+            *(str(value) for value in (self.facts or {}).values()),
+        ]
         values = 0
         if (result := self.result) is not None:
             texts += [result.stdout, result.stderr, result.error, result.files_left_out]
@@ -107,6 +116,10 @@ class Answer:
 
     def text(self, limit_kb: int = 10) -> str:
         """Compact, truncated, self-explaining text (spec I6); at most about `limit_kb` KiB of output."""
+        said = self._text(limit_kb)
+        return f"{said}\n{NOTE} {self.note}" if self.note else said
+
+    def _text(self, limit_kb: int) -> str:
         if self.result is not None:
             return self._with_changes(result_text(self.result, limit_kb * 1024))
         if self.problem:
@@ -140,6 +153,8 @@ class Answer:
             data["limits_changed"] = self.limits
         if self.problem:
             data["error"] = self.problem
+        if self.note:
+            data["note"] = self.note
         if self.facts is not None:
             data["facts"] = self.facts
         if self.result is not None:
@@ -147,7 +162,7 @@ class Answer:
             if self.result.meta.rehearsed:
                 data["rehearsed"] = REHEARSED
         elif self.decision.verdict is not Verdict.APPROVED:
-            data["message"] = self.text()
+            data["message"] = self._text(0)
         return data
 
     def details(self) -> dict[str, object]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.model.request import Limits, NetworkMode
 
 if TYPE_CHECKING:
+    from runner.model.file_changes import RunChanges
     from runner.model.request import Isolation, Language
 
 
@@ -33,3 +34,7 @@ class Kept:
     """The network that calls in it have unless they ask for less or more."""
     domains: tuple[str, ...] = ()
     """As in a request."""
+    put_back_to: int = 0
+    """The run before which its files are again, as a person undid it, and nothing has used it since; 0 for none."""
+    runs: tuple[RunChanges, ...] = ()
+    """Its latest runs that are over, and what each has changed, oldest first."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runner.network.gate import Gate
     from runner.risk.imported import Import
     from runner.sandbox.output import OutputBudget, Transcript
+    from runner.sandbox.workspace_copy import WorkspaceCopy
 
 TEMPORARY_MB = 64
 """Most that /tmp and /dev/shm hold each, beside the workspace and within its limit; what is large belongs in there."""
@@ -232,6 +233,20 @@ class Session(Protocol):
         ...
 
     async def files(self, path: str) -> FolderListing: ...
+
+    async def copy(self, folder: Path, left: tuple[str, ...]) -> WorkspaceCopy:
+        """Return a copy of the workspace without the folders `left` at its top; contents go to the disk of `folder`.
+
+        Raises NotCopied.
+        """
+        ...
+
+    async def put_back(self, copy: WorkspaceCopy, folder: Path, left: tuple[str, ...]) -> None:
+        """Put a copy in place of all that is in the workspace but the folders `left`.
+
+        Raises KnownError; only a copy made then says what is in the workspace.
+        """
+        ...
 
     async def close(self) -> None:
         """End what runs in it and remove every trace. Harmless when done before."""

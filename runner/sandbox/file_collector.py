@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.model.result import CapturedFile
+from runner.sandbox.file_names import is_inside, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -141,19 +142,8 @@ class FileCollector:
         return f"{words}: {named}" + (f" and {more:,} more" if more > 0 else "")
 
 
-def is_inside(path: bytes) -> bool:
-    """Return whether `path` names a file below the workspace; no walk over folders gives any other."""
-    return b"\0" not in path and {b"", b".", b".."}.isdisjoint(path.split(b"/"))
-
-
 def order(path: bytes) -> tuple[bool, bytes]:
     return path.startswith(b".") or b"/." in path, path
-
-
-def shown(path: bytes) -> str:
-    """Return a path as text in which nothing hides: what is no text or cannot be printed is written as an escape."""
-    text = path.decode("utf-8", "backslashreplace")
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def amount(size: int) -> str:

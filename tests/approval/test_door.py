@@ -18,7 +18,7 @@ from runner.approval.late_approval import ARMED, ARMED_SECONDS, DROPPED, NOT_IN_
 from runner.approval.modes import LOCKED, Mode
 from runner.audit.ledger import Ledger, LedgerFailed
 from runner.audit.verify import verify
-from runner.engine.kept_sandboxes import _Open
+from runner.engine.lending import OpenSandbox
 from runner.identity.agents import Agents
 from runner.model.answer import Status
 from runner.model.decision import Verdict
@@ -185,7 +185,7 @@ async def test_a_lockdown_denies_what_is_still_being_assessed(stage: Stage, monk
 async def test_a_write_that_waits_for_its_sandbox_is_not_done_in_lockdown(stage: Stage) -> None:
     session = HeldSession()
     kept = Kept("k1", "claude", Language.PYTHON, Isolation.LOCAL, 0.0)
-    one = _Open(kept, session, time.monotonic() + 600, Expiry(lambda: None))
+    one = OpenSandbox(kept, session, time.monotonic() + 600, Expiry(lambda: None))
     stage.engine.sandboxes._open["k1"] = one
     write = Submission("claude", Tool.CODE_WRITE_FILE, sandbox_id="k1", file_path="notes.txt", content="x")
     ticket = await stage.asked(write)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.sandbox import leftovers
+from runner.sandbox.container import copying
 from runner.sandbox.container.container import SIGNAL_SECONDS, create, remove
 from runner.sandbox.container.exec import exit_code, start
 from runner.sandbox.container.failures import Denied, EngineGone
@@ -26,6 +27,7 @@ from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from runner.model.result import Usage
     from runner.sandbox.container.engine import ContainerEngine, Streams
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from runner.sandbox.container.run import ContainerRun, SettledRun
     from runner.sandbox.container.shape import Shape
     from runner.sandbox.contract import Job
+    from runner.sandbox.workspace_copy import WorkspaceCopy
 
     Begin = Callable[[Job, Callable[[Usage], None], "ContainerSession"], Awaitable[ContainerRun | SettledRun]]
 
@@ -124,6 +127,14 @@ class ContainerSession:
         data, note = await self._do(path, ["list", path, str(MOST_ENTRIES)])
         entries = tuple(_entry(path, record) for record in data.split(b"\0")[:-1])
         return FolderListing(entries, max(0, _number(path, note) - len(entries)))
+
+    async def copy(self, folder: Path, left: tuple[str, ...]) -> WorkspaceCopy:
+        self._check()
+        return await copying.copy(self._client, self.id, folder, left)
+
+    async def put_back(self, copy: WorkspaceCopy, folder: Path, left: tuple[str, ...]) -> None:
+        self._check()
+        await copying.put_back(self._client, self.id, folder, copy, left)
 
     async def close(self) -> None:
         if self._closed:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.workspace import WORKSPACE
 from runner.sandbox import files, leftovers
+from runner.sandbox.local import copying
 from runner.sandbox.local.child import most_files
 from runner.sandbox.local.occupied import Uncounted, occupied
 from runner.sandbox.local.run import LastingWorkspace
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from runner.model.result import Usage
     from runner.sandbox.contract import FileSlice, FolderListing, Job
     from runner.sandbox.local.run import LocalRun
+    from runner.sandbox.workspace_copy import WorkspaceCopy
 
     Begin = Callable[[Job, Callable[[Usage], None], LastingWorkspace], Awaitable[LocalRun]]
 
 TEMPORARY = "private /tmp in memory, limited in size"
+WORKSPACE_FOLDER = "workspace"
 KEPT = "own /workspace on disk, kept between runs, its size looked at every second"
 
 
@@ -43,9 +46,11 @@ class LocalSession:
         self._folder = root / leftovers.new_name()
         self._run: LocalRun | None = None
         self._closed = False
+        self._copying = asyncio.Lock()
+        """Held while the folder is copied, put back or removed."""
         # Nobody but Assent gets to the workspace from outside, whatever the code makes of its permissions.
         self._folder.mkdir(mode=0o700)
-        workspace = self._folder / "workspace"
+        workspace = self._folder / WORKSPACE_FOLDER
         workspace.mkdir(mode=0o755)
         if identity is not None:
             os.chown(workspace, identity, identity)
@@ -73,6 +78,17 @@ class LocalSession:
         self._check()
         return await asyncio.to_thread(files.listing, self._place.workspace, path)
 
+    async def copy(self, folder: Path, left: tuple[str, ...]) -> WorkspaceCopy:
+        async with self._copying:
+            self._check()
+            return await asyncio.to_thread(copying.copy, self._place.workspace, folder, left, lambda: self._closed)
+
+    async def put_back(self, copy: WorkspaceCopy, folder: Path, left: tuple[str, ...]) -> None:
+        async with self._copying:
+            self._check()
+            workspace = self._folder / WORKSPACE_FOLDER
+            await asyncio.to_thread(copying.put_back, workspace, copy, left, self._place.identity)
+
     async def close(self) -> None:
         if self._closed:
             return
@@ -81,7 +97,8 @@ class LocalSession:
             self._run.stop("The sandbox was destroyed.")
             await self._run.ended()
         # What cannot be removed is tried again, and reported, when Assent starts the next time.
-        await asyncio.to_thread(remove, self._folder)
+        async with self._copying:
+            await asyncio.to_thread(remove, self._folder)
 
     def _check(self) -> None:
         """Raise KnownError where the sandbox was removed."""

@@ -1,0 +1,1 @@
+"""What runs in kept sandboxes changed among their files, and the way back."""

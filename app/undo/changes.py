@@ -1,0 +1,177 @@
+"""What changed among the files of a sandbox: a list, and the chosen file before and after."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Slot
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from app.errands import Errands
+from app.page_tasks import PageTasks
+from app.parts.amounts import size
+from app.parts.differences import MOST_TEXT, DifferenceView
+from app.parts.empty import EmptyState
+from app.parts.lines import SUMMARY, Summary, list_view
+from app.parts.plain import plain_label
+from app.undo import words
+from runner.model.difference import difference
+from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from app.look.look import Look
+    from runner.model.difference import DiffLine
+    from runner.model.file_changes import FileChanges, FilePreview
+
+    Read = Callable[[int], Awaitable[FilePreview]]
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+CHOOSE = ("Nothing chosen", "Choose a file to see what became of it.")
+NO_TEXT = "Not shown"
+GONE = "Contents are shown while the sandbox is kept: Running, Kept sandboxes, Files and Undo."
+
+
+class SummaryModel(QAbstractTableModel):
+    """One column of rows that were made before."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.rows: tuple[Summary, ...] = ()
+
+    def replace(self, rows: tuple[Summary, ...]) -> None:
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else 1
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self.rows):
+            return None
+        summary = self.rows[index.row()]
+        if role == SUMMARY:
+            return summary
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return summary.spoken
+        return summary.title if role == Qt.ItemDataRole.ToolTipRole else None
+
+
+class ChangedFilesView(QWidget):
+    """Names and contents are shown letter by letter; texts are compared on a thread of its own."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._read: Read | None = None
+        self._chosen = -1
+        self._serial = 0
+        self._tasks = PageTasks("changed files", self)
+        self.errands = Errands("changed files", self)
+        self.model = SummaryModel(self)
+        self.view = list_view(look, self.model, "Changed files")
+        self.said = plain_label(role="muted", wrap=True)
+        self.text = DifferenceView(look, "What changed in the file")
+        self.nothing = EmptyState(look, "file-code", *CHOOSE)
+        self._lay_out()
+        self.view.selectionModel().currentChanged.connect(self._moved)
+
+    def show_changes(self, changes: FileChanges | None, read: Read | None = None, *, undoing: bool = False) -> None:
+        """Show changes; `read` gives a file of them by its place and raises KnownError, None where nothing does."""
+        self._serial += 1
+        self._chosen = -1
+        self._read = read
+        named = changes.changes if changes is not None else ()
+        self.said.setText("" if changes is None or undoing else words.sentence(changes))
+        self.said.setVisible(bool(self.said.text()))
+        self.model.replace(tuple(words.row(one, undoing=undoing) for one in named))
+        self._split.setVisible(bool(named))
+        self._aside.setVisible(not undoing)
+        self.nothing.say(*CHOOSE)
+        self._stack.setCurrentWidget(self.nothing)
+        if named:
+            self.view.setCurrentIndex(self.model.index(0, 0))
+
+    @Slot(QModelIndex, QModelIndex)
+    def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
+        if current.row() in (-1, self._chosen) or not self._aside.isVisibleTo(self):
+            return
+        self._chosen = current.row()
+        self._serial += 1
+        # What is on screen is another file's content: it goes before the new one has been read.
+        self.nothing.say(NO_TEXT, "Reading\N{HORIZONTAL ELLIPSIS}" if self._read is not None else GONE)
+        self._stack.setCurrentWidget(self.nothing)
+        if self._read is not None:
+            self._tasks.start("read", self._show(self._read(self._chosen), self._serial))
+
+    async def _show(self, reading: Awaitable[FilePreview], serial: int) -> None:
+        try:
+            found = await reading
+        except KnownError as error:
+            if serial == self._serial:
+                self.nothing.say(NO_TEXT, str(error))
+            return
+        if serial != self._serial:
+            return
+        old, new = _text(found.before), _text(found.after)
+        if old is None or new is None:
+            sizes = " and ".join(size(len(one)) for one in (found.before, found.after) if one is not None)
+            self.nothing.say(NO_TEXT, f"This is no text ({sizes}{' and more' if found.cut else ''}).")
+            return
+        self.errands.send(
+            partial(difference, old, new),
+            partial(self._came, serial, found.cut),
+            partial(self._failed, serial),
+        )
+
+    def _came(self, serial: int, cut: bool, lines: tuple[DiffLine, ...]) -> None:
+        if serial == self._serial:
+            self.text.show_lines(lines, cut)
+            self._stack.setCurrentWidget(self.text)
+
+    def _failed(self, serial: int, error: Exception) -> None:
+        if serial == self._serial:
+            self.nothing.say(NO_TEXT, f"The texts cannot be compared: {error!r}")
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.nothing)
+        self._stack.addWidget(self.text)
+        self._aside = QWidget()
+        aside = QVBoxLayout(self._aside)
+        aside.setContentsMargins(px(8), 0, 0, 0)
+        aside.addWidget(self._stack)
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(self.view)
+        self._split.addWidget(self._aside)
+        self._split.setStretchFactor(1, 1)
+        self._split.setSizes([px(240), px(460)])
+        self.view.setMinimumWidth(px(130))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, px(6), 0, 0)
+        column.setSpacing(px(6))
+        column.addWidget(self.said)
+        column.addWidget(self._split, 1)
+        column.addStretch(0)
+
+
+def _text(data: bytes | None) -> str | None:
+    """Return a text to compare; None for what is none."""
+    if data is None:
+        return ""
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8")[:MOST_TEXT]
+    except UnicodeDecodeError as error:
+        # The beginning of a long file may end within a letter.
+        return data[: error.start].decode("utf-8") if error.start and len(data) - error.start < 4 else None

@@ -1,0 +1,30 @@
+# Usage: copying.sh out MOST_BYTES FOLDER ... | copying.sh in SIZE FOLDER ...
+# Writes all that stands in the workspace as a tar archive, or puts an archive of so many bytes in place of all of it;
+# the folders named, at the top, are not looked at and stay. One word on standard error says what is wrong. Nothing else
+# runs in the sandbox meanwhile.
+set -u
+export LC_ALL=C
+kill -KILL -1 2>/dev/null # nothing may be there
+wrong() { printf %s "$1" >&2; exit 3; }
+verb=$1 number=$2
+shift 2
+cd /workspace || wrong denied
+case $verb in
+  out)
+    without=()
+    for each; do without+=("--exclude=./$each"); done
+    size=$(du -sb --apparent-size "${without[@]}" . 2>/dev/null)
+    ((${size%%[!0-9]*} <= number)) || wrong large
+    tar -c --format=gnu --hard-dereference --numeric-owner --sort=name --anchored --no-wildcards \
+      "${without[@]}" . 2>/dev/null || wrong denied
+    ;;
+  in)
+    shopt -s dotglob nullglob
+    for each in *; do
+      [[ " $* " == *" $each "* ]] && continue
+      [[ -d ./$each && ! -L ./$each ]] && chmod -R u+rwX -- "./$each"
+      rm -rf -- "./$each" || wrong denied
+    done
+    head -c "$number" | tar -x --preserve-permissions --no-same-owner 2>/dev/null || wrong room
+    ;;
+esac
