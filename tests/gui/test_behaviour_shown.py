@@ -34,15 +34,16 @@ HOST = "asked for 203.0.113.9"
 
 
 def test_a_run_tells_what_it_does_while_it_runs_and_what_came_of_it_after(desk: Desk) -> None:
-    desk.window.show_page("Running")
     one = asked()
     desk.hear(feed.asked(one, assess(one)), feed.decided(one), feed.started(one))
+    desk.hear((RunObserved(one.id, replace(BEHAVIOUR, deeds=DEEDS[:1])),))
+    desk.window.show_page("Running")  # only now is there a page
     page = desk.window.page("Running")
     assert isinstance(page, RunningPanel)
     view = page.behaviour
-    assert view.model.rowCount() == 0
+    assert view.model.rowCount() == 1
     desk.hear((RunObserved("another", BEHAVIOUR),))
-    assert view.model.rowCount() == 0
+    assert view.model.rowCount() == 1
     desk.hear((RunObserved(one.id, replace(BEHAVIOUR, deeds=DEEDS[:2])),))
     assert [row.title for row in view.model.rows] == ["git status --short", "wc -l"]
     desk.hear(feed.finished(one, ended(one)))
