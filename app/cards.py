@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from runner.identity.agents import Agent
     from runner.model.assessment import Assessment, Level
+    from runner.model.behaviour import Behaviour
     from runner.model.decision import Decision
     from runner.model.events import Event
     from runner.model.kept_sandbox import Kept
@@ -105,6 +106,7 @@ class Card:
     result: Result | None = None
     contacts: dict[tuple[str, int, bool | None], Contact] = field(default_factory=dict)
     """Hosts that the run tried to reach, by host, port and what came of it; the newest state of each."""
+    observed: Behaviour | None = None
 
     @property
     def id(self) -> str:
@@ -214,8 +216,7 @@ class Cards(QObject):
 
     def runs(self) -> tuple[Card, ...]:
         """Return what runs, then the latest that ended, each newest first."""
-        over = [self._cards[one] for one in reversed(self._over) if one in self._cards]
-        return (*reversed(self.running()), *over)
+        return (*reversed(self.running()), *(self._cards[one] for one in reversed(self._over) if one in self._cards))
 
     def most_urgent(self) -> Card | None:
         """Return the open question that expires first."""
@@ -249,15 +250,18 @@ class Cards(QObject):
                     card.asked = event.times
             case QuestionAsked() | QuestionPaused() | QuestionsMoved() | RehearsalMoved():
                 self._take_question(event)
-            case ApprovalArmed() | ApprovalSpent():
-                self._take_late_approval(event)
-            case RunStarted() | RunMeasured() | HostContacted() | RunHeld() | RunFinished():
+            case ApprovalArmed():
+                if card := self._missed.get(event.request_id):
+                    card.armed, card.window = event.deadline, event.window
+            case ApprovalSpent():
+                self._spent(event)
+            case RunStarted() | RunMeasured() | HostContacted() | RunObserved() | RunHeld() | RunFinished():
                 self._take_run(event)
             case ModeChanged() | CallsRefused() | SandboxesChanged() | GatewayOpened() | EngineTroubled():
                 self._take_engine(event)
             case TroubleCleared():
                 self.troubles.pop(event.area, None)
-            case AgentsChanged() | AwayChanged() | GrantsChanged() | SandboxChosen() | RunObserved():
+            case AgentsChanged() | AwayChanged() | GrantsChanged() | SandboxChosen():
                 pass
             case _:
                 assert_never(event)
@@ -297,13 +301,7 @@ class Cards(QObject):
             case _:
                 assert_never(event)
 
-    def _take_late_approval(self, event: ApprovalArmed | ApprovalSpent) -> None:
-        if isinstance(event, ApprovalSpent):
-            self._spent(event)
-        elif card := self._missed.get(event.request_id):
-            card.armed, card.window = event.deadline, event.window
-
-    def _take_run(self, event: RunStarted | RunMeasured | HostContacted | RunHeld | RunFinished) -> None:
+    def _take_run(self, event: RunStarted | RunMeasured | HostContacted | RunObserved | RunHeld | RunFinished) -> None:
         match event:
             case RunStarted():
                 self._started(event)
@@ -313,6 +311,9 @@ class Cards(QObject):
             case HostContacted(request_id, contact):
                 if card := self._running.get(request_id):
                     card.contacts[contact.host, contact.port, contact.allowed] = contact
+            case RunObserved():
+                if card := self._running.get(event.request_id):
+                    card.observed = event.behaviour
             case RunHeld():
                 self._held(event)
             case RunFinished():
@@ -351,8 +352,7 @@ class Cards(QObject):
 
     def _decided(self, event: RequestDecided) -> None:
         self._waiting.pop(event.request_id, None)
-        card = self._cards.get(event.request_id)
-        if card is None:
+        if (card := self._cards.get(event.request_id)) is None:
             return
         card.decision = event.decision
         if card.missed:

@@ -126,8 +126,6 @@ class BehaviourOfRun(BehaviourView):
         super().__init__(look)
         self._tabs = tabs
         self._card: Card | None = None
-        self._latest: dict[str, Behaviour] = {}
-        """Of each run under way."""
         tabs.addTab(self, self.title)
         cases.happened.connect(self._take)
 
@@ -141,7 +139,7 @@ class BehaviourOfRun(BehaviourView):
         if card is None:
             return
         if card.result is None:
-            self.show_running(self._latest.get(card.id))
+            self.show_running(card.observed)
         else:
             self.show_result(card.result, card.assessment, card.request)
         self._tabs.setTabText(self._tabs.indexOf(self), self.title)
@@ -149,14 +147,5 @@ class BehaviourOfRun(BehaviourView):
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
         mine = "" if self._card is None else self._card.id
-        news = False
-        for event in events:
-            if isinstance(event, RunObserved):
-                self._latest[event.request_id] = event.behaviour
-            elif isinstance(event, RunFinished):
-                self._latest.pop(event.request_id, None)
-            else:
-                continue
-            news |= event.request_id == mine
-        if news:
+        if any(isinstance(event, RunObserved | RunFinished) and event.request_id == mine for event in events):
             self._refresh()

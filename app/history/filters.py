@@ -13,6 +13,7 @@ from app import phrases
 from app.parts.flow import Flow
 from app.parts.fold import FoldingRow
 from app.parts.roles import clearable
+from runner.audit.filter import UNFORESEEN
 from runner.audit.search import Filter
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from app.look.look import Look
 
 E = TypeVar("E", bound=Enum)
-UNFORESEEN = "yes"
-"""What is asked for of runs that did what nobody had foreseen."""
 
 PAUSE_MS = 150
 """Rest after a key before the search begins."""
@@ -82,7 +81,7 @@ class Filters(QWidget):
         self.finding = _choice("Finding", "All findings")
         self.host = _choice("Host", "All hosts")
         self.unforeseen = _choice("What it did", "Any behaviour")
-        self.unforeseen.addItem("Unforeseen", UNFORESEEN)
+        self.unforeseen.addItem("Not foreseen", UNFORESEEN[1])
         self.further = QToolButton()
         self._look = look
         self._lay_out()

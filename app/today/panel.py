@@ -26,6 +26,7 @@ from app.today.reading import MOST_BARS, TOUCHING, DayRead, read_day, read_news
 from app.today.spans import TimeSpan, midnight, today_ordinal
 from app.today.table import table
 from app.today.tiles import Tiles
+from app.today.unforeseen import is_surprising
 from app.today.worth import Known, ToHistory, ToPage, ToRemember, worth_a_look
 from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged, RequestArrived
@@ -145,12 +146,13 @@ class TodayPanel(QWidget):
         self._take_read(read)
 
     def _continue(self, read: DayRead) -> None:
-        cut = self._read is not None and self._read.cut
+        before = self._read or read
+        cut = before.cut
         self._bars = merged(self._bars, read.bars)
         if len(self._bars) > MOST_BARS:
             newest = sorted(self._bars.values(), key=lambda one: one.begin)[-MOST_BARS:]
             self._bars, cut = {one.id: one for one in newest}, True
-        self._take_read(DayRead(read.shown, (), read.verified, cut))
+        self._take_read(DayRead(read.shown, (), read.verified, before.surprises, cut))
 
     def _take_read(self, read: DayRead) -> None:
         self._asking = False
@@ -182,6 +184,8 @@ class TodayPanel(QWidget):
             return
         if names and not self._news.isActive():
             self._news.start()
+        if any(map(is_surprising, events)):
+            self._behind.start()
         if any(isinstance(event, GrantsChanged) for event in events):
             self._ask_suggestions()
 
@@ -247,6 +251,8 @@ class TodayPanel(QWidget):
             verified=read.verified,
             since=midnight(since) if since else 0.0,
             period=overview.period_state(read.shown),
+            surprises=read.surprises,
+            grants=frozenset(grant.name for grant in self._bridge.memory.grants()),
         )
         self.worth.show_notables(worth_a_look(read.shown, facts))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from app.history.model import titled
 from app.today.bars import Bar, bar
 from app.today.spans import SpanFigures, TimeSpan, midnight, read_span
+from app.today.unforeseen import NONE, Surprises, read_surprises
 from runner.audit.filter import Filter
 from runner.model.events import (
     QuestionAsked,
@@ -41,6 +42,7 @@ class DayRead:
     bars: tuple[Bar, ...]
     verified: float | None
     """When the whole ledger was last found unbroken; None where nobody knows."""
+    surprises: Surprises = NONE
     cut: bool = False
     """There are more requests of the day than bars."""
 
@@ -49,20 +51,25 @@ def read_day(history: History, span: TimeSpan, today: int, verified: Path) -> Da
     """Return the figures of `span`, and the bars of today where that is shown. Raises KnownError."""
     shown = read_span(history, span, today)
     if span is not TimeSpan.TODAY:
-        return DayRead(shown, (), last_verified(verified))
+        return DayRead(shown, (), last_verified(verified), _surprises(history, shown))
     rows = history.lines(Filter(since=midnight(today)), None, MOST_BARS)
     bars = [made for line in titled(history, rows) if (made := bar(line)) is not None]
-    return DayRead(shown, tuple(bars), last_verified(verified), len(rows) == MOST_BARS)
+    cut = len(rows) == MOST_BARS
+    return DayRead(shown, tuple(bars), last_verified(verified), _surprises(history, shown), cut)
 
 
 def read_news(history: History, span: TimeSpan, today: int, names: Collection[str], verified: Path) -> DayRead:
-    """Return the figures, and the bars of the requests `names` alone. Raises KnownError."""
+    """Return the figures, and the bars of the requests `names` alone, without surprises. Raises KnownError."""
     shown = read_span(history, span, today)
     bars: tuple[Bar, ...] = ()
     if span is TimeSpan.TODAY:
         found = list(history.fitting(Filter(since=midnight(today)), names).values())
         bars = tuple(made for line in titled(history, found) if (made := bar(line)) is not None)
     return DayRead(shown, bars, last_verified(verified))
+
+
+def _surprises(history: History, shown: SpanFigures) -> Surprises:
+    return read_surprises(history, midnight(shown.first))
 
 
 def last_verified(path: Path) -> float | None:

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from app import phrases
 from app.parts.amounts import counted
 from app.today.spans import answers, kinds, stopped
+from app.today.unforeseen import NONE
 from runner.audit.counting import HOST
+from runner.audit.filter import UNFORESEEN
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from app.today.spans import SpanFigures
+    from app.today.unforeseen import Surprises
     from runner.approval.hindsight import Past, Suggestion
     from runner.audit.counting import StoppedTry, Tries
     from runner.identity.agents import Agent
@@ -77,11 +80,15 @@ class Known:
     """When the history begins."""
     period: State = field(default_factory=dict)
     """The filter for the span that is shown."""
+    surprises: Surprises = NONE
+    grants: frozenset[str] = frozenset()
+    """The names of those that count now."""
 
 
 def worth_a_look(shown: SpanFigures, facts: Known) -> list[Notable]:
     """Return what stands out, the most pressing first, at most `MOST`."""
     found = [
+        *_surprising(facts),
         *_refused(stopped(shown), facts),
         *_missed(shown, facts),
         *_alike(facts.suggestions),
@@ -90,6 +97,20 @@ def worth_a_look(shown: SpanFigures, facts: Known) -> list[Notable]:
         *_not_verified(facts),
     ]
     return found[:MOST]
+
+
+def _surprising(facts: Known) -> Iterable[Notable]:
+    """Yield the question whether a grant still stands whose run did what nobody foresaw; else that runs did."""
+    asked = [one for one in facts.surprises.passed if one.grant in facts.grants]
+    for one in asked[:2]:
+        words = f"Does the grant {phrases.visible(one.grant)} still stand?"
+        did = phrases.visible(", ".join(one.what))
+        below = f"It let a run of {phrases.visible(one.agent)} pass that was not foreseen in all: {did}"
+        yield Notable("high", words, below, "Rules", ToPage("Rules"))
+    if facts.surprises.runs:
+        words = f"{counted(facts.surprises.runs, 'run')} did what was not foreseen"
+        below = "Programs that no assessment named, hosts, or what the sandbox could not tell"
+        yield Notable("high", words, below, "Show", ToHistory({"unforeseen": UNFORESEEN[1], **facts.period}))
 
 
 def _refused(tried: dict[StoppedTry, Tries], facts: Known) -> Iterable[Notable]:

@@ -48,6 +48,7 @@ from runner.system.places import Places
 from tests.audit import story
 from tests.gui import (
     answered_scenes,
+    behaviour_scenes,
     decision_scenes,
     feed,
     first_scenes,
@@ -588,6 +589,7 @@ MORE: dict[str, Callable[[Scene], object]] = {
     "remember-refused": refused,
     "help": help_page,
     **network_scenes.SCENES,
+    **behaviour_scenes.SCENES,
     **decision_scenes.SCENES,
     **answered_scenes.ANSWERED,
     **first_scenes.FIRST,

@@ -1,0 +1,67 @@
+"""Runs that did what their assessment had not foreseen, and the question whether what let them pass still stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner.audit.filter import UNFORESEEN, Filter
+from runner.audit.removal import ContentRemoved
+from runner.model.decision import Decider
+from runner.model.errors import KnownError
+from runner.model.events import RunFinished
+
+if TYPE_CHECKING:
+    from runner.audit.search import History
+    from runner.model.events import Event
+
+MOST_LOOKED_AT = 50
+"""Requests that are looked through for those that a grant let pass."""
+MOST_READ = 3
+"""Of those: as many are read whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassedRun:
+    """A run that a grant let pass and that did what nobody had foreseen."""
+
+    agent: str
+    title: str
+    grant: str
+    at: float
+    """When it arrived, in seconds since the epoch."""
+    what: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Surprises:
+    """All of a span."""
+
+    runs: int = 0
+    """How many, at most MOST_LOOKED_AT."""
+    passed: tuple[PassedRun, ...] = ()
+    """The newest one of each grant."""
+
+
+NONE = Surprises()
+
+
+def is_surprising(event: Event) -> bool:
+    """Return whether a run has just ended that did what nobody had foreseen."""
+    return isinstance(event, RunFinished) and bool(event.result.observed and event.result.observed.unforeseen)
+
+
+def read_surprises(history: History, since: float) -> Surprises:
+    """Return the runs since then that did what nobody had foreseen. Raises KnownError."""
+    rows = history.page(Filter(unforeseen=UNFORESEEN[1], since=since), limit=MOST_LOOKED_AT)
+    newest = {row.rule: row for row in reversed(rows) if row.decider is Decider.GRANT and row.rule}
+    passed = []
+    for row in list(newest.values())[:MOST_READ]:
+        try:
+            record = history.case(row.id)
+        except (ContentRemoved, KnownError):
+            continue
+        if record is not None and record.result is not None and record.result.observed is not None:
+            what = record.result.observed.unforeseen
+            passed.append(PassedRun(row.agent, row.title, row.rule, row.arrived_at, what))
+    return Surprises(len(rows), tuple(passed))
