@@ -100,6 +100,8 @@ class KeptSandboxList(QWidget):
         self.sure = QPushButton("Remove with its files")
         self.sure.setProperty("kind", "danger")
         self.back = back_button()
+        for button in (self.sure, self.back):
+            button.hide()  # before they come into a layout, which would make room for all of them
         self._ticker = QTimer(self)
         self._ticker.setInterval(TICK_MS)
         self._lay_out()

@@ -99,6 +99,11 @@ class ChangedFilesView(QWidget):
         if named:
             self.view.setCurrentIndex(self.model.index(0, 0))
 
+    @property
+    def shown(self) -> QWidget | None:
+        """What stands beside the list: the difference, or words in its place."""
+        return self._stack.currentWidget()
+
     @Slot(QModelIndex, QModelIndex)
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         if current.row() in (-1, self._chosen) or not self._aside.isVisibleTo(self):

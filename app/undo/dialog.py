@@ -21,6 +21,8 @@ from runner.model.errors import KnownError
 from runner.model.events import SandboxesChanged
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
@@ -137,11 +139,11 @@ class FilesDialog(QDialog):
         if chosen := self._chosen:
             self._say(LOOKING)
             self.undo.setEnabled(False)
-            self._tasks.start("plan", self._show_plan(chosen))
+            self._tasks.start("plan", self._show_plan(chosen, self._bridge.runs.plan_undo(self._sandbox, chosen)))
 
-    async def _show_plan(self, request_id: str) -> None:
+    async def _show_plan(self, request_id: str, answer: Awaitable[UndoPlan]) -> None:
         try:
-            plan = await self._bridge.runs.plan_undo(self._sandbox, request_id)
+            plan = await answer
         except KnownError as error:
             self._rest()
             self._say(str(error))
@@ -169,12 +171,12 @@ class FilesDialog(QDialog):
             for button in (self.sure, self.back):
                 button.setEnabled(False)
             self._say(WORKING)
-            self._tasks.start("undo", self._put_back(plan))
+            self._tasks.start("undo", self._put_back(plan, self._bridge.runs.undo(plan)))
 
-    async def _put_back(self, plan: UndoPlan) -> None:
+    async def _put_back(self, plan: UndoPlan, answer: Awaitable[None]) -> None:
         said = f"The files are what they were before run {plan.run.number}. The agent is told with its next answer."
         try:
-            await self._bridge.runs.undo(plan)
+            await answer
         except KnownError as error:
             said = f"Not put back: {error}"
         for button in (self.sure, self.back):

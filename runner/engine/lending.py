@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Session
     from runner.system.expiry import Expiry
 
+ANSWER_SECONDS = 5.0
+"""For the answer of a run to be recorded, before its files are copied all the same."""
+
 
 @dataclass(slots=True)
 class OpenSandbox:
@@ -39,6 +42,8 @@ class OpenSandbox:
     why: str = ""
     """Why it is removed then."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the answer of its latest run is out: the copy must not hold that up."""
     copying: bool = False
     """Whether the lock is held to copy the files only."""
     packages: PackageSet | None = None
@@ -92,6 +97,9 @@ class Lending:
         """Copy the files after a run, and give the sandbox free."""
         one.copying = True
         try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    await one.answered.wait()
             others = sum(other.past.size for other in self._open.values() if other is not one)
             found = await one.past.end(one.session, one.left, MOST_OF_ALL - others)
         finally:
@@ -113,9 +121,16 @@ class Lending:
             if self._open.get(one.kept.id) is one:
                 await one.past.look(one.session, one.left)
 
+    def answer(self, request: Request) -> None:
+        """Note that a request was answered."""
+        one = self._open.get(request.sandbox)
+        if one is not None and one.past.running in ("", request.id):
+            one.answered.set()
+
     async def begin_run(self, request: Request) -> None:
         """Note that a run begins, once there is a copy of the files; call it inside `used`."""
         one = self.held(request.sandbox)
+        one.answered.clear()
         await one.past.look(one.session, one.left)
         one.past.begin(request)
 

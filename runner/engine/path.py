@@ -276,6 +276,7 @@ class Path:
         if not case.answer.done():
             limit = 2 * 1024 * self._parts.configuration.settings.max_output_kb
             case.answer.set_result(answer.bounded(limit))
+        self._sandboxes.lending.answer(case.request)
         self._cases.close(case)
 
     async def _deny_unwritten(self, case: Case, failure: LedgerFailed) -> Decision:

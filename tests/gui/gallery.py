@@ -56,6 +56,7 @@ from tests.gui import (
     network_scenes,
     opened,
     record,
+    undo_scenes,
 )
 from tests.gui.loop import in_loop
 from tests.gui.shots import (
@@ -593,6 +594,7 @@ MORE: dict[str, Callable[[Scene], object]] = {
     **decision_scenes.SCENES,
     **answered_scenes.ANSWERED,
     **first_scenes.FIRST,
+    **undo_scenes.SCENES,
 }
 OPENABLE = (
     "queue-waiting",
