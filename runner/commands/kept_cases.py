@@ -70,7 +70,7 @@ def _remove(cases: DisputedCases, chosen: Sequence[DisputedLine], *, agree: bool
 def _listed(lines: Sequence[DisputedLine], again: Sequence[Reassessed], cases: DisputedCases) -> Iterator[str]:
     where = in_one_line(str(cases.path))
     if not lines:
-        yield "No cases are kept. In the window, Why this class? and Wrong class keep one."
+        yield "No cases are kept. In the window, Why this class? and Wrong level keep one."
         yield f"They would be in {where}."
         return
     for one in again:
