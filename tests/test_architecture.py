@@ -40,7 +40,7 @@ ROOMS = {
         today first_start
         review history
         queue running agents doctor help
-        files network packages behaviour undo
+        files network packages behaviour undo why
         bridge
         registry
         decisions just_now

@@ -45,6 +45,7 @@ SHOWN_BY_TESTS = {
     "assent images": "tests/containers/test_images.py::test_the_command_builds_what_is_missing_and_tells_how_far_it_is",
     "make images": "tests/containers/test_images.py::test_the_command_builds_what_is_missing_and_tells_how_far_it_is",
     "assent assess FILE": "tests/commands/test_assess.py::test_text_names_level_line_reason_and_what_is_touched",
+    "assent assess --kept": "tests/commands/test_kept_cases.py::test_cases_are_listed_with_what_is_said_of_them_now",
     "make fuzz": "tests/fuzz/test_targets.py::test_what_failed_once_fails_no_more",
     "make soak": "tests/soak/test_soak.py::test_a_console_that_agents_ask_for_a_moment",
     "make kill": "tests/soak/test_soak.py::test_a_console_that_is_killed",

@@ -94,7 +94,7 @@ class Window(QWidget):
         self.navigation = Navigation(look, self._whole)
         self.fatigue = Fatigue(cases, parent=self)
         self.pages = PageShelf(cases, bridge, look, places, self._inside)
-        self.deciding = Deciding(cases, bridge, look, self.pages.stack)
+        self.deciding = Deciding(cases, bridge, look, places, self.pages.stack)
         self.aftermath = Aftermath(self.deciding, cases, bridge, look)
         self.attending = Attending(self.deciding, cases, bridge)
         self.hurry = Hurry(cases, look, self._on_screen, self._inside)

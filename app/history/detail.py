@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from app.look.look import Look
+    from app.why.keeping import CaseKeeping
     from runner.audit.search import CaseRecord, ContentRemoved
     from runner.model.result import CapturedFile
 
@@ -76,9 +77,10 @@ class Detail(QFrame):
         look: Look,
         open_folder: Callable[[Path], bool],
         read: Callable[[CapturedFile], bytes],
+        keeping: CaseKeeping | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        """`read` gives the content of a file that a run created; raises KnownError."""
+        """`read` gives the content of a file that a run created; raises KnownError. `keeping` as in `WhySection`."""
         super().__init__(parent)
         self._look = look
         self._record: CaseRecord | None = None
@@ -110,7 +112,7 @@ class Detail(QFrame):
         self.hosts = ContactsView(look)
         self.behaviour = BehaviourView(look)
         self.plan = PlanView(look)
-        self.facts = RecordFacts(look, open_folder)
+        self.facts = RecordFacts(look, open_folder, keeping)
         self.extras = {
             name: CodeView(look)
             for name in (VERSION, WITHHELD, "Result", "Variables", "Input", "Known files", PROGRAMS)
@@ -126,8 +128,14 @@ class Detail(QFrame):
         self.timeline.pointed.connect(self._point_at_line)
         self.output.pane.line_pressed.connect(self._point_at_moment)
         self.tabs.currentChanged.connect(self._tab_chosen)
+        self.facts.line_picked.connect(self._show_line)
         self.output.saved.connect(self._saved)
         self.output.failed.connect(self._say)
+
+    @Slot(int)
+    def _show_line(self, line: int) -> None:
+        self.tabs.setCurrentWidget(self.code)
+        self.code.scroll_to(line)
 
     def look_for(self, text: str) -> None:
         """Mark the words of a search in code and output."""

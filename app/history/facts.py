@@ -5,18 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import phrases
 from app.history import words
 from app.parts.plain import plain_label
 from app.parts.sections import Listed, Pairs, Section
+from app.why.section import WhySection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.look.look import Look
+    from app.why.keeping import CaseKeeping
     from runner.audit.search import CaseRecord
 
 GONE = "The file is no longer there."
@@ -26,14 +28,29 @@ NOT_OPENED = "No program here opens folders."
 class RecordFacts(QScrollArea):
     """A column of headings with pairs and lines; plain text, and all of it can be marked and copied."""
 
-    def __init__(self, look: Look, open_folder: Callable[[Path], bool], parent: QWidget | None = None) -> None:
-        """`open_folder` shows a folder in a program of the desktop; False where there is none."""
+    line_picked = Signal(int)
+    """A line of the code."""
+
+    def __init__(
+        self,
+        look: Look,
+        open_folder: Callable[[Path], bool],
+        keeping: CaseKeeping | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        """`open_folder` shows a folder in a program of the desktop; False where there is none.
+
+        `keeping` as in `WhySection`.
+        """
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("What is recorded of this request")
         self._why = Listed(look, "Why")
+        self.reasons = WhySection(look, keeping)
+        self.reasons.line_picked.connect(self.line_picked)
+        self._why.add(self.reasons)
         self._decision = Pairs(look, "Decision")
         self._sender = Pairs(look, "Sent by")
         self._run = Pairs(look, "Run")
@@ -55,6 +72,7 @@ class RecordFacts(QScrollArea):
         level = record.row.level
         self._why.rename(f"Why: {level.name} class" if level else "Why")
         self._why.show_lines(words.assessed(record))
+        self.reasons.show_subject(record.request, record.assessment)
         self._decision.show_pairs(words.decision(record))
         self._sender.show_pairs(words.sender(record))
         self._run.show_pairs(words.run(record))

@@ -26,6 +26,7 @@ from app.parts.fold import Folding, Pages
 from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
 from app.parts.roles import clearable
+from app.why.keeping import CaseKeeping
 from runner.audit import captures
 from runner.audit.row import Row
 from runner.audit.search import ContentRemoved, UnreadableRow
@@ -78,7 +79,7 @@ class HistoryPanel(QWidget):
         self._reader = Reader(places.ledger, "record", self)
         self.filters = Filters(look)
         self.list = HistoryList(places.ledger, look)
-        self.detail = Detail(look, show_folder, partial(captures.read, places))
+        self.detail = Detail(look, show_folder, partial(captures.read, places), CaseKeeping(places.disputed, self))
         self.checking = Checking(places, vouching, self)
         self.verify = QPushButton(VERIFY)
         self.verify.setToolTip("Check that every entry of the ledger is as it was written")

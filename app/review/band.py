@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app import attention, phrases, rehearsals
 from app.parts.chips import ChipRow, Fact
+from app.parts.link import LinkButton
 from app.parts.plain import plain_label, tip
 from app.review.containment import of_card, refusals
 
@@ -106,38 +107,6 @@ class VerdictBand(QWidget):
         painter.setBrush(QColor(tokens.ink(self._level)))
         painter.drawRoundedRect(QRectF(0, 0, px(4), self.height()), px(2), px(2))
         painter.end()
-
-
-class LinkButton(QPushButton):
-    """Words in the color of a link on one line; cut at the end where there is no room, all of it in the tool tip."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._words = ""
-        self.setProperty("kind", "link")
-        self.setAutoDefault(False)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-
-    def say(self, words: str) -> None:
-        """Show `words`."""
-        self._words = words
-        self.setAccessibleName(words)
-        self.setToolTip(tip(words))
-        self._elide()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._elide()
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(0, super().minimumSizeHint().height())
-
-    def _elide(self) -> None:
-        shown = self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, max(0, self.width() - 4))
-        # Qt takes an ampersand in the words of a button for a shortcut.
-        self.setText(shown.replace("&", "&&"))
 
 
 def _look_at(assessment: Assessment | None, code: str) -> tuple[int, str]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from app.cards import Card, Cards
     from app.look.look import Look
     from runner.model.events import Event
+    from runner.system.places import Places
 
 LEAST = 600
 """Width below which the queue and the request take turns."""
@@ -43,7 +44,9 @@ class Deciding(QWidget):
     declined = Signal(str, str)
     """Request id, and why an answer to it was not taken."""
 
-    def __init__(self, cases: Cards, bridge: EngineLink, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, cases: Cards, bridge: EngineLink, look: Look, places: Places, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
@@ -55,7 +58,7 @@ class Deciding(QWidget):
         self.queue = QueuePanel(cases, look, self.split)
         self.beside = Pages(self.split)
         """The review, or what else is shown in its place."""
-        self.review = ReviewPanel(cases, bridge, look, self.beside)
+        self.review = ReviewPanel(cases, bridge, look, places.disputed, self.beside)
         self.beside.addWidget(self.review)
         self.split.setStretchFactor(0, 0)
         self.split.setStretchFactor(1, 1)

@@ -14,6 +14,7 @@ from app.parts.column import ScrollColumn
 from app.parts.sections import Listed, Pairs, Section, wrapped_label
 from app.review.findings import FindingsList
 from app.review.narrowing import Narrowing
+from app.why.section import WhySection
 from runner.model.request import NetworkMode
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from app.cards import Card
     from app.look.look import Look
+    from app.why.keeping import CaseKeeping
     from runner.model.assessment import Finding, Touch
     from runner.model.kept_sandbox import Kept
     from runner.model.request import ClientTool, Request
@@ -37,17 +39,21 @@ class Facts(ScrollColumn):
 
     line_picked = Signal(int)
 
-    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, look: Look, keeping: CaseKeeping | None = None, parent: QWidget | None = None) -> None:
+        """`keeping` as in `WhySection`."""
         super().__init__("Details of this request", parent)
         self._look = look
         self._why = Section(look, "Why")
         self._reasons = wrapped_label(look)
+        self.reasons = WhySection(look, keeping)
+        self.reasons.line_picked.connect(self.line_picked)
         self.findings = FindingsList(look)
         self.findings.picked.connect(self.line_picked)
         self.narrowing = Narrowing()
         self.narrowing.changed.connect(self._narrow)
         self._found: tuple[Finding, ...] = ()
         self._why.add(self._reasons)
+        self._why.add(self.reasons)
         self._why.add(self.narrowing)
         self._why.add(self.findings)
         self.reach = ReachSection(look)
@@ -71,6 +77,7 @@ class Facts(ScrollColumn):
         self._why.rename(attention.class_words(card) or "Not assessed yet")
         self._reasons.setText("\n".join(map(phrases.visible, _reasons(card))))
         self._reasons.setVisible(bool(self._reasons.text()))
+        self.reasons.show_subject(card.request, assessment)
         self._found = assessment.findings if assessment else ()
         self.narrowing.offer(self._found, card.id)
         self._narrow()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from app.review.guard import ClickGuard
     from app.review.under_review import UnderReview
+    from app.why.keeping import CaseKeeping
 
 WIDE = 1270
 """Width from which the details stand beside the code: a window of 1700 pixels."""
@@ -30,13 +31,20 @@ CODE_WIDTH = 960
 class RequestPage(QWidget):
     """All widgets of a request under review. The details are a tab, or a third column where there is room."""
 
-    def __init__(self, look: Look, under_review: UnderReview, guard: ClickGuard, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        look: Look,
+        under_review: UnderReview,
+        guard: ClickGuard,
+        keeping: CaseKeeping,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._look = look
         self.header = Header(look)
         self.band = VerdictBand(look, self)
         self.reading = ReadingPane(look, under_review, self)
-        self.facts = Facts(look)
+        self.facts = Facts(look, keeping)
         self.limits = LimitsSection(look)
         # What a person may change stands above what is the same each time.
         self.facts.column.insertWidget(self.facts.column.count() - 2, self.limits)

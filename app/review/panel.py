@@ -20,6 +20,7 @@ from app.review.page import RequestPage
 from app.review.reading import CODE
 from app.review.steady import Steady
 from app.review.under_review import UnderReview
+from app.why.keeping import CaseKeeping
 from runner.model.decision import Decider
 from runner.model.events import (
     ApprovalArmed,
@@ -37,6 +38,7 @@ from runner.model.request import NEW_PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
@@ -67,7 +69,10 @@ class ReviewPanel(QFrame):
     move_on = Signal()
     """The person is through with a request that is over."""
 
-    def __init__(self, cards: Cards, bridge: EngineLink, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, cards: Cards, bridge: EngineLink, look: Look, disputed: Path, parent: QWidget | None = None
+    ) -> None:
+        """`disputed` is the file of requests of which the person says that their level is wrong."""
         super().__init__(parent)
         self._cards = cards
         self._bridge = bridge
@@ -76,7 +81,7 @@ class ReviewPanel(QFrame):
         self.guard = ClickGuard(self._can_be_answered)
         self.setProperty("card", True)
         self._stack = QStackedWidget(self)
-        self.page = RequestPage(look, self._under_review, self.guard, self._stack)
+        self.page = RequestPage(look, self._under_review, self.guard, CaseKeeping(disputed, self), self._stack)
         reading, foot = self.page.reading, self.page.foot
         self.editing = VersionEditing(self._under_review, reading, foot, bridge, self)
         self.answering = Answering(self._under_review, self.page, self.guard, self.editing, bridge, cards)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.model.request import Language, Request, Tool
+from runner.risk import why_words
+from runner.risk.why import reasons_for
 from runner.system.places import Places
 
 if TYPE_CHECKING:
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
 
     from runner.model.assessment import Assessment
     from runner.model.span import Span
+    from runner.risk.why import ClassReasons
 
 EPILOG = """\
 Exit codes: 0 nothing stands out or findings below CRITICAL, 3 CRITICAL, 1 the file or the person's own rules cannot
-be read, 2 the command line is wrong.
+be read, 2 the command line is wrong. With --kept 0, or 1 where a kept case cannot be read.
 """
 CRITICAL = 3
 TOUCHED = (
@@ -34,8 +37,15 @@ TOUCHED = (
 
 def main(argv: Sequence[str]) -> int:
     """Run the command; return its exit code, as in EPILOG."""
-    arguments = parser().parse_args(argv)
+    reader = parser()
+    arguments = reader.parse_args(argv)
+    if (wrong := _wrong(arguments)) is not None:
+        reader.error(wrong)
     try:
+        if arguments.kept:
+            from runner.commands import kept_cases
+
+            return kept_cases.run(arguments, Places.standard())
         return run(arguments, Places.standard())
     except KnownError as error:
         sys.stderr.write(f"assent: {error}\n")
@@ -55,9 +65,26 @@ def parser() -> argparse.ArgumentParser:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments to a parser, which may be one of a sub-command."""
-    parser.add_argument("file", help="the code; - for standard input")
+    parser.add_argument("file", nargs="?", help="the code; - for standard input")
     parser.add_argument("--language", choices=[one.value for one in Language], help="default: by the file's name")
     parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
+    parser.add_argument("--explain", action="store_true", help="say what holds the class, and what would change it")
+    kept = parser.add_argument_group("requests of which you said that their class is wrong")
+    kept.add_argument("--kept", action="store_true", help="list them, each with what the classifier says of it now")
+    kept.add_argument("--show", metavar="ID", help="with --kept: show one, with its code")
+    kept.add_argument("--remove", metavar="ID", nargs="+", help="with --kept: remove some, after asking")
+    kept.add_argument("--yes", action="store_true", help="with --remove: do not ask")
+
+
+def _wrong(arguments: argparse.Namespace) -> str | None:
+    """Return what is wrong with the options together."""
+    if arguments.kept:
+        if arguments.file is not None or arguments.explain:
+            return "--kept is about the kept cases, not about a file"
+        return "the kept cases are listed as text or JSON" if arguments.format == "sarif" else None
+    if arguments.show or arguments.remove or arguments.yes:
+        return "--show, --remove and --yes go with --kept"
+    return "the following arguments are required: file" if arguments.file is None else None
 
 
 def run(arguments: argparse.Namespace, places: Places) -> int:
@@ -70,18 +97,67 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
     found = own.read(places.config / own.FOLDER)
     if found.problems:
         raise KnownError(" ".join(found.problems), "Correct the file; until then nobody can say what it would find.")
-    assessment = found.assess(Request("", "", Tool.CODE_EXECUTE, 0.0, language, code))
+    request = Request("", "", Tool.CODE_EXECUTE, 0.0, language, code)
+    assessment = found.assess(request)
+    reasons = reasons_for(request, assessment) if arguments.explain else None
     match arguments.format:
         case "json":
-            text = json.dumps(as_data(assessment, arguments.file, language), indent=2)
+            text = json.dumps(as_data(assessment, arguments.file, language) | _explained(reasons), indent=2)
         case "sarif":
             from runner.commands import sarif
 
-            text = json.dumps(sarif.log(assessment, arguments.file, _version()), indent=2)
+            log = sarif.log(assessment, arguments.file, _version())
+            log["runs"][0]["properties"] |= _explained(reasons)
+            text = json.dumps(log, indent=2)
         case _:
-            text = "\n".join(as_text(assessment, arguments.file))
+            lines = as_text(assessment, arguments.file)
+            text = "\n".join(lines if reasons is None else [*lines, "", *explained(reasons)])
     sys.stdout.write(text + "\n")
     return CRITICAL if assessment.level is Level.CRITICAL else 0
+
+
+def explained(reasons: ClassReasons) -> list[str]:
+    """Return lines for a person: why the class is what it is, why not lower and why not higher."""
+    from runner.commands.terminal import in_one_line
+
+    lines: list[str] = []
+    for heading, sentences in why_words.told(reasons):
+        lines += [f"{heading}:"] if heading else []
+        lines += [f"  {in_one_line(sentence)}" for sentence in sentences]
+    return lines
+
+
+def _explained(reasons: ClassReasons | None) -> dict[str, object]:
+    """Return the same for programs, under `why`; nothing where it is not asked for."""
+    if reasons is None:
+        return {}
+    holding = [
+        {
+            "line": one.line or None,
+            "findings": [finding.id for finding in one.findings],
+            "remains": one.remains.name if one.remains is not None else None,
+            "unread": one.unread,
+        }
+        for one in reasons.holding
+    ]
+    lower = [
+        {
+            "level": one.level.name,
+            "possible": one.possible,
+            "remains": one.remains.name,
+            "without": [{"id": found.id, "line": found.span.line or None} for found in one.without],
+        }
+        for one in reasons.lower
+    ]
+    return {
+        "why": {
+            "by_itself": reasons.base.name if reasons.base is not None else None,
+            "holding": holding,
+            "lower": lower,
+            "raised_by": {level.name: list(words) for level, words in reasons.raised_by},
+            "text": [{"heading": heading, "lines": list(lines)} for heading, lines in why_words.told(reasons)],
+        }
+    }
 
 
 def as_text(assessment: Assessment, file: str) -> list[str]:

@@ -80,7 +80,7 @@ def prune_history(arguments: argparse.Namespace, places: Places) -> int:
         _say(plan.sentence)
     if arguments.dry_run:
         return 0
-    if plan is not None and plan.count and not arguments.yes and not _agreed():
+    if plan is not None and plan.count and not arguments.yes and not agreed():
         return 1
     left = asyncio.run(_carry_out(plan, places)) if plan is not None and plan.count else ""
     if arguments.compact:
@@ -153,7 +153,7 @@ def _pin() -> str:
     return getpass.getpass("Your PIN: ")
 
 
-def _agreed() -> bool:
+def agreed() -> bool:
     """Return whether the person at the terminal wants it; nobody else is asked."""
     if not sys.stdin.isatty():
         raise KnownError("Nothing was removed: nobody can be asked here.", "Add --yes.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import hmac
 import json
@@ -31,9 +30,10 @@ from runner.identity.agent_file import (
 from runner.identity.allowance import Allowance
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
+from runner.system.file_lock import held
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from runner.system.places import Places
@@ -238,7 +238,7 @@ class Agents:
     def _change(self, change: Callable[[dict[str, Agent]], dict[str, Agent]]) -> None:
         """Apply `change` to the table in the file and write the result. Raises KnownError."""
         try:
-            with self._locked():
+            with held(self._file, LOCK_SECONDS):
                 # Regardless of the stamp: no other process writes from here on.
                 self._stamp = None
                 self.refresh()
@@ -259,33 +259,13 @@ class Agents:
         before, self._last_read = self._last_read, {}
         self._report_lost(before)
 
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the lock on the list. Raises OSError, also where another process holds it too long."""
-        lock = self._file.with_name(f"{self._file.name}.lock")
-        lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            end = time.monotonic() + LOCK_SECONDS
-            while True:
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > end:
-                        raise
-                    time.sleep(0.005)
-            yield
-        finally:
-            os.close(descriptor)
-
     def _remove_leftovers(self) -> None:
         """Remove temporary files of writers that were killed."""
         folder = self._file.parent
         drafts = (f"{self._file.name}.*.new", f".{self._file.name}.*.new")
         if not any(path for pattern in drafts for path in folder.glob(pattern)):
             return
-        with contextlib.suppress(OSError), self._locked():
+        with contextlib.suppress(OSError), held(self._file, LOCK_SECONDS):
             for pattern in drafts:
                 for path in folder.glob(pattern):
                     path.unlink(missing_ok=True)

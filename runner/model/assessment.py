@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from runner.model.span import WHOLE, Span
 from runner.model.verdict import RiskVerdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Level(IntEnum):
@@ -82,6 +85,8 @@ class Assessment:
     """The findings in order of place."""
     touch: Touch = field(default_factory=Touch)
     verdict: RiskVerdict = field(default_factory=RiskVerdict)
+    base: Level | None = None
+    """The class of this kind of request by itself, whatever is found; None where that is not known."""
 
     @property
     def attention(self) -> Level | None:
@@ -93,4 +98,9 @@ class Assessment:
         return None if worst is Level.LOW else worst
 
 
-__all__ = ["WHOLE", "Assessment", "Capability", "Finding", "Level", "Span", "Touch"]
+def combined(base: Level, findings: Iterable[Finding]) -> Level:
+    """Return the class of a request that has `base` by itself and in which `findings` were found."""
+    return max((base, *(finding.level for finding in findings)))
+
+
+__all__ = ["WHOLE", "Assessment", "Capability", "Finding", "Level", "Span", "Touch", "combined"]

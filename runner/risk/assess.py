@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, combined
 from runner.model.request import Language, Request
 from runner.model.verdict import RiskVerdict
 from runner.risk.handed import Handed, assess_handed, read_as, size, variables
@@ -86,11 +86,11 @@ class Classifier:
         judged: dict[int, Judged] = {}
         findings += self._judged(trail, lines, judged)
         ordered = in_order(findings)
-        level = max((finding.level for finding in ordered), default=Level.HIGH)
         targets = self._knowledge.targets
         touch = touched(request, trail, targets)
         verdict = verdict_on(request, trail, lines, ordered, judged, targets)
-        return Assessment(max(level, Level.HIGH), _reasons(ordered), ordered, touch, verdict)
+        level = combined(Level.HIGH, ordered)
+        return Assessment(level, _reasons(ordered), ordered, touch, verdict, base=Level.HIGH)
 
     def _follow(self, request: Request, nested: Nested, rest: str) -> None:
         """Follow `rest`, which is the code of `request` without what runs files that are followed by themselves."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch, combined
 from runner.model.request import Request, Tool
 from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.risk.assess import in_order
@@ -100,11 +100,11 @@ def _edit(request: Request, classify: Callable[[Request], Assessment]) -> Assess
         parts = tuple(Patched("Update File", path, request.code) for path in request.files)
     findings: list[Finding] = []
     inner = ""
-    level, touch = Level.MEDIUM, Touch(files=request.files)
+    base, touch = Level.MEDIUM, Touch(files=request.files)
     for part in parts:
         findings += _place(part, folder)
         found = assess_content(part.path, _complete(part, classify), classify=classify)
-        level = max(level, found.level)
+        base = max(base, found.base or found.level)
         # Lines of a part are not those of the patch.
         whole = len(parts) > 1 or bool(patched(request.code))
         # A piece of a file is not read as a whole one.
@@ -114,7 +114,7 @@ def _edit(request: Request, classify: Callable[[Request], Assessment]) -> Assess
         inner = inner or (found.verdict.sentence.partition("; if run: ")[2] if len(parts) == 1 else "")
     if not parts:
         findings.append(_finding("edit.unread", Level.CRITICAL, "", "It cannot be read which files would change."))
-    return _concluded(level, findings, CHANGES, touch, _changed(parts, folder, findings, inner))
+    return _concluded(base, findings, CHANGES, touch, _changed(parts, folder, findings, inner))
 
 
 VERBS = {"Add File": "writes", "Delete File": "deletes", "Move to": "moves something to"}
@@ -204,13 +204,12 @@ def _fetch(request: Request) -> Assessment:
 
 
 def _concluded(
-    least: Level, findings: Iterator[Finding] | list[Finding], reason: str, touch: Touch, verdict: RiskVerdict
+    base: Level, findings: Iterator[Finding] | list[Finding], reason: str, touch: Touch, verdict: RiskVerdict
 ) -> Assessment:
     ordered = in_order(findings)
-    level = max((least, *(finding.level for finding in ordered)))
     worst = sorted(ordered, key=lambda finding: -finding.level)
     reasons = tuple(dict.fromkeys((*(finding.reason for finding in worst), reason)))
-    return Assessment(level, reasons, ordered, touch, verdict)
+    return Assessment(combined(base, ordered), reasons, ordered, touch, verdict, base=base)
 
 
 def _both(one: Touch, other: Touch) -> Touch:

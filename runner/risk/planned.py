@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch, combined
 from runner.model.plan import Oddity, Registry
 from runner.model.request import NetworkMode
 from runner.model.verdict import MOST_ACTS, RiskVerdict, Verb, VerdictAct
@@ -39,13 +39,14 @@ def assess_installing(request: Request) -> Assessment:
         shown = ", ".join(request.packages)[:200]
         found = Finding("package.unknown", Level.CRITICAL, Capability.PACKAGES, WHOLE, shown, reason, "T1195.001")
         touch = Touch(packages=request.packages)
-        return Assessment(Level.CRITICAL, (reason,), (found,), touch, RiskVerdict(reason))
+        level = combined(Level.HIGH, (found,))
+        return Assessment(level, (reason,), (found,), touch, RiskVerdict(reason), base=Level.HIGH)
     findings = (*planned(plan, request.received_at), *_reached(request))
-    level = max((finding.level for finding in findings), default=Level.HIGH)
+    level = combined(Level.HIGH, findings)
     reasons = tuple(dict.fromkeys(one.reason for one in sorted(findings, key=lambda one: -one.level)))
     named = tuple(package.title for package in plan.packages[:MOST])
     verdict = _verdict(plan, findings)
-    return Assessment(max(level, Level.HIGH), reasons or (INSTALLS,), findings, Touch(packages=named), verdict)
+    return Assessment(level, reasons or (INSTALLS,), findings, Touch(packages=named), verdict, base=Level.HIGH)
 
 
 SAYS = {

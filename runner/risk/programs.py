@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, combined
 from runner.model.plan import ProgramKind
 from runner.model.request import Language, Request, Tool
 
@@ -38,7 +38,9 @@ def with_programs(assessment: Assessment, request: Request, classify: Callable[[
     reasons = tuple(
         dict.fromkeys((*assessment.reasons, *(one.reason for one in sorted(found, key=lambda f: -f.level))))
     )
-    return replace(assessment, level=Level.CRITICAL, reasons=reasons, findings=(*assessment.findings, *found))
+    findings = (*assessment.findings, *found)
+    level = combined(Level.CRITICAL, findings)
+    return replace(assessment, level=level, reasons=reasons, findings=findings, base=Level.CRITICAL)
 
 
 def _found(

@@ -48,11 +48,11 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
 
 
 def _plain(reason: str) -> Assessment:
-    return Assessment(Level.LOW, (reason,), verdict=RiskVerdict(reason))
+    return Assessment(Level.LOW, (reason,), verdict=RiskVerdict(reason), base=Level.LOW)
 
 
 def _looks(request: Request, reason: str, verb: Verb) -> Assessment:
     name = file_name("".join(request.files)) if request.files else "its sandbox"
     clause = f"hands {name} to the agent" if verb is Verb.READS else f"tells the agent what is in {name}"
     verdict = plain_verdict([clause], VerdictAct(verb, name))
-    return Assessment(Level.MEDIUM, (reason,), touch=Touch(files=request.files), verdict=verdict)
+    return Assessment(Level.MEDIUM, (reason,), touch=Touch(files=request.files), verdict=verdict, base=Level.MEDIUM)

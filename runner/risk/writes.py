@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch, combined
 from runner.model.request import Language, Request, Tool
 from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.model.workspace import WORKSPACE
@@ -71,10 +71,10 @@ def assess_content(
     elif language is None and executable and not content.startswith(("#!", "\x7fELF")):
         language = Language.SHELL  # what a shell takes it for
     touch = Touch(files=(path,))
-    level = Level.MEDIUM
+    base = Level.MEDIUM
     inner = ""
     if language is not None or executable or content.startswith("#!") or PROGRAMS.match(path):
-        level = Level.HIGH
+        base = Level.HIGH
         reason = "This file can be started as a program." if run is None else "A tool runs what stands in this file."
         findings.append(Finding("write.program", Level.LOW, Capability.FILES, WHOLE, path[:200], reason, "T1059"))
     if language is not None:
@@ -87,10 +87,10 @@ def assess_content(
         # In a text nothing is hidden from an interpreter, only from who reads it.
         findings += (replace(trick, level=min(trick.level, Level.HIGH)) for trick in tricks(Lines(content)))
     ordered = in_order(findings)
-    level = max((level, *(finding.level for finding in ordered)))
     worst = sorted(ordered, key=lambda finding: -finding.level)
     reasons = tuple(dict.fromkeys(finding.reason for finding in worst)) or ("Writes an ordinary file.",)
-    return Assessment(level, reasons, ordered, touch, on_file("writes", path, ordered, inner))
+    verdict = on_file("writes", path, ordered, inner)
+    return Assessment(combined(base, ordered), reasons, ordered, touch, verdict, base=base)
 
 
 def _of_kind(path: str, content: str, run: RunFile) -> Iterator[Finding]:

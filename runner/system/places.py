@@ -120,6 +120,11 @@ class Places:
         return self.data / "secrets.json"
 
     @property
+    def disputed(self) -> Path:
+        """File with requests of which the person said that their class is wrong, with their code."""
+        return self.data / "disputed.jsonl"
+
+    @property
     def artifacts(self) -> Path:
         return self.data / "artifacts" / "executions"
 

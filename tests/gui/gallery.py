@@ -36,12 +36,14 @@ from runner.engine import history_opening, sandbox_watch
 from runner.identity.agents import Agent
 from runner.identity.pin import PinRefused, PinState
 from runner.model.assessment import Level
+from runner.model.codec import encode
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import ApprovalArmed, EngineTroubled, RequestJoined
 from runner.model.recorded import record_of
 from runner.model.request import Language
 from runner.model.result import Outcome
+from runner.risk.tools import weigh
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
 from runner.system.places import Places
@@ -57,6 +59,7 @@ from tests.gui import (
     opened,
     record,
     undo_scenes,
+    why_scenes,
 )
 from tests.gui.loop import in_loop
 from tests.gui.shots import (
@@ -499,6 +502,20 @@ def history_files(scene: Scene) -> None:
     panel.detail.timeline.point(9.25)
 
 
+def history_why(scene: Scene) -> None:
+    """Why a request of the past had its class."""
+    one = story.request("why", "claude-code", why_scenes.CODE, "Set up the tool")
+    one = replace(one, language=Language.SHELL)
+    told = record.ran(one, feed.result(Outcome.OK, "done"))
+    steps = [(kind, name, encode(weigh(one)) if kind == "assessed" else body) for kind, name, body in told]
+    panel = history_of(scene, "why", lambda places: record.ledger(places.ledger, steps))
+    until(lambda: panel.list.model.rowCount() == 1)
+    panel.list.view.setCurrentIndex(panel.list.model.index(0, 0))
+    until(lambda: panel.detail.record is not None)
+    panel.detail.tabs.setCurrentWidget(panel.detail.facts)
+    panel.detail.facts.reasons.toggle.click()
+
+
 def history_compare(scene: Scene) -> None:
     panel = history_of(scene, "varied", lambda places: record.ledger(places.ledger, record.varied()))
     until(lambda: panel.list.model.rowCount() > 1)
@@ -595,6 +612,8 @@ MORE: dict[str, Callable[[Scene], object]] = {
     **answered_scenes.ANSWERED,
     **first_scenes.FIRST,
     **undo_scenes.SCENES,
+    **why_scenes.SCENES,
+    "history-why": history_why,
 }
 OPENABLE = (
     "queue-waiting",

@@ -1,0 +1,1 @@
+"""Why a request has its class, for the person, who may find it wrong."""
