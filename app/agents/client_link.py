@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.clients.connection import ClientConnections
 from runner.clients.known import CLIENTS
+from runner.identity.agent_changes import WINDOW
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
 
@@ -94,7 +95,7 @@ class ClientLink:
 
     def _connections(self, engine: Engine) -> ClientConnections:
         # Its own view of the list: that of the engine is for the engine's thread.
-        return ClientConnections(engine.parts.places, Agents(engine.parts.places), os.environ, self._home)
+        return ClientConnections(engine.parts.places, Agents(engine.parts.places, by=WINDOW), os.environ, self._home)
 
     def _states(self, engine: Engine) -> tuple[ClientState, ...]:
         connections = self._connections(engine)

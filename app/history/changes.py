@@ -14,6 +14,7 @@ from app.parts.empty import EmptyState
 from app.parts.lines import SUMMARY, Summary, list_view
 from runner.audit.changes import MOST, read_changes
 from runner.model.errors import KnownError
+from runner.system.clock import LAST_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.audit.changes import RecordedChange
 
-YOU, AGENT, ASSENT = "by a person", "by the agent", "by Assent"
+YOU, AGENT, ASSENT, COMMAND = "by a person", "by the agent", "by Assent", "by a command"
 _DOT = " \N{MIDDLE DOT} "
 _NOWHERE = QModelIndex()
 LONGEST = 300
@@ -84,6 +85,17 @@ def _of_history(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> 
 
 def _of_agent(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
     """Return what became of an agent, who did that, and the ink for that."""
+    what, who, ink = _of_agent_here(kind, body)
+    if body.get("by") != "command":
+        return what, who, ink
+    at = body.get("made")
+    if not isinstance(at, int | float) or not 0 < at <= LAST_TIME:
+        return what, COMMAND, ink
+    # Perhaps long before it was recorded: no console was open.
+    return _DOT.join((what, f"made {phrases.when(at)}")), COMMAND, ink
+
+
+def _of_agent_here(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
     name, new = (phrases.visible(str(body.get(key, ""))[:LONGEST]) for key in ("agent", "to"))
     match kind:
         case "agent-seen":

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from app.look.look import Look
     from runner.audit.export.exporting import Exported
+    from runner.system.places import Places
 
 CANCEL = "Cancel"
 FILTERS = {
@@ -40,7 +41,7 @@ class Exporting(QObject):
 
     def __init__(
         self,
-        ledger: Path,
+        places: Places,
         look: Look,
         wanted: Callable[[], Filter],
         chosen: Callable[[], str],
@@ -48,7 +49,7 @@ class Exporting(QObject):
     ) -> None:
         """`wanted` gives the present filter, `chosen` the request that is shown, or nothing."""
         super().__init__(parent)
-        self._ledger = ledger
+        self._places = places
         self._wanted = wanted
         self._chosen = chosen
         self._errands = Errands("export", self)
@@ -77,7 +78,7 @@ class Exporting(QObject):
         """Write to `path`, unless an export is under way. `replace`: the person has agreed to replace a file there."""
         if self._export is not None:
             return
-        export = self._export = HistoryExport(self._ledger, kind, wanted, names)
+        export = self._export = HistoryExport(self._places.ledger, kind, wanted, names, self._places.exports)
         # The thread must end its file, not fill the disk, once the page is gone.
         self.destroyed.connect(lambda: export.stop())
         self.button.setEnabled(False)

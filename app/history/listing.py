@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QTimer, Signal, Slot
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from app.history.model import PAGE, HistoryModel, merged, read_news, read_page
 from app.history.reader import Reader
@@ -28,6 +28,8 @@ NEWS_MS = 300
 """News is read at most this often."""
 MOST_SUSPECTS = 200
 """Requests that are asked for one by one; with more of them the list is read again."""
+SLOW_MS = 400
+"""A search that takes longer says so: what is listed meanwhile is the answer to another one."""
 AHEAD = 20
 """Rows before the end at which the next page is fetched."""
 
@@ -67,8 +69,17 @@ class HistoryList(QFrame):
         self._pages = QStackedWidget()
         for page in (self.waiting, self.nothing, self.no_match, self.failure, self.view):
             self._pages.addWidget(page)
+        self.searching = QLabel("Searching\N{HORIZONTAL ELLIPSIS}", self)
+        self.searching.setProperty("role", "muted")
+        self.searching.setContentsMargins(look.px(12), look.px(4), look.px(12), look.px(4))
+        self.searching.hide()
+        self._slow = QTimer(self)
+        self._slow.setSingleShot(True)
+        self._slow.setInterval(SLOW_MS)
+        self._slow.timeout.connect(self.searching.show)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, look.px(4), 1, look.px(4))
+        column.addWidget(self.searching)
         column.addWidget(self._pages)
         self._news = QTimer(self)
         self._news.setSingleShot(True)
@@ -87,6 +98,7 @@ class HistoryList(QFrame):
         self._behind = False
         self._suspects.clear()
         self._ask()
+        self._slow.start()
         self._reader.ask(lambda history: read_page(history, wanted), self._begin, self._failed)
 
     def suspect(self, request_ids: Iterable[str]) -> None:
@@ -112,6 +124,7 @@ class HistoryList(QFrame):
     # ---- what comes in ----
 
     def _begin(self, lines: tuple[TitledRow, ...]) -> None:
+        self._found()
         self._asking, self._more = False, len(lines) == PAGE
         self._marking = True
         self.model.replace(lines)
@@ -170,7 +183,12 @@ class HistoryList(QFrame):
             self._news.start()
         self._scrolled()
 
+    def _found(self) -> None:
+        self._slow.stop()
+        self.searching.hide()
+
     def _failed(self, error: Exception) -> None:
+        self._found()
         self._asking = False
         self._behind = self._broken = True
         if not self._reader.path.exists():

@@ -72,13 +72,13 @@ def export(arguments: argparse.Namespace, places: Places) -> int:
     if arguments.verifier:
         with (
             (resources() / VERIFIER).open(encoding="utf-8") as source,
-            exported_file(path, places.ledger, replace=arguments.force) as file,
+            exported_file(path, places.ledger, replace=arguments.force, notes=places.exports) as file,
         ):
             shutil.copyfileobj(source, file)
         _say(f"The verifier was written to {path}.")
         return 0
     kind = ExportFormat.ENTRIES if arguments.entries else _format(arguments.format, path)
-    written = HistoryExport(ledger, kind, _wanted(arguments)).write(
+    written = HistoryExport(ledger, kind, _wanted(arguments), notes=places.exports).write(
         path, replace=arguments.force, progress=_Progress(kind)
     )
     if sys.stderr.isatty():

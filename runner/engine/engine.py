@@ -237,6 +237,7 @@ class Engine:
         choosing = self._watch.open()
         await self.absence.open()
         await self.history.settle()
+        await self.membership.take_up()
         self.bounds.start()
         self.parts.assessor.warm()
         if gateway:

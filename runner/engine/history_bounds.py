@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.approval.deliberate import unproven
+from runner.audit.export.begun import sweep_noted
 from runner.audit.retention import DAY, SETTING, Pruning, RetentionRule, chosen, planned
 from runner.model.errors import KnownError
-from runner.system.tasks import spawn
+from runner.system.tasks import in_daemon, spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -47,15 +49,19 @@ class HistoryBounds:
         self._at_work = asyncio.Lock()
         self._timer: asyncio.TimerHandle | None = None
         self._looking: asyncio.Task[None] | None = None
+        self._sweeping: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Look now and then whether the settings ask for something to be removed."""
+        """Look now and then whether the settings ask for something to be removed; remove what exports left."""
+        self._sweeping = spawn("sweep exports", self._sweep())
         self._timer = asyncio.get_running_loop().call_later(FIRST_SECONDS, self._begin)
 
     async def close(self) -> None:
         """Look no more; waits a moment for the portion under way."""
         if self._timer is not None:
             self._timer.cancel()
+        if self._sweeping is not None:
+            self._sweeping.cancel()
         if self._looking is not None:
             self._looking.cancel()
             # What is not cleared away by then is at the next start.
@@ -99,6 +105,12 @@ class HistoryBounds:
             raise KnownError(BUSY, "Wait until that is done.")
         async with self._at_work:
             return await Pruning(self._ledger.writer, self._places).remove(plan, progress)
+
+    async def _sweep(self) -> None:
+        """Remove what exports left that were killed: content that no retention would find there."""
+        # Of folders that a person chose, one may lie on a disk that hangs.
+        if removed := await in_daemon("sweep exports", partial(sweep_noted, self._places.exports)):
+            log.info("%d unfinished exports were removed.", removed)
 
     def _begin(self) -> None:
         self._looking = spawn("keep the history in bounds", self._look())

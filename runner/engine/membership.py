@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import logging
 from typing import TYPE_CHECKING
 
 from runner.approval.door import REVOKED
+from runner.identity.agent_changes import explained
 from runner.identity.allowance import Allowance, forbidden
 from runner.model.errors import KnownError
 from runner.model.events import AgentsChanged
@@ -13,10 +17,13 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from runner.identity.agent_changes import AgentChange
     from runner.identity.agents import Agent, Agents
     from runner.model.record import Record
     from runner.model.request import Request
     from runner.settings.loading import Settings
+
+log = logging.getLogger("assent.agents")
 
 PAUSED = "A person has paused this agent: its calls are refused until it is resumed."
 UNASKED = "A person has paused this agent, so nothing of it starts without being asked."
@@ -45,8 +52,15 @@ class Membership:
         self._withdraw_all = withdraw_all
         self._forget = forget
         self._deny_forbidden = deny_forbidden
+        self._taking = asyncio.Lock()
+        """Held while changes by commands are recorded: each of them once."""
         agents.listen(
-            self._first_seen, self._lost_elsewhere, self.report, self._added_elsewhere, self._altered_elsewhere
+            self._first_seen,
+            self._lost_elsewhere,
+            self.report,
+            self._added_elsewhere,
+            self._altered_elsewhere,
+            self._noted_elsewhere,
         )
 
     def report(self) -> None:
@@ -55,6 +69,23 @@ class Membership:
             self._record.trouble("agents", problem, "Restore the file, or add the agents again.")
         else:
             self._record.clear("agents")
+
+    async def take_up(self) -> None:
+        """Record what commands changed, with the times at which they did, also while no console was open.
+
+        What the history does not take stays noted beside the agents, for the next attempt.
+        """
+        self._agents.refresh()
+        async with self._taking:
+            done: list[AgentChange] = []
+            with contextlib.suppress(KnownError):  # reported by the record
+                for change in self._agents.unrecorded:
+                    await self._record.append(change.kind, "", change.body)
+                    done.append(change)
+            try:
+                self._agents.recorded(done)
+            except KnownError as error:
+                log.warning("Changes of agents would be recorded twice: %s", error)
 
     async def add(self, name: str) -> str:
         """Register an agent and return its token, to be shown once. Raises KnownError for an invalid name."""
@@ -172,35 +203,51 @@ class Membership:
     def _lost_elsewhere(self, agent: Agent) -> None:
         """Withdraw the requests of an agent that `assent agents` has revoked or renamed."""
         if new := self._agents.renamed(agent):
-            spawn(f"renamed {agent.name}", self._follow_renaming(agent.name, new))
+            told = self._told("agent-renamed", agent.name)
+            spawn(f"renamed {agent.name}", self._follow_renaming(agent.name, new, told=told))
             return
         self._withdraw_all(agent.name, REVOKED)
-        spawn(f"revoked {agent.name}", self._ended(agent.name))
+        spawn(f"revoked {agent.name}", self._ended(agent.name, told=self._told("agent-revoked", agent.name)))
 
     def _altered_elsewhere(self, before: Agent, now: Agent) -> None:
         """Record what `assent agents` has changed of an agent, and act on it."""
         self._deny_forbidden(now.name)
         if before.paused is not now.paused:
             kind = "agent-paused" if now.paused else "agent-resumed"
-            spawn(f"changed {now.name}", self._note(kind, now.name))
+            self._note_unless_told(kind, now.name, {})
         changed = before.allowance.differing(now.allowance)
         if changed := changed | ({"ink": now.ink} if now.ink != before.ink else {}):
-            spawn(f"changed {now.name}", self._note("agent-changed", now.name, changed))
+            self._note_unless_told("agent-changed", now.name, changed)
+
+    def _noted_elsewhere(self) -> None:
+        self._record.publish(AgentsChanged())
+        spawn("record changes of agents", self.take_up())
+
+    def _told(self, kind: str, name: str, now: Mapping[str, object] | None = None) -> bool:
+        """Return whether the command that changed an agent has noted that itself, for `take_up`."""
+        return explained(self._agents.news, kind, name, now or {})
+
+    def _note_unless_told(self, kind: str, name: str, changed: Mapping[str, object]) -> None:
+        self._record.publish(AgentsChanged())
+        if not self._told(kind, name, changed):
+            spawn(f"changed {name}", self._note(kind, name, changed))
 
     async def _note(self, kind: str, name: str, changed: Mapping[str, object] | None = None) -> None:
         """Record a change of an agent, and tell the window."""
         self._record.publish(AgentsChanged())
         await self._record.note(kind, "", {"agent": name} | ({"now": dict(changed)} if changed else {}))
 
-    async def _follow_renaming(self, name: str, new: str) -> None:
+    async def _follow_renaming(self, name: str, new: str, *, told: bool = False) -> None:
         """End what belongs to the old name of an agent."""
         self._withdraw_all(name, RENAMED.format(new))
         await self._forgotten(name, "renamed")  # before anything is written: a call may come meanwhile
-        await self._record.note("agent-renamed", "", {"agent": name, "to": new})
+        if not told:
+            await self._record.note("agent-renamed", "", {"agent": name, "to": new})
 
-    async def _ended(self, name: str) -> None:
+    async def _ended(self, name: str, *, told: bool = False) -> None:
         await self._forgotten(name, "revoked")  # before anything is written: a call may come meanwhile
-        await self._record.note("agent-revoked", "", {"agent": name})
+        if not told:
+            await self._record.note("agent-revoked", "", {"agent": name})
 
     async def _forgotten(self, name: str, how: str) -> None:
         """End what was remembered for a name that stands for no agent any more."""

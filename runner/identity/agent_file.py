@@ -14,7 +14,7 @@ from runner.system.clock import LAST_TIME
 from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 SCHEMA = 2
@@ -69,13 +69,32 @@ def next_ink(agents: Iterable[Agent]) -> int:
     return min(range(INKS), key=lambda ink: (used[ink], ink))
 
 
-def read_agents(file: Path) -> dict[str, Agent]:
-    """Return the agents by name, in the order of the file. Raises one of `BROKEN`."""
+def read_list(file: Path) -> Mapping[str, Any]:
+    """Return what the file holds. Raises one of `BROKEN`."""
     data = json.loads(read_file(file).decode("utf-8"))
     if data["schema"] not in READABLE:
         raise ValueError(f"schema {data['schema']} is not {SCHEMA}")
+    return {**data}
+
+
+def agents_of(data: Mapping[str, Any]) -> dict[str, Agent]:
+    """Return the agents by name, in the order of the file. Raises one of `BROKEN`."""
     agents = [_agent(entry, number) for number, entry in enumerate(data["agents"])]
     return {agent.name: agent for agent in agents}
+
+
+def stamp(file: Path) -> tuple[int, int] | None:
+    """Return a value that changes whenever the file is replaced; None where there is no file."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def settings_of(agent: Agent) -> tuple[object, ...]:
+    """Return what a person has set for an agent besides its name."""
+    return agent.paused, agent.allowance, agent.ink
 
 
 def _agent(entry: Mapping[str, Any], number: int) -> Agent:
@@ -94,9 +113,10 @@ def _agent(entry: Mapping[str, Any], number: int) -> Agent:
     return agent
 
 
-def text_of(agents: Mapping[str, Agent]) -> str:
-    """Return the content of the file."""
-    return json.dumps({"schema": SCHEMA, "agents": [asdict(agent) for agent in agents.values()]}, indent=2) + "\n"
+def text_of(agents: Mapping[str, Agent], changes: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return the content of the file. `changes` are those that the history does not have yet."""
+    more = {"changes": changes} if changes else {}
+    return json.dumps({"schema": SCHEMA, "agents": [asdict(one) for one in agents.values()], **more}, indent=2) + "\n"
 
 
 def read_seen(file: Path) -> dict[str, float]:

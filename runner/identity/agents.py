@@ -12,17 +12,21 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from runner.identity.agent_changes import COMMAND, AgentChange, as_data, changes_between, changes_of
 from runner.identity.agent_file import (
     BROKEN,
     INKS,
     NAME,
     SCHEMA,
     Agent,
+    agents_of,
     in_force,
     next_ink,
-    read_agents,
+    read_list,
     read_seen,
     require_name,
+    settings_of,
+    stamp,
     text_of,
     unknown,
     with_seen,
@@ -33,8 +37,7 @@ from runner.system.durable import replace_file
 from runner.system.file_lock import held
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Collection
 
     from runner.system.places import Places
 
@@ -58,10 +61,12 @@ class Agents:
     the file, under a lock beside it: another process may add or revoke at the same time.
     """
 
-    def __init__(self, places: Places, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, places: Places, clock: Callable[[], float] = time.time, by: str = COMMAND) -> None:
+        """`by` says what makes changes here, for the history."""
         self._file = places.agents
         self._seen_file = places.seen
         self._clock = clock
+        self._by = by
         self._agents: dict[str, Agent] = {}
         self._last_read: dict[str, Agent] = {}
         """The agents that were known before the file could not be read; empty while it can."""
@@ -73,9 +78,18 @@ class Agents:
         self._troubled: Callable[[], None] = lambda: None
         self._changed: Callable[[], None] = lambda: None
         self._altered: Callable[[Agent, Agent], None] = lambda _before, _now: None
+        self._noted: Callable[[], None] = lambda: None
         self._unwritten: dict[str, tuple[float, float]] = {}
         """When agents were revoked and paused, by the hash of their token, where that could not be written yet."""
         self._stamp: tuple[int, int] | None = None
+        self._on_file: dict[str, Agent] = {}
+        """The agents as they stand in the file."""
+        self._recorded = False
+        """Whether somebody who writes the history hears of every change that is made here."""
+        self.unrecorded: tuple[AgentChange, ...] = ()
+        """Changes by commands, noted in the file, that the history does not have yet."""
+        self.news: tuple[AgentChange, ...] = ()
+        """Those of them that came with the last reading of the file."""
         self.problem = ""
         self._remove_leftovers()
         self.refresh()
@@ -87,11 +101,16 @@ class Agents:
         troubled: Callable[[], None] = lambda: None,
         changed: Callable[[], None] = lambda: None,
         altered: Callable[[Agent, Agent], None] = lambda _before, _now: None,
+        noted: Callable[[], None] = lambda: None,
     ) -> None:
         """Set the callbacks for an agent first seen since the start (as it was before), for one revoked or renamed by
-        another process, for a change of `problem`, for agents added by another process, and for one that another
-        process has paused or given another allowance or ink (as it was, as it is).
+        another process, for a change of `problem`, for agents added by another process, for one that another
+        process has paused or given another allowance or ink (as it was, as it is), and for `news`.
+
+        From now on changes that are made here are recorded by the caller; before, they are noted in the file.
         """
+        self._recorded = True
+        self._noted = noted
         self._first_seen = first_seen
         self._lost = lost
         self._troubled = troubled
@@ -235,8 +254,15 @@ class Agents:
             self._first_seen(agent)
         return seen
 
-    def _change(self, change: Callable[[dict[str, Agent]], dict[str, Agent]]) -> None:
-        """Apply `change` to the table in the file and write the result. Raises KnownError."""
+    def recorded(self, changes: Collection[AgentChange]) -> None:
+        """Take notes out of the file that the history has now. Raises KnownError."""
+        if changes:
+            self._change(lambda now: now, done=changes)
+
+    def _change(
+        self, change: Callable[[dict[str, Agent]], dict[str, Agent]], done: Collection[AgentChange] = ()
+    ) -> None:
+        """Apply `change` to the table in the file, without the notes in `done`, and write it. Raises KnownError."""
         try:
             with held(self._file, LOCK_SECONDS):
                 # Regardless of the stamp: no other process writes from here on.
@@ -245,8 +271,12 @@ class Agents:
                 agents = change(self._agents)
                 if self.problem and self._file.exists():
                     os.replace(self._file, self._file.with_name(f"{self._file.name}.unreadable-{int(self._clock())}"))
-                replace_file(self._file, text_of(agents))
-                self._stamp = _stamp(self._file)
+                notes = [] if self._recorded else changes_between(self._on_file, agents, self._clock())
+                notes = [replace(one, by=self._by) for one in notes]
+                unrecorded = tuple(one for one in (*self.unrecorded, *notes) if one not in done)
+                replace_file(self._file, text_of(agents, as_data(unrecorded)))
+                self._on_file, self.unrecorded = agents, unrecorded
+                self._stamp = stamp(self._file)
         except OSError as error:
             raise KnownError(
                 f"The list of agents could not be written to {self._file}: {error.strerror or error}.",
@@ -280,17 +310,19 @@ class Agents:
 
     def refresh(self) -> None:
         """Read the file again if another process (`assent agents`) has written it."""
-        stamp = _stamp(self._file)
-        if stamp == self._stamp:
+        found = stamp(self._file)
+        if found == self._stamp:
             return
-        self._stamp = stamp
+        self._stamp, self.news = found, ()
         before = self._agents or self._last_read
         try:
-            self._agents = self._with_unwritten(with_seen(read_agents(self._file), read_seen(self._seen_file), before))
+            data = read_list(self._file)
+            self._on_file = agents_of(data)
+            self._agents = self._with_unwritten(with_seen(self._on_file, read_seen(self._seen_file), before))
         except FileNotFoundError:
             return
         except BROKEN as error:
-            self._agents, self._last_read = {}, before
+            self._agents, self._on_file, self._last_read = {}, {}, before
             self._set_problem(
                 f"The list of agents in {self._file} could not be read ({type(error).__name__}: {str(error)[:200]}). "
                 "No agent is known until it is repaired or agents are added again."
@@ -298,13 +330,18 @@ class Agents:
             return
         self._set_problem("")
         self._last_read = {}
+        noted = changes_of(data)
+        self.news = tuple(one for one in noted if one not in self.unrecorded)
+        self.unrecorded = noted
         self._report_lost(before)
         if {one.token_sha256 for one in self._agents.values()} - {one.token_sha256 for one in before.values()}:
             self._changed()
         for name, agent in self._agents.items():
             known = before.get(name)
-            if known is not None and self._holds(known) and _settings_of(known) != _settings_of(agent):
+            if known is not None and self._holds(known) and settings_of(known) != settings_of(agent):
                 self._altered(known, agent)
+        if self.news:
+            self._noted()
 
     def _report_lost(self, before: dict[str, Agent]) -> None:
         """Report each agent of `before` whose token is no longer valid."""
@@ -338,19 +375,5 @@ class Agents:
         return now is not None and not now.revoked and now.token_sha256 == agent.token_sha256
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
-    """Return a value that changes whenever the file is replaced; None where there is no file."""
-    try:
-        status = file.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns
-
-
 def _digest(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _settings_of(agent: Agent) -> tuple[object, ...]:
-    """Return what a person has set for an agent besides its name."""
-    return agent.paused, agent.allowance, agent.ink

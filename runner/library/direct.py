@@ -139,8 +139,8 @@ async def run(submission: Submission, settings: Settings, isolation: str = "", *
     sandbox = (await choose(wanted, _sandboxes(settings), fall_back=fall_back)).sandbox
     if not fall_back:
         _require_level(settings, sandbox.isolation)
-    if framed.has_tables and (submission.language is not Language.PYTHON or sandbox.isolation.is_container):
-        raise KnownError("DataFrames go into Python code in the local sandbox only.", "Hand in lists, or CSV as text.")
+    if framed.has_tables and submission.language is not Language.PYTHON:
+        raise KnownError("DataFrames go into Python code only.", "Hand in lists, or CSV as text.")
     registries = await asyncio.to_thread(registry_hosts, settings) if submission.network_enabled else ()
     request = intake.request(submission, settings, sandbox.isolation, offered=Offered(registries))
     if why := refused_network(request):

@@ -33,6 +33,7 @@ class Usage:
     """100 is one core busy."""
     memory_bytes: int | None = None
     disk_bytes: int | None = None
+    """Of the workspace; with those of /tmp and /dev/shm in a container that this account may not look into."""
     processes: int | None = None
     sent: int | None = None
     """Bytes sent to other hosts so far; None where the run has no network."""

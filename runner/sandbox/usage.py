@@ -192,6 +192,12 @@ def _halved(curve: list[Usage]) -> list[Usage]:
     ]
 
 
+def workspace_of(pid: int, path: str) -> int | None:
+    """Return the bytes in the file system at `path` as process `pid` sees it; None where it may not be looked at."""
+    found = _statistics(f"/proc/{{pid}}/root{path}", pid)
+    return None if found is None else _filled(found)
+
+
 def _statistics(path: str, pid: int) -> os.statvfs_result | None:
     """Return the file system's statistics; None where it cannot be reached any more."""
     try:

@@ -97,6 +97,11 @@ class Places:
         return self.state / "searches.json"
 
     @property
+    def exports(self) -> Path:
+        """Folder with a note of each export that is being written."""
+        return self.state / "exports"
+
+    @property
     def sent(self) -> Path:
         """File that says up to where a log store has the history."""
         return self.state / "opentelemetry.json"

@@ -62,6 +62,21 @@ async def test_limits_that_were_met(
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("workspace", "together", "shown", "full"),
+    [(100, 500, 100, False), (1023, 1023, 1023, True), (None, 1100, 1100, False), (None, 1152, 1152, True)],
+)
+async def test_a_full_tmp_is_no_full_workspace(
+    monkeypatch: pytest.MonkeyPatch, workspace: int | None, together: int, shown: int, full: bool
+) -> None:
+    """In MB, of a workspace of 1024; /tmp and /dev/shm hold 64 each."""
+    monkeypatch.setattr(gauge, "workspace_of", lambda _pid, _path: None if workspace is None else workspace << 20)
+    told = ContainerReading(0.0, 1 << 20, together << 20, 3, 0, 0)
+    found = await followed(monkeypatch, Isolation.DOCKER, told)
+    assert [one.disk_bytes for one in found.curve.thinned] == [shown << 20] and found.disk_is_full is full
+
+
+@pytest.mark.asyncio
 async def test_the_engine_is_asked_while_the_interpreter_starts_and_not_at_the_end_of_a_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

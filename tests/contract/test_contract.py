@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import threading
 import time
@@ -225,6 +226,18 @@ def test_who_is_asked_to_end(lab: Lab) -> None:
     code = "(trap 'echo asked; exit' TERM; sleep 60 & wait) & trap '' TERM; echo on; wait; wait"
     result, _ = until_it_speaks(lambda seconds: lab.run(code, SHELL, seconds=seconds), 1.0)
     assert ("asked" in result.stdout) is not lab.lacks("asks every process to end")
+
+
+def test_a_table_goes_in_and_comes_out_or_the_lack_of_pandas_is_named(lab: Lab) -> None:
+    """As the Python API hands it in; images hold pandas where they are made for data."""
+    tables = {"orders": {"csv": "city,sum\nOslo,1\nBergen,2\n", "types": {"city": "object", "sum": "int64"}}}
+    code = "orders['sum'] += 1\nresult = orders"
+    result = lab.run(code, tables=True, context=json.dumps({"assent/frames": tables, "x": 1}))
+    if result.outcome is Outcome.OK:
+        types = {"city": "object", "sum": "int64"}
+        assert result.value == {"assent/frame": {"csv": "city,sum\nOslo,2\nBergen,3\n", "types": types}}, result
+    else:
+        assert (result.exit_code, result.stdout) == (1, "") and "There is no pandas in this sandbox" in result.stderr
 
 
 def test_disk_runs_out(lab: Lab) -> None:

@@ -24,6 +24,7 @@ from runner.model.errors import KnownError
 from runner.settings.loading import Settings, load
 from runner.system.places import Places
 from tests.audit.story import approved, denied, opening, request, write
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -66,6 +67,20 @@ async def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     await kept.bounds.close()
     await kept.ledger.close()
     kept.captures.close()
+
+
+@pytest.mark.asyncio
+async def test_what_a_killed_export_left_goes_with_the_start(kept: Bounds, tmp_path: Path) -> None:
+    left = tmp_path / ".assent-export-0123456789abcdef.part"
+    left.touch()
+    kept.places.exports.mkdir()
+    note = kept.places.exports / "0123456789abcdef"
+    note.write_bytes(os.fsencode(left))
+    kept.bounds.start()
+    async with asyncio.timeout(HANGS):
+        while note.exists():
+            await asyncio.sleep(0.01)
+    assert not left.exists()
 
 
 @pytest.mark.asyncio

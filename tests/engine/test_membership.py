@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -106,7 +107,8 @@ async def test_a_console_notices_that_a_command_has_paused_an_agent(stage: Stage
     stage.engine.membership.look_again()
     with pytest.raises(KnownError, match="paused"):
         await stage.engine.submit(HELLO)
-    assert await changes(stage, 1) == [("agent-paused", {"agent": "claude"})]
+    ((kind, body),) = await changes(stage, 1)
+    assert kind == "agent-paused" and body["agent"] == "claude" and body["by"] == "command"
 
 
 @pytest.mark.parametrize(
@@ -196,7 +198,81 @@ async def test_what_is_still_under_way_under_the_old_name_is_not_approved(stage:
     Agents(stage.places).rename("claude", "claude-2")
     assert "renamed to claude-2" in approve(stage, ticket)
     await stage.until(lambda: ticket.case.answer.done())
-    await stage.until(lambda: ("agent-renamed", {"agent": "claude", "to": "claude-2"}) in _agents(stage))
+    await stage.until(lambda: ("agent-renamed", "claude", "command") in told(stage))
+    assert [body["to"] for kind, body in _agents(stage) if kind == "agent-renamed"] == ["claude-2"]
+
+
+def told(stage: Stage) -> list[tuple[str, object, object]]:
+    """Who changed which agent, oldest first."""
+    found = [(kind, body["agent"], body.get("by")) for kind, body in reversed(_agents(stage)) if "agent" in body]
+    return [one for one in found if one[0].startswith("agent-")]
+
+
+async def test_what_commands_change_is_recorded_with_its_time_and_once(tmp_path: Path) -> None:
+    """While no console is open, and while one is; also what is taken back at once."""
+    stage = Stage(tmp_path)
+    command = Agents(stage.places, clock=lambda: 1000.0)
+    command.add("codex")
+    command.pause("codex")
+    command.resume("codex")
+    command.allow("codex", Allowance(seconds=5, languages=("shell",)))
+    command.paint("codex", 3)
+    command.add("old")
+    command.rename("old", "new")
+    command.revoke("new")
+    await stage.engine.start(gateway=False)
+    expected = [
+        *(("agent-added", "codex"), ("agent-paused", "codex"), ("agent-resumed", "codex"), ("agent-changed", "codex")),
+        *(("agent-changed", "codex"), ("agent-added", "old"), ("agent-renamed", "old"), ("agent-revoked", "new")),
+    ]
+    assert told(stage) == [(kind, name, "command") for kind, name in expected]
+    bodies = [body for kind, body in reversed(_agents(stage)) if kind.startswith("agent-")]
+    assert all(body["made"] == 1000.0 for body in bodies)
+    assert bodies[3]["now"] == {"seconds": 5, "languages": ["shell"]} and bodies[4]["now"] == {"ink": 3}
+    command.pause("codex")
+    command.resume("codex")
+    command.pause("codex")
+    stage.engine.membership.look_again()
+    await stage.until(lambda: len(told(stage)) == len(expected) + 3)
+    await stage.until(lambda: not Agents(stage.places).unrecorded)
+    stage.engine.membership.look_again()
+    await stage.engine.membership.resume("codex")
+    assert [kind for kind, *_ in told(stage)[len(expected) :]] == [
+        *("agent-paused", "agent-resumed", "agent-paused", "agent-resumed")
+    ]
+    assert told(stage)[-1] == ("agent-resumed", "codex", None), "by the person at the console"
+    await stage.engine.close("the test is over")
+
+
+async def test_a_change_that_no_note_tells_of_is_recorded_as_it_is_seen(stage: Stage) -> None:
+    """By hand, with a note of something else."""
+    file = stage.places.agents
+    data = json.loads(file.read_text())
+    data["agents"][0]["paused_at"] = 5.0
+    data["changes"] = [{"at": 5.0, "kind": "agent-resumed", "agent": "claude"}, {"kind": "mode"}, 7]
+    file.write_text(json.dumps(data))
+    stage.engine.membership.look_again()
+    await stage.until(lambda: len(told(stage)) >= 3)
+    assert {(kind, by) for kind, name, by in told(stage) if name == "claude"} >= {
+        *(("agent-paused", None), ("agent-resumed", "command"))
+    }
+
+
+async def test_what_the_history_does_not_take_stays_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage(tmp_path)
+    Agents(stage.places).add("codex")
+    await stage.engine.start(gateway=False)
+    with monkeypatch.context() as broken:
+        broken.setattr(type(stage.engine.membership._record), "append", failing)
+        Agents(stage.places).pause("codex")
+        stage.engine.membership.look_again()
+        await stage.engine.membership.take_up()
+    assert [one.kind for one in Agents(stage.places).unrecorded] == ["agent-paused"]
+    await stage.engine.close("the test is over")
+
+
+async def failing(*_: object) -> None:
+    raise KnownError("The disk is full.")
 
 
 def _agents(stage: Stage) -> list[tuple[str, dict[str, object]]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from app import phrases
 from app.agents.settings import renaming
 from app.agents.welcome import suggested_name
 from app.allowances import allowed
@@ -170,6 +171,8 @@ def test_a_free_name_is_suggested() -> None:
         ),
         ("agent-changed", {"agent": "a", "now": {"x\u202e": "<b>\u202e"}}, None),
         ("agent-changed", {"agent": "a", "now": [1]}, "Agent a changed"),
+        ("agent-paused", {"agent": "a", "by": "command", "made": 1e300}, "Agent a paused"),
+        ("agent-added", {"agent": "a", "by": "window", "made": 5.0}, "Agent a added"),
         ("agent-seen", {"agent": "a", "now": {"packages": False}}, None),
     ],
 )
@@ -184,3 +187,10 @@ def test_changes_of_agents_are_told_in_the_history(kind: str, body: dict[str, An
 def test_a_setting_that_is_not_known_is_said_as_it_is() -> None:
     assert allowed("new", 3) == "new: 3"
     assert allowed("max_pending", 0) == "requests at once as in Settings"
+
+
+def test_a_change_by_a_command_says_when_it_was_made() -> None:
+    at = 86_400.0 * 400
+    line = change_line(RecordedChange(1, time.time(), "agent-paused", {"agent": "a", "by": "command", "made": at}))
+    assert line.title == f"Agent a paused \N{MIDDLE DOT} made {phrases.when(at)}"
+    assert "by a command" in line.spoken

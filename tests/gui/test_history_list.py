@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from threading import Event
 from typing import TYPE_CHECKING
 
+from app.history import listing
 from app.history.model import UNREADABLE
 from app.history.panel import HistoryPanel
 from app.parts.lines import SUMMARY
-from runner.audit.search import History
+from runner.audit.search import Filter, History
 from runner.model.assessment import Level
 from runner.model.codec import encode
 from tests.audit.story import approved, denied, request
 from tests.gui import feed
 from tests.gui.record import ledger, many
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
+    import pytest
+
+    from app.history.model import TitledRow
     from runner.model.assessment import Assessment
     from runner.system.places import Places
     from tests.audit.story import Told
@@ -39,6 +45,31 @@ def test_a_damaged_request_is_one_line_and_the_others_are_shown(desk: Desk, plac
     assert "code_of_a_newer_version" in summary.below and summary.state == "damaged"
     panel.list.view.setCurrentIndex(panel.list.model.index(1, 0))
     desk.qtbot.waitUntil(lambda: "code_of_a_newer_version" in panel.detail.nothing.accessibleName())
+    panel._reader.close()
+    panel.list._reader.close()
+
+
+def test_a_search_that_takes_long_says_so_and_then_no_more(
+    desk: Desk, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger(places.ledger, many(3))
+    desk.window.show_page("History")
+    panel = desk.window.page("History")
+    assert isinstance(panel, HistoryPanel)
+    desk.qtbot.waitUntil(lambda: panel.list.model.rowCount() == 3)
+    assert not panel.list.searching.isVisible()
+    go, read = Event(), listing.read_page
+
+    def slowly(history: History, wanted: Filter, before: int | None = None) -> tuple[TitledRow, ...]:
+        assert go.wait(HANGS)
+        return read(history, wanted, before)
+
+    monkeypatch.setattr(listing, "read_page", slowly)
+    panel.list.look_for(Filter(text="absent"))
+    desk.qtbot.waitUntil(panel.list.searching.isVisible)
+    go.set()
+    desk.qtbot.waitUntil(lambda: panel.list.model.rowCount() == 0)
+    assert not panel.list.searching.isVisible()
     panel._reader.close()
     panel.list._reader.close()
 

@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.clients import known
@@ -15,7 +16,6 @@ from tests.components import AGENTS
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
     from tests.path.mock_model import Answering
 
@@ -97,3 +97,12 @@ def kill(process: Process) -> None:
     """kill -9 of the program and of all that it started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
+
+
+def end_those_at(home: str) -> None:
+    """kill -9 of what a program left running with this folder for its home, in a session of its own."""
+    mark = f"HOME={home}".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                os.kill(int(folder.name), signal.SIGKILL)

@@ -21,7 +21,7 @@ from runner.model.events import QuestionAsked
 from runner.system.places import Places
 from tests.components import CLINE, COPILOT, OPENCODE, require
 from tests.path.mock_model import SAID, serving
-from tests.path.programs import kill
+from tests.path.programs import end_those_at, kill
 from tests.patience import HANGS
 from tests.recorded import records
 
@@ -83,6 +83,7 @@ async def _started(command: list[str], environment: dict[str, str], folder: Path
     finally:
         kill(process)
         await process.communicate()
+        end_those_at(environment["HOME"])
 
 
 def _answer_for(engine: Engine, agent: str) -> None:

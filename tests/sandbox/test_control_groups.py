@@ -21,7 +21,7 @@ from runner.model.result import Outcome
 from runner.sandbox import leftovers, watch
 from runner.sandbox.local import control_groups, group, syscalls
 from runner.sandbox.local.control_groups import CONSOLE, ControlGroups, own_group
-from runner.sandbox.local.group import GROUPED, folder_name
+from runner.sandbox.local.group import GROUPED, ControlGroup, folder_name
 from runner.sandbox.local.sandbox import LocalSandbox
 from tests.sandbox.conftest import job, wait_until
 from tests.security.test_unseen_memory import MEMORY_FILES, SEGMENTS, WAIT
@@ -52,9 +52,9 @@ def unseen_to_us(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextlib.contextmanager
-def started(code: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that runs `code` once it gets a line."""
-    words = [sys.executable, "-I", "-c", f"input()\n{code}"]
+def started(held: ControlGroup, code: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process in a group that runs `code` once it gets a line."""
+    words = [*held.entry, sys.executable, "-I", "-c", f"input()\n{code}"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         yield process
         process.kill()
@@ -63,9 +63,8 @@ def started(code: str) -> Iterator[subprocess.Popen[bytes]]:
 def test_a_group_holds_what_a_process_starts_and_says_what_it_takes(groups: ControlGroups) -> None:
     held = groups.new(leftovers.new_name(), SMALL)
     try:
-        with started("import os, time\nif os.fork() == 0: x = bytes(1) * (30 << 20)\ntime.sleep(60)") as process:
-            held.add(process.pid)
-            assert held.holds(process.pid)
+        with started(held, "import os, time\nif os.fork() == 0: x = bytes(1) * (30 << 20)\ntime.sleep(60)") as process:
+            assert wait_until(lambda: held.holds(process.pid))
             assert process.stdin is not None
             process.stdin.write(b"\n")
             process.stdin.flush()
@@ -80,8 +79,7 @@ def test_a_group_holds_what_a_process_starts_and_says_what_it_takes(groups: Cont
 def test_the_kernel_ends_what_passes_the_limit_of_a_group(groups: ControlGroups) -> None:
     held = groups.new(leftovers.new_name(), SMALL)
     try:
-        with started("x = []\nwhile True: x.append(bytes(1) * (4 << 20))") as process:
-            held.add(process.pid)
+        with started(held, "x = []\nwhile True: x.append(bytes(1) * (4 << 20))") as process:
             process.communicate(b"\n")
             assert process.returncode == -signal.SIGKILL
         assert held.kills
@@ -91,9 +89,34 @@ def test_the_kernel_ends_what_passes_the_limit_of_a_group(groups: ControlGroups)
 
 
 def test_a_run_is_in_a_group_of_its_own_before_its_code_starts(bwrap: Lab, groups: ControlGroups) -> None:
-    result = bwrap.run("print(open('/proc/self/cgroup').read())")
-    assert GROUPED in result.meta.protections
-    assert f"/assent-{os.stat('/proc/self/ns/pid').st_ino}-run-{os.getpid()}-" in result.stdout
+    """Inside, that is the root of all groups: nothing of those of the machine can be named there."""
+    mine = {line.rpartition(":")[2] for line in Path("/proc/self/cgroup").read_text().splitlines()}
+    result = bwrap.run("import os\nprint(open('/proc/self/cgroup').read())\nos.system('sleep 0.1')")
+    assert GROUPED in result.meta.protections and (result.peak_memory or 0) > 0
+    assert "/assent" not in result.stdout and not {one for one in mine if len(one) > 1 and one in result.stdout}
+
+
+@pytest.mark.asyncio
+async def test_what_waits_in_a_run_is_in_its_group(groups: ControlGroups, tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    sandbox = LocalSandbox(tmp_path)
+    try:
+        run = await sandbox.start(job("import sys\nprint('on', flush=True)\nsys.stdin.read()"), lambda _usage: None)
+        prefix = f"assent-{os.stat('/proc/self/ns/pid').st_ino}-run-{os.getpid()}-"
+        held = [one for one in groups._memory.iterdir() if one.name.startswith(prefix)]
+        assert len(held) == 1 and len(group.words(held[0] / "cgroup.procs")) >= 2
+        run.stop("seen")
+        await run.finished()
+        assert not held[0].exists()
+    finally:
+        await sandbox.close()
+
+
+def test_what_cannot_enter_its_group_does_not_start(groups: ControlGroups, tmp_path: Path) -> None:
+    held = groups.new(leftovers.new_name(), SMALL)
+    held.remove()
+    done = subprocess.run([*held.entry, "/bin/sh", "-c", f"touch {tmp_path}/ran"], capture_output=True, check=False)
+    assert done.returncode == group.NOT_ENTERED and not (tmp_path / "ran").exists()
 
 
 def test_the_kernel_alone_ends_a_run_that_passes_all_its_room(
@@ -122,10 +145,9 @@ try:
 except OSError: os._exit(n)
 """
     try:
-        with started(code) as process:
-            held.add(process.pid)
+        with started(held, code) as process:
             process.communicate(b"\n")
-            assert process.returncode == SMALL.processes
+            assert process.returncode == SMALL.processes + 1, "bubblewrap has two, this has one"
     finally:
         held.remove()
 
@@ -221,8 +243,9 @@ def test_a_run_that_gets_no_group_is_not_started(
     bwrap: Lab, groups: ControlGroups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was approved with this protection does not run without it."""
-    monkeypatch.setattr(group.ControlGroup, "add", lambda *_: (_ for _ in ()).throw(PermissionError("not ours")))
-    with pytest.raises(KnownError, match="could not be started: not ours"):
+    nowhere = ("/bin/sh", "-c", group.INTO_GROUP, "assent", "/none/tasks", "--")
+    monkeypatch.setattr(group.ControlGroup, "entry", nowhere)
+    with pytest.raises(KnownError, match="could not be put into its control group"):
         bwrap.run("print(1)")
 
 

@@ -80,8 +80,11 @@ class HistoryExport:
         kind: ExportFormat,
         wanted: Filter = ANYTHING,
         names: Sequence[str] | None = None,
+        notes: Path | None = None,
     ) -> None:
+        """`notes` is the folder in which it is noted where the file is being written."""
         self._ledger = ledger
+        self._notes = notes
         self._kind = kind
         self._what = described(wanted) if names is None else "Requests that were chosen."
         self._bundle = EntryBundle(ledger)
@@ -100,7 +103,10 @@ class HistoryExport:
         `progress` gets the number of requests or entries so far, now and then, and may raise to stop.
         """
         self._count = 0
-        with exported_file(path, self._ledger, replace=replace) as file, closing(self._texts(progress)) as texts:
+        with (
+            exported_file(path, self._ledger, replace=replace, notes=self._notes) as file,
+            closing(self._texts(progress)) as texts,
+        ):
             for text in texts:
                 file.write(text)
         head = self._bundle.head

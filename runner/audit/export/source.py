@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -29,11 +28,13 @@ CACHE_KIB = 32 * 1024
 """Memory for pages of the file: the entries of a request lie in many."""
 PAGE = 500
 """Requests of the list that are read together."""
-# The second condition lets SQLite use the index of a ledger of the first format as well.
+# A join that keeps this order: one look-up for each entry, and no sorting. The second condition lets SQLite use the
+# index of a ledger of the first format as well.
 _STEPS = (
-    "SELECT seq, at, kind, body_sha256, data FROM entries LEFT JOIN bodies USING (seq)"
-    " WHERE request_id = ? AND request_id <> '' ORDER BY seq"
+    "SELECT requests.seq, entries.seq, at, kind, body_sha256, data FROM requests"
+    " CROSS JOIN entries ON request_id = id AND request_id <> '' LEFT JOIN bodies ON bodies.seq = entries.seq"
 )
+_ORDER = "ORDER BY requests.seq DESC, entries.seq"
 
 
 class ExportedStep(NamedTuple):
@@ -47,7 +48,7 @@ class ExportedStep(NamedTuple):
     """The body as canonical JSON."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class ExportedRequest:
     """A request as the ledger has it, with nothing added and nothing taken out."""
 
@@ -55,35 +56,42 @@ class ExportedRequest:
     steps: tuple[ExportedStep, ...]
     removed: RemovedContent | None = None
     """Set where the content was removed."""
+    texts: dict[str, str] = field(init=False)
+    """Bodies as canonical JSON, by kind of entry; the last one where there are several."""
+    _bodies: dict[str, dict[str, Any]] = field(init=False, default_factory=dict)
 
-    @cached_property
-    def texts(self) -> dict[str, str]:
-        """Bodies as canonical JSON, by kind of entry; the last one where there are several."""
-        return {step.kind: step.text for step in self.steps if step.text is not None}
+    def __post_init__(self) -> None:
+        self.texts = {step.kind: step.text for step in self.steps if step.text is not None}
 
     def body(self, kind: str) -> dict[str, Any]:
         """Return the body of a kind, without the readings of a curve; empty where there is none."""
+        if (known := self._bodies.get(kind)) is not None:
+            return known
         text = self.texts.get(kind)
         found = {} if text is None else parsed(text)
-        return found if isinstance(found, dict) else {}
+        body = self._bodies[kind] = found if isinstance(found, dict) else {}
+        return body
 
     @property
     def row(self) -> Row | None:
         return self.line if isinstance(self.line, Row) else None
 
-    @cached_property
+    @property
     def asked(self) -> dict[str, Any]:
         return self.body(Phase.ARRIVED)
 
-    @cached_property
+    @property
     def assessment(self) -> dict[str, Any]:
         return self.body(Phase.ASSESSED)
 
-    @cached_property
+    @property
     def decision(self) -> dict[str, Any]:
-        return next((self.body(phase) for phase in DECIDED if phase in self.texts), {})
+        for phase in DECIDED:
+            if phase in self.texts:
+                return self.body(phase)
+        return {}
 
-    @cached_property
+    @property
     def result(self) -> dict[str, Any]:
         return self.body(Phase.FINISHED)
 
@@ -94,8 +102,10 @@ class ExportedRequest:
             return self.line.why
         if self.removed is not None:
             return self.removed.words
-        damaged = next((step.seq for step in self.steps if step.text is None), None)
-        return "" if damaged is None else f"The body of entry {damaged} is missing or damaged."
+        for step in self.steps:
+            if step.text is None:
+                return f"The body of entry {step.seq} is missing or damaged."
+        return ""
 
 
 class ExportedRequests:
@@ -125,11 +135,13 @@ class ExportedRequests:
             self._history = history
             connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             try:
-                for count, line in enumerate(self._lines(history)):
-                    self._continue()
-                    if count % PAGE == 0:
-                        progress(count)
-                    yield _read(connection, line)
+                count = 0
+                for page in self._pages(history):
+                    progress(count)
+                    count += len(page)
+                    for request in _read(connection, page):
+                        self._continue()
+                        yield request
             except DAMAGE as error:
                 raise explained(error, self._path) from error
             finally:
@@ -139,24 +151,32 @@ class ExportedRequests:
         if self._stopped:
             raise Interrupted("The export was stopped.")
 
-    def _lines(self, history: History) -> Iterator[Line]:
+    def _pages(self, history: History) -> Iterator[list[Line]]:
         if self._names is not None:
             found = history.fitting(ANYTHING, self._names)
-            yield from sorted(found.values(), key=lambda line: line.seq, reverse=True)
+            lines = sorted(found.values(), key=lambda line: line.seq, reverse=True)
+            yield from (lines[start : start + PAGE] for start in range(0, len(lines), PAGE))
             return
         before = None
-        while lines := history.lines(self._wanted, before, PAGE):
-            yield from lines
-            before = lines[-1].seq
+        while page := history.lines(self._wanted, before, PAGE):
+            yield page
+            before = page[-1].seq
             self._continue()
 
 
-def _read(connection: sqlite3.Connection, line: Line) -> ExportedRequest:
-    found = connection.execute(_STEPS, (line.id,))
-    # A list and no generator: this is done for every entry of the history.
-    steps = tuple([ExportedStep(seq, at, kind, _text(data, digest)) for seq, at, kind, digest, data in found])
-    whole = None not in [step.text for step in steps]
-    return ExportedRequest(line, steps, None if whole else removed_content(connection, line.seq))
+def _read(connection: sqlite3.Connection, page: list[Line]) -> Iterator[ExportedRequest]:
+    """Yield the requests of `page`, the newest first; one after the other is read."""
+    marks = ", ".join("?" * len(page))
+    found = connection.execute(f"{_STEPS} WHERE requests.seq IN ({marks}) {_ORDER}", [line.seq for line in page])
+    ahead = found.fetchone()
+    for line in page:
+        steps: list[ExportedStep] = []
+        while ahead is not None and ahead[0] == line.seq:
+            _, seq, at, kind, digest, data = ahead
+            steps.append(ExportedStep(seq, at, kind, _text(data, digest)))
+            ahead = found.fetchone()
+        whole = None not in [step.text for step in steps]
+        yield ExportedRequest(line, tuple(steps), None if whole else removed_content(connection, line.seq))
 
 
 def _text(data: object, digest: str) -> str | None:

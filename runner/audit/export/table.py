@@ -88,6 +88,13 @@ def findings(request: ExportedRequest) -> list[str]:
     return list(dict.fromkeys(str(name) for name in named if name))
 
 
+def techniques(request: ExportedRequest) -> tuple[str, ...]:
+    """Return what the findings refer to, as they do."""
+    found = request.assessment.get("findings")
+    named = [one.get("reference") for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return tuple([name for name in named if isinstance(name, str)])
+
+
 def sandbox(request: ExportedRequest) -> str:
     """Return where it ran; empty where it did not."""
     meta = request.result.get("meta")

@@ -6,14 +6,12 @@ import contextlib
 import errno
 import fcntl
 import os
-import re
-import secrets
 import stat
 from typing import TYPE_CHECKING
 
+from runner.audit.export.begun import new_draft, noted, sweep_folder
 from runner.model.errors import KnownError
 from runner.system.durable import flush_folder
-from runner.system.plain_file import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,52 +19,42 @@ if TYPE_CHECKING:
     from typing import IO
 
 BUFFER = 1 << 20
-DRAFT = ".assent-export-"
-_OF_DRAFTS = re.compile(r"\.assent-export-[0-9a-f]{16}\.part")
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
 @contextlib.contextmanager
-def exported_file(path: Path, ledger: Path, *, replace: bool = False) -> Iterator[IO[str]]:
+def exported_file(path: Path, ledger: Path, *, replace: bool = False, notes: Path | None = None) -> Iterator[IO[str]]:
     """Give a text file that is called `path` once the block has ended well; otherwise nothing of it is left.
 
-    Mode 0600. Raises KnownError where something has that name already (`replace` permits a plain file), where it
-    is beside the ledger, and where it cannot be written.
+    Mode 0600. What a process leaves that is killed meanwhile is removed by the next export into the same folder, and
+    by the next start of the console that looks at `notes`. Raises KnownError where something has that name already
+    (`replace` permits a plain file), where it is beside the ledger, and where it cannot be written.
     """
     path = path.absolute()
-    draft = path.with_name(f"{DRAFT}{secrets.token_hex(8)}.part")
+    draft = new_draft(path)
     try:
         _check(path, ledger, replace=replace)
-        _sweep(path.parent)
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        # Held until it is closed, by this process alone: who cannot take it leaves the file where it is.
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        sweep_folder(path.parent)
     except OSError as error:
         raise not_written(path, error) from error
-    try:
-        with os.fdopen(descriptor, "w", BUFFER, encoding="utf-8", errors="backslashreplace", newline="") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        _publish(draft, path, ledger, replace=replace)
-    except OSError as error:
-        raise not_written(path, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what exports into this folder left that were killed. What cannot be removed stays."""
-    with contextlib.suppress(OSError):
-        for left in [file for file in folder.iterdir() if _OF_DRAFTS.fullmatch(file.name)]:
+    with noted(draft, notes):
+        try:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            # Held until it is closed, by this process alone: who cannot take it leaves the file where it is.
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise not_written(path, error) from error
+        try:
+            with os.fdopen(descriptor, "w", BUFFER, encoding="utf-8", errors="backslashreplace", newline="") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            _publish(draft, path, ledger, replace=replace)
+        except OSError as error:
+            raise not_written(path, error) from error
+        finally:
             with contextlib.suppress(OSError):
-                descriptor = open_file(left, os.O_RDONLY | os.O_NOFOLLOW)
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    left.unlink()
-                finally:
-                    os.close(descriptor)
+                draft.unlink(missing_ok=True)
 
 
 def not_written(path: Path, error: OSError) -> KnownError:

@@ -8,10 +8,11 @@ import time
 from typing import TYPE_CHECKING
 
 from runner.model.result import Usage
+from runner.model.workspace import WORKSPACE
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.readings import of_stats
-from runner.sandbox.container.shape import GVISOR_OWN_MB, RELAY_MB, own_processes
-from runner.sandbox.usage import Curve
+from runner.sandbox.container.shape import GVISOR_OWN_MB, RELAY_MB, own_processes, temporary_bytes
+from runner.sandbox.usage import DISK_FULL, Curve, workspace_of
 from runner.sandbox.watch import FIRST_READING
 
 if TYPE_CHECKING:
@@ -42,12 +43,22 @@ class ContainerGauge:
         self._begun = time.monotonic()
         self.curve = Curve()
         self.peak_memory = 0
-        self.disk = 0
-        """Bytes in file systems, at the last reading that included them."""
+        limit, temporary = container.shape.limits.disk_mb << 20, temporary_bytes(container.shape.limits)
+        self._full = limit * DISK_FULL, limit * DISK_FULL + 2 * temporary
+        self._workspace = 0
+        """Bytes in /workspace, at the last reading that told them from those in /tmp and /dev/shm."""
+        self._files = 0
+        """Bytes in all three, at the last reading that included them."""
         self.killed = False
         """Whether the kernel was seen to kill for want of memory. The engine misses it when it is busy."""
         self.processes_full = False
         """Whether the limit on processes was met. gVisor has its own, which cannot be seen from outside."""
+
+    @property
+    def disk_is_full(self) -> bool:
+        """Whether the workspace is full, for sure: /tmp and /dev/shm have limits of their own beside it."""
+        alone, together = self._full
+        return self._workspace >= alone or self._files >= together
 
     @property
     def too_much(self) -> bool:
@@ -64,14 +75,15 @@ class ContainerGauge:
             self._begun = time.monotonic()
             await asyncio.sleep(FIRST_READING)
             if source := self._client.readings(pid, self._container.id):
-                await self._often(source)
+                await self._often(source, pid)
             else:
                 await asyncio.sleep(EVERY_SECONDS)  # its processes may be gone because it is about to end
                 await self._from_engine()
 
-    async def _often(self, source: ReadingSource) -> None:
+    async def _often(self, source: ReadingSource, pid: int) -> None:
         while (reading := source.read()) is not None:
-            self._take(reading)
+            # As root, or where the engine runs as this account; what the local sandbox measures is the same.
+            self._take(reading, None if self._gvisor else workspace_of(pid, WORKSPACE))
             await asyncio.sleep(EVERY_SECONDS)
 
     async def _from_engine(self) -> None:
@@ -87,7 +99,7 @@ class ContainerGauge:
         self.killed = self.killed or reading.killed > first.killed
         self.processes_full = self.processes_full or (reading.refused > first.refused and not self._gvisor)
 
-    def _take(self, reading: ContainerReading) -> None:
+    def _take(self, reading: ContainerReading, workspace: int | None = None) -> None:
         self._judge(reading)
         if not reading.memory:  # its processes have gone, the group has not yet
             return
@@ -100,7 +112,8 @@ class ContainerGauge:
         files = None if self._gvisor else reading.files
         processes = None if self._gvisor or reading.processes is None else max(1, reading.processes - self._own)
         self.peak_memory = max(self.peak_memory, reading.memory)
-        self.disk = files if files is not None else self.disk
-        usage = Usage(round(at, 3), share, reading.memory, files, processes)
+        self._files = files if files is not None else self._files
+        self._workspace = workspace if workspace is not None else self._workspace
+        usage = Usage(round(at, 3), share, reading.memory, files if workspace is None else workspace, processes)
         self.curve.add(usage)
         self._measured(usage)

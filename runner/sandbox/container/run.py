@@ -19,7 +19,6 @@ from runner.sandbox.container.gauge import ContainerGauge
 from runner.sandbox.container.observing import Observing
 from runner.sandbox.contract import NotPermitted
 from runner.sandbox.output import Stream, Transcript
-from runner.sandbox.usage import DISK_FULL
 from runner.sandbox.watch import GRACE, RunEnd, output_stop
 from runner.system.tasks import spawn
 
@@ -329,7 +328,6 @@ class ContainerRun:
     def _result(self, code: int, why: Outcome | None, reason: str) -> Result:
         over = self._over or time.monotonic()
         seconds = 0.0 if self._begun is None else over - self._begun - self._still_seconds
-        limit = self._job.limits.disk_mb << 20
         ended = RunEnd(
             status=code,
             seconds=seconds,
@@ -337,7 +335,7 @@ class ContainerRun:
             reason=reason,
             curve=self._gauge.curve.thinned,
             peak_memory=self._gauge.peak_memory,
-            disk_is_full=self._gauge.disk >= limit * DISK_FULL,
+            disk_is_full=self._gauge.disk_is_full,
             processes_full=self._gauge.processes_full,
         )
         setting = replace(self._setting, versions=_versions(self._job, self._setting, self._container))

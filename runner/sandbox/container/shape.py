@@ -100,11 +100,16 @@ def own_processes(shape: Shape) -> int:
     return OWN_PROCESSES + (shape.bounds is not None)
 
 
+def temporary_bytes(limits: Limits) -> int:
+    """Return the most that /tmp holds for the code, and /dev/shm as well, beside the workspace."""
+    return min(limits.disk_mb, TEMPORARY_MB) << 20
+
+
 def _confinement(shape: Shape) -> dict[str, Any]:
     hardening = ["no-new-privileges:true"]
     if shape.isolation is Isolation.DOCKER:
         hardening.append(f"seccomp={seccomp()}")
-    shared_mb = min(shape.limits.disk_mb, TEMPORARY_MB)
+    shared_mb = temporary_bytes(shape.limits) >> 20
     temporary_mb = shared_mb + KEEPER_MB * _copies_keeper(shape)
     return {
         "Runtime": shape.runtime,

@@ -96,6 +96,7 @@ def orders(job: Job, *, reserved: bool = False, certificates: str = "") -> bytes
                 "memory": job.limits.memory_mb << 20,
                 "reserved": reserved,
                 "context": languages.context(job),
+                "tables": job.tables,
                 "own_modules": job.own_modules,
                 "modules": languages.known_modules(job),
                 "guards": given,

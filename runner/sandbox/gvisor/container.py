@@ -105,19 +105,19 @@ class DirectContainer:
         ends, self.ends = self.ends, None
         told = () if self.feed is None else self.feed.arguments
         words = [*self._words, *told, "run", f"--bundle={self._folder / BUNDLE}", short(self.name)]
-        groups = [] if self._group is None else [str(door) for door in self._group.doors]
+        entry = () if self._group is None else self._group.entry
         try:
-            self._process = launcher.start(words, (ends.stdin, ends.stdout, ends.stderr), self.name, groups)
+            self._process = launcher.start(words, (ends.stdin, ends.stdout, ends.stderr), self.name, entry)
         finally:
             ends.close()
 
     def execute(self, launcher: RunscLauncher, ends: Ends, words: Sequence[str], place: str, user: str) -> Any:
         """Start another program in it; the process that stands for it here. Raises Denied, OSError and TimeoutError."""
         command = [*self._words, "exec", f"--user={user}", f"--cwd={place}", short(self.name), *words]
-        groups = [] if self._group is None else [str(door) for door in self._group.doors]
+        entry = () if self._group is None else self._group.entry
         try:
             self._await_start()
-            return launcher.start(command, (ends.stdin, ends.stdout, ends.stderr), self.name, groups)
+            return launcher.start(command, (ends.stdin, ends.stdout, ends.stderr), self.name, entry)
         finally:
             ends.close()
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 START_SECONDS = 20.0
 """For the system to start a program; usual are three milliseconds."""
-INTO_GROUP = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
-"""Puts itself into control groups, then becomes the program: nothing of it ever runs outside of them."""
 
 
 class RunscLauncher:
@@ -31,16 +29,18 @@ class RunscLauncher:
         self._thread: threading.Thread | None = None
 
     def start(
-        self, words: Sequence[str], streams: tuple[int, int, int], name: str, groups: Sequence[str] = ()
+        self, words: Sequence[str], streams: tuple[int, int, int], name: str, entry: Sequence[str] = ()
     ) -> subprocess.Popen[bytes]:
-        """Start the program `words` of the run `name` in control `groups`. Blocks. Raises OSError and TimeoutError."""
-        inside = ("/bin/sh", "-c", INTO_GROUP, "assent", *groups, "--") if groups else ()
+        """Start the program `words` of the run `name`; `entry` are those of its control group.
+
+        Blocks. Raises OSError and TimeoutError.
+        """
         done: Future[subprocess.Popen[bytes]] = Future()
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._serve, name="gVisor launcher", daemon=True)
                 self._thread.start()
-            self._work.put((done, _Order([*inside, *MORTAL, *words], streams, name)))
+            self._work.put((done, _Order([*entry, *MORTAL, *words], streams, name)))
         try:
             return done.result(START_SECONDS)
         except TimeoutError:

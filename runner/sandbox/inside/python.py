@@ -108,7 +108,10 @@ def _frames(tables: "dict[str, Any]") -> "dict[str, Any]":
     """Return the tables that the caller of the Python API hands in, as DataFrames."""
     import io
 
-    pandas = __import__("pandas")  # which the caller has, and perhaps nobody else
+    try:
+        pandas = __import__("pandas")
+    except ModuleNotFoundError:  # the caller has it, and here perhaps nobody
+        sys.exit("There is no pandas in this sandbox. In containers, set the image of Python to assent-python-data:1.")
     found = {}
     for name, table in tables.items():
         types = {key: kind for key, kind in table["types"].items() if not kind.startswith("datetime64")}

@@ -24,7 +24,7 @@ from runner.sandbox.local.child import TEMPORARY_BYTES, Child, Identities, Progr
 from runner.sandbox.local.collect import Left
 from runner.sandbox.local.control_groups import ControlGroups
 from runner.sandbox.local.doors import FILES
-from runner.sandbox.local.group import GROUPED
+from runner.sandbox.local.group import GROUPED, NOT_ENTERED
 from runner.sandbox.local.interpreters import SYSTEM as SYSTEM_FOLDERS
 from runner.sandbox.local.syscalls import FILTERED
 from runner.sandbox.local.trial import (
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from runner.sandbox.local.group import ControlGroup
     from runner.sandbox.local.interpreters import Interpreter
 
+AGAIN = "Press Run again under Doctor: it looks whether groups can still be made."
 REMEDY = "Install bubblewrap (package `bubblewrap`) and allow unprivileged user namespaces."
 SHOWN_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 """What is shown of the host's /etc: what the loader and the system's own links need."""
@@ -185,9 +186,8 @@ class Bubblewrap:
                 # With its own end of the pipe bubblewrap waits for ever. Otherwise it would see the pipe closed where
                 # the console was killed just now, and start the code without limits.
                 channels = {"info-fd": writer, "block-fd": hold, "sync-fd": release, **self._calls(handed)}
-                process = self._popen(program, files, channels)
+                process = self._popen(program, files, channels, () if group is None else group.entry)
             root = _first_process(reader, process)
-            _bind(root, group, process)
             self._limit(root, program.limits)
             left = _left(root, program) if program.collected else None
             try:
@@ -203,10 +203,12 @@ class Bubblewrap:
     def _calls(self, opened: contextlib.ExitStack) -> dict[str, int]:
         return {"seccomp": _in_memory(self._filter, opened)} if self._filter else {}
 
-    def _popen(self, program: Program, files: dict[str, int], channels: dict[str, int]) -> subprocess.Popen[bytes]:
+    def _popen(
+        self, program: Program, files: dict[str, int], channels: dict[str, int], entry: tuple[str, ...]
+    ) -> subprocess.Popen[bytes]:
         options = [word for name, fd in channels.items() for word in (f"--{name}", str(fd))]
         return subprocess.Popen(
-            [*self._command(program, files), *options, "--", *program.command],
+            [*entry, *self._command(program, files), *options, "--", *program.command],
             stdin=program.stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -289,7 +291,10 @@ def _first_process(reader: int, process: subprocess.Popen[bytes]) -> int:
     while b"}" not in text:
         if not (piece := os.read(reader, 4096)):
             _, complaint = process.communicate()
-            raise KnownError(f"bubblewrap failed: {complaint.decode('utf-8', 'replace').strip()}", REMEDY)
+            said = complaint.decode("utf-8", "replace").strip()
+            if process.returncode == NOT_ENTERED:
+                raise KnownError(f"The run could not be put into its control group: {said}", AGAIN)
+            raise KnownError(f"bubblewrap failed: {said}", REMEDY)
         text += piece
     return int(json.loads(text)["child-pid"])
 
@@ -300,20 +305,6 @@ def _groups() -> ControlGroups | KnownError:
         return ControlGroups.found()
     except KnownError as error:
         return error
-
-
-def _bind(root: int, group: ControlGroup | None, process: subprocess.Popen[bytes]) -> None:
-    """Put the first process inside into its group, before the code starts. Raises OSError where that fails."""
-    try:
-        if group is not None:
-            group.add(root)
-    except ProcessLookupError:
-        return  # bubblewrap has failed: its exit tells
-    except OSError:
-        for pid in (root, process.pid):  # the first one does not die with bubblewrap as long as it waits for the word
-            send(pid, signal.SIGKILL)
-        process.communicate()
-        raise
 
 
 def _nothing() -> None:

@@ -37,6 +37,8 @@ CONSOLE = "assent-console"
 MOVES = 20
 """Attempts to move all its processes; one may start another meanwhile."""
 CONTROLLERS = ("memory", "pids", "cpu")
+BUBBLEWRAP = 2
+"""Processes of its own that are in the group of a run: itself, and the first one inside."""
 KERNEL_ROOM = 64 << 20
 """Bytes for what the kernel keeps for processes and sockets; files have room besides."""
 FILE_ROOM = 1 << 10
@@ -97,7 +99,7 @@ class ControlGroups:
 
     def new(self, name: str, limits: Limits) -> ControlGroup:
         """Create the group of the run `name` in bubblewrap. Raises OSError."""
-        return self._made(name, most(limits), limits.processes + 1, None)  # one is bubblewrap's
+        return self._made(name, most(limits), limits.processes + BUBBLEWRAP, None)
 
     def container(self, name: str, memory: int, processes: int) -> ControlGroup:
         """Create the group of the container `name`, whose processor is limited later on. Raises OSError."""
@@ -121,9 +123,10 @@ class ControlGroups:
         """Put a process into a group and look whether it is there. Raises OSError."""
         group = self.new(leftovers.new_name(), Limits())
         try:
-            with subprocess.Popen(["/bin/sh", "-c", "read -r _"], stdin=subprocess.PIPE) as process:
-                group.add(process.pid)
-                there = group.holds(process.pid) and group.held() is not None
+            command = [*group.entry, "/bin/sh", "-c", "echo; read -r _"]
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+                assert process.stdout is not None
+                there = bool(process.stdout.read(1)) and group.holds(process.pid) and group.held() is not None
         finally:
             group.remove()
         if not there:

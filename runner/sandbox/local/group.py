@@ -18,6 +18,10 @@ GROUPED = "memory limited by a control group"
 PREFIX = "assent"
 PERIOD = 100_000
 """Microseconds over which the share of the processor is reckoned, the kernel's own value."""
+INTO_GROUP = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
+"""Puts itself into control groups, then becomes the program: nothing of it ever runs outside of them."""
+NOT_ENTERED = 125
+"""Status where that is not possible."""
 REMOVAL_SECONDS = 2.0
 AGAIN_EVERY = 0.005
 
@@ -32,10 +36,13 @@ class GroupFiles:
     """File with the entry `oom_kill`: how often the kernel ended a process for want of memory."""
     pages: tuple[str, str]
     """Entries of memory.stat that make up what is not a copy of something on disk."""
+    door: str
+    """File by which a process of one thread enters by itself. Those of version 1 are free of waiting: moving another
+    process, or one with all its threads, waits until every processor has seen it, some ten milliseconds."""
 
 
-V1 = GroupFiles("memory.limit_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control", ("rss", "shmem"))
-V2 = GroupFiles("memory.max", "memory.peak", "memory.events", ("anon", "shmem"))
+V1 = GroupFiles("memory.limit_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control", ("rss", "shmem"), "tasks")
+V2 = GroupFiles("memory.max", "memory.peak", "memory.events", ("anon", "shmem"), "cgroup.procs")
 COPIES = ("active_file", "inactive_file")
 """Entries of memory.stat: pages of files on disk."""
 
@@ -68,14 +75,12 @@ class ControlGroup:
                 (folder / "cpu.max").write_text(f"{quota} {PERIOD}")
 
     @property
-    def doors(self) -> tuple[Path, ...]:
-        """The files by which a process enters the group: it writes its number, or 0, into each."""
-        return tuple(folder / "cgroup.procs" for folder in self._folders)
+    def entry(self) -> tuple[str, ...]:
+        """The words before those of a command with which it enters the group before it does anything else.
 
-    def add(self, pid: int) -> None:
-        """Put a process into the group; what it starts from now on is in there as well. Raises OSError."""
-        for door in self.doors:
-            door.write_text(str(pid))
+        What it starts is in there as well. Where it cannot enter it does not start, and ends with `NOT_ENTERED`.
+        """
+        return ("/bin/sh", "-c", INTO_GROUP, "assent", *(str(one / self._version.door) for one in self._folders), "--")
 
     def holds(self, pid: int) -> bool:
         """Return whether the process is in the group, in every hierarchy. Raises OSError."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.audit.export import source
+from runner.audit.export.begun import sweep_noted
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.export.shown import cell
 from runner.audit.export.target import exported_file
@@ -192,7 +193,7 @@ import sys
 from pathlib import Path
 from runner.audit.export.shown import cell
 from runner.audit.export.target import exported_file
-with exported_file(Path(sys.argv[1]), Path("/ledger")) as file:
+with exported_file(Path(sys.argv[1]), Path("/ledger"), notes=Path(sys.argv[2])) as file:
     file.write("half" * 1000000)
     print("now", flush=True)
     sys.stdin.read()
@@ -200,11 +201,12 @@ with exported_file(Path(sys.argv[1]), Path("/ledger")) as file:
 
 
 def test_a_kill_in_the_middle_leaves_no_file_of_that_name(tmp_path: Path) -> None:
-    path = tmp_path / "out.csv"
+    path, notes = tmp_path / "out.csv", tmp_path.with_name(f"{tmp_path.name}-notes")
     with subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", KILLED, str(path), str(notes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout is not None and process.stdout.readline() == b"now\n"
+        assert not sweep_noted(notes) and len(list(notes.iterdir())) == 1, "it is being written"
         process.send_signal(signal.SIGKILL)
     assert not path.exists() and [one.suffix for one in tmp_path.iterdir()] == [".part"]
     (tmp_path / "download.part").touch()
@@ -217,6 +219,49 @@ def test_a_kill_in_the_middle_leaves_no_file_of_that_name(tmp_path: Path) -> Non
             assert drafts[0].exists()
     left = {one.name for one in tmp_path.iterdir()}
     assert left == {"next.csv", "another.csv", "download.part", ".assent-export-0123456789abcdef.part"}
+    assert sweep_noted(notes) == 0 and not list(notes.iterdir()), "what it named is gone"
+
+
+def test_a_start_removes_what_killed_exports_left_and_nothing_else(tmp_path: Path) -> None:
+    notes, folder, away = tmp_path / "notes", tmp_path / "folder", tmp_path / "not mounted"
+    for one in (notes, folder):
+        one.mkdir()
+
+    def note(name: str, path: Path) -> Path:
+        (notes / name).write_bytes(os.fsencode(path))
+        return path
+
+    def draft(number: int, where: Path = folder) -> Path:
+        return note(f"{number:016x}", where / f".assent-export-{number:016x}.part")
+
+    draft(1).touch()
+    note(f"{2:016x}", folder / "letter.txt").touch()
+    draft(3).symlink_to(folder / "letter.txt")
+    draft(4).mkdir()
+    draft(5, away)
+    draft(6, away)
+    note(f"{7:016x}", folder / f".assent-export-{8:016x}.part").touch()
+    os.utime(notes / f"{6:016x}", (0, 0))
+    os.mkfifo(notes / "pipe")
+    assert sweep_noted(notes) == 1
+    assert {one.name for one in folder.iterdir()} == {
+        "letter.txt",
+        *(f".assent-export-{number:016x}.part" for number in (3, 4, 8)),
+    }
+    assert {one.name for one in notes.iterdir()} == {"pipe", *(f"{number:016x}" for number in (3, 4, 5))}
+    assert sweep_noted(tmp_path / "none") == 0
+
+
+def test_an_export_is_noted_while_it_is_written(tmp_path: Path) -> None:
+    notes = tmp_path / "state/exports"
+    with exported_file(tmp_path / "out.csv", tmp_path / "no/ledger", notes=notes):
+        (one,) = notes.iterdir()
+        assert os.fsdecode(one.read_bytes()) == str(tmp_path / f".assent-export-{one.name}.part")
+    assert not list(notes.iterdir())
+    (tmp_path / "file").touch()
+    with exported_file(tmp_path / "two.csv", tmp_path / "no/ledger", notes=tmp_path / "file"):
+        pass
+    assert (tmp_path / "two.csv").exists(), "a note that cannot be written prevents nothing"
 
 
 def test_memory_does_not_grow_with_the_history(tmp_path: Path) -> None:

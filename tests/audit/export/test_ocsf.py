@@ -9,6 +9,7 @@ import pytest
 
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.export.ocsf import VERSION
+from runner.model.request import canonical
 from tests.audit.story import approved, denied, opening, remove, request, tamper, write
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def events(ledger: Path) -> dict[str, dict[str, Any]]:
     HistoryExport(ledger, ExportFormat.OCSF).write(target, replace=True)
     lines = target.read_bytes()
     assert lines.isascii()
+    assert all(line == canonical(json.loads(line)) for line in lines.splitlines())
     return {event["metadata"]["uid"]: event for event in map(json.loads, lines.splitlines())}
 
 
@@ -96,3 +98,16 @@ def test_damaged_and_removed_requests_are_events_too(ledger: Path) -> None:
     assert "was removed" in found["r1"]["unmapped"]["problem"]
     assert (found["r1"]["status"], found["r2"]["activity_id"]) == ("Success", 0)
     assert found["r2"].keys() >= REQUIRED
+
+
+def test_values_that_nobody_wrote_end_no_export(ledger: Path) -> None:
+    tamper(
+        ledger,
+        "UPDATE requests SET duration = 9e999, waited = -9e999, agent = agent || char(34) WHERE id = 'r1'",
+        'UPDATE bodies SET data = replace(data, \'"reason":"\', \'"reason":7,"other":"\')',
+    )
+    found = events(ledger)
+    assert found.keys() == {"r1", "r2", "r3"}
+    assert found["r1"]["actor"]["app_name"].endswith('"')
+    assert "duration" not in found["r1"] and "waited_seconds" not in found["r1"]["unmapped"]
+    assert found["r2"]["status"] == "Failure" and "status_detail" not in found["r2"]
