@@ -9,7 +9,6 @@ from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Leve
 from runner.model.request import Language, Request
 from runner.model.verdict import RiskVerdict
 from runner.risk.handed import Handed, assess_handed, read_as, size, variables
-from runner.risk.kept import unread
 from runner.risk.known_files import Use, used
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
@@ -73,6 +72,9 @@ class Classifier:
             if (handed := Handed.to(request)) is not None:
                 findings += assess_handed(request, handed, nested)
             if request.sandbox:
+                # Imported here: few requests are for a sandbox that is kept.
+                from runner.risk.kept import unread
+
                 names = frozenset() if request.installed is None else frozenset(request.installed.modules)
                 findings += unread(request.language, trail, lines, use, inner, names)
         except TooMuch:
