@@ -7,7 +7,6 @@ with the text and the times; the last line is how many were tried.
 from __future__ import annotations
 
 import ast
-import gc
 import importlib
 import json
 import os
@@ -22,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runner.model import expression as later
 from tests.pumps import END, pumps
 
 if TYPE_CHECKING:
@@ -90,9 +90,10 @@ def _calls(node: ast.AST, file: str, function: str) -> Iterator[Call]:
     match node:
         case ast.FunctionDef(name=function) | ast.AsyncFunctionDef(name=function):
             pass
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=name), args=[first, *_]) if (
-            name in USES or name == "compile"
-        ):
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="re"), attr=name) | ast.Name(id="expression" as name),
+            args=[first, *_],
+        ) if name in USES or name in ("compile", "expression"):
             text = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str | bytes) else None
             yield Call(f"{file}:{node.lineno}", function, name, text, _flags(node))
     for child in ast.iter_child_nodes(node):
@@ -115,6 +116,7 @@ class Recorder:
     def __init__(self) -> None:
         self.met: list[tuple[str, re.Pattern[Any]]] = []
         self._compile = re.compile
+        self.stood_for = later.expression
 
     def __call__(self, pattern: Any, flags: int = 0) -> re.Pattern[Any]:
         compiled: re.Pattern[Any] = self._compile(pattern, flags)
@@ -129,6 +131,8 @@ def collected() -> list[Expression]:
     """Return every expression of the source and of the rules, each once."""
     recorder = Recorder()
     re.compile = recorder
+    # Modules take it from there when they are imported: what they would compile later is compiled now.
+    later.expression = recorder  # type: ignore[assignment]
     modules = []
     for top in FIRST_PARTY:
         for info in pkgutil.walk_packages(importlib.import_module(top).__path__, top + "."):
@@ -137,6 +141,7 @@ def collected() -> list[Expression]:
                 modules.append(importlib.import_module(info.name))
     _load(recorder)
     re.compile = recorder._compile
+    later.expression = recorder.stood_for
     names = {id(value): name for one in modules for name, value in vars(one).items() if isinstance(value, re.Pattern)}
     applied = _applied(set(names.values()))
     found: dict[tuple[object, int], Expression] = {}
@@ -176,13 +181,10 @@ def _load(recorder: Recorder) -> None:
     """Compile what is only compiled when it is needed."""
     from runner.audit import redact
     from runner.risk.rules import knowledge
-    from runner.risk.rules.expression import Expression as Lazy
     from runner.sandbox.images import trouble
 
     knowledge.bundled().targets.of("/")
-    for one in gc.get_objects():
-        if isinstance(one, Lazy):
-            assert one.compiled
+    assert knowledge.bundled().rules.all
     redact._detectors()
     for sign, *_ in trouble.CAUSES:
         recorder.met.append((TROUBLE, recorder._compile(sign, re.IGNORECASE)))

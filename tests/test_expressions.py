@@ -14,9 +14,11 @@ FEWEST = 250
 PUT_TOGETHER = {
     ("runner/audit/redact.py", "_detectors"): "loaded and tried",
     ("runner/audit/terms.py", "_pattern"): "words of a search as they stand, for lines up to a bound",
-    ("runner/risk/rules/expression.py", "compiled"): "loaded and tried",
+    ("runner/model/expression.py", "__getattr__"): "tried where it stands",
+    ("runner/risk/rules/knowledge.py", "_foreign"): "loaded and tried",
+    ("runner/risk/rules/rule.py", "trusted"): "loaded and tried",
     ("runner/risk/rules/targets.py", "_kinds"): "loaded and tried",
-    ("runner/risk/rules/knowledge.py", "line_of"): "searches rule files, which a person wrote, for a rule's own name",
+    ("runner/risk/rules/written.py", "line_of"): "searches rule files, which a person wrote, for a rule's own name",
     ("runner/risk/shell/commands/system.py", "handle"): "words of our own without repeats, in a call of recorder",
     ("runner/risk/shell/words.py", "words"): "one class of characters",
     ("runner/risk/text.py", "_matches"): "loaded and tried",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.model.decision import Verdict
+from runner.model.expression import expression
 from runner.model.network import UnusableHost, canonical_host
 from runner.model.plain import plain, plain_value
 from runner.model.result import Outcome
@@ -28,7 +28,7 @@ REHEARSED = (
 WITHHELD = "It ran in a rehearsal sandbox without network only, and its outcome is not handed over."
 NOTE = "Note:"
 NOTHING_RAN = "Nothing was run; there is no output."
-MARK = re.compile(r"\n\.\.\. \(output truncated: [\d,]+ bytes left out\) \.\.\.\n")
+MARK = expression(r"\n\.\.\. \(output truncated: [\d,]+ bytes left out\) \.\.\.\n")
 """Marks where output was left out."""
 VALUE_SHARE = 4
 """The value of `result` gets one part in so many of what the text of an answer may hold."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from dataclasses import dataclass
+
+from runner.model.expression import expression
 
 HTTPS_PORT = 443
 LONGEST_HOST = 253
 """Characters of a host name, as DNS bounds it (RFC 1035)."""
 NOT_LISTED = "is not allowed for this sandbox"
 """Why a host is refused that no rule names."""
-_LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
-_PORT = re.compile(r"[0-9]{1,5}")
+_LABEL = expression(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+_PORT = expression(r"[0-9]{1,5}")
 _WILDCARD = "*."
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
-_COLOURS = re.compile(r"\x1b\[[\d;:]{0,40}m")
-_COMMANDS = re.compile(
+from runner.model.expression import expression
+
+if TYPE_CHECKING:
+    import re
+
+_COLOURS = expression(r"\x1b\[[\d;:]{0,40}m")
+_COMMANDS = expression(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # of terminals: all controls but tab and newline
     "\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"  # direction of writing, and marks without width
     "\u2028\u2029\U000e0000-\U000e007f]"  # further ends of lines, and tags: text that only models see

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import dataclass
 from enum import StrEnum
@@ -169,6 +168,8 @@ class Plan:
             + ((one.programs, one.build_files) if one.builds else ())
             for one in self.packages
         ]
+        import hashlib  # which takes longer to load than all of the model
+
         return hashlib.sha256(repr((self.registry.value, parts)).encode()).hexdigest()
 
     @property

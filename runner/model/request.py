@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
@@ -141,6 +140,8 @@ class KnownFile:
 
     @property
     def sha256(self) -> str:
+        import hashlib  # which takes longer to load than all of the model
+
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
@@ -263,6 +264,8 @@ class Request:
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) over canonical JSON of all that decides (spec, *Words*)."""
+        import hashlib
+
         return hashlib.sha256(canonical(self.deciding())).hexdigest()
 
     @property

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from unicodedata import category
+
+from runner.model.expression import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,7 @@ LONGEST_SHOWN = 20_000
 
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 """Characters that count as letters, marks or signs and yet show nothing."""
-_SEEN = re.compile(f"[^{_BLANK}]*")
+_SEEN = expression(f"[^{_BLANK}]*")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from runner.model.expression import expression
 
 LONGEST = 64
-TAKEN = re.compile(r"[a-z][a-z0-9_]*|INPUT_[A-Z0-9_]+")
+TAKEN = expression(r"[a-z][a-z0-9_]*|INPUT_[A-Z0-9_]+")
 """Names that hardly any program obeys. By convention what steers programs is in upper case."""
-STEERING = re.compile(r"\w*_proxy|npm_\w*|yarn_\w*|histchars|auto_resume")
+STEERING = expression(r"\w*_proxy|npm_\w*|yarn_\w*|histchars|auto_resume")
 """The few in lower case that steer programs all the same."""
 NAMES = "Names for shell code are in lower case, or begin with INPUT_ and are in upper case."
 """What to do about another one."""

@@ -9,11 +9,11 @@ from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Leve
 from runner.model.request import Language, Request
 from runner.model.verdict import RiskVerdict
 from runner.risk.handed import Handed, assess_handed, read_as, size, variables
-from runner.risk.kept import unread
 from runner.risk.known_files import Use, used
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.python.syntax import Unparsed, broken_at
+from runner.risk.roundabout import HIDING, REASON, only_roundabout
 from runner.risk.rules.knowledge import Knowledge, bundled
 from runner.risk.surroundings import surroundings
 from runner.risk.text import tricks
@@ -23,7 +23,7 @@ from runner.risk.trace.nested import ESCAPED, Nested
 from runner.risk.verdict.code import Judged, verdict_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from runner.model.span import Span
 
@@ -73,6 +73,9 @@ class Classifier:
             if (handed := Handed.to(request)) is not None:
                 findings += assess_handed(request, handed, nested)
             if request.sandbox:
+                # Imported here: few requests are for a sandbox that is kept.
+                from runner.risk.kept import unread
+
                 names = frozenset() if request.installed is None else frozenset(request.installed.modules)
                 findings += unread(request.language, trail, lines, use, inner, names)
         except TooMuch:
@@ -84,7 +87,7 @@ class Classifier:
             at = broken_at(use.rest) if python else None
             findings.append(_unread(NOT_PARSED, "risk.unparsed", WHOLE if at is None else lines.place(at)))
         judged: dict[int, Judged] = {}
-        findings += self._judged(trail, lines, judged)
+        findings += self._judged(request.language, trail, lines, tuple(findings), judged)
         ordered = in_order(findings)
         targets = self._knowledge.targets
         touch = touched(request, trail, targets)
@@ -109,14 +112,19 @@ class Classifier:
             case _:
                 assert_never(request.language)
 
-    def _judged(self, trail: Trail, lines: Lines, judged: dict[int, Judged]) -> Iterator[Finding]:
-        """Yield what the rules find; note the worst that they say of each act, by its order."""
-        for rule, act in self._knowledge.rules.judge(trail):
-            if act.order not in judged or rule.level > judged[act.order].level:
-                judged[act.order] = Judged(rule.level, rule.reason)
+    def _judged(
+        self, language: Language | None, trail: Trail, lines: Lines, other: Sequence[Finding], judged: dict[int, Judged]
+    ) -> Iterator[Finding]:
+        """Yield what the rules find besides `other`; note the worst that they say of each act, by its order."""
+        found = list(self._knowledge.rules.judge(trail))
+        lowered = HIDING if only_roundabout(language, trail, found, other) else frozenset[str]()
+        for rule, act in found:
+            level, reason = (Level.LOW, REASON) if rule.id in lowered else (rule.level, rule.reason)
+            if act.order not in judged or level > judged[act.order].level:
+                judged[act.order] = Judged(level, reason)
             span = lines.place(act.place)
             evidence = shorten(act.evidence) if act.evidence else lines.evidence(span)
-            yield Finding(rule.id, rule.level, rule.capability, span, evidence, rule.reason, rule.reference)
+            yield Finding(rule.id, level, rule.capability, span, evidence, reason, rule.reference)
 
 
 def _tricks(use: Use) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch, combined
+from runner.model.expression import expression
 from runner.model.request import Request, Tool
 from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.risk.assess import in_order
@@ -34,10 +35,10 @@ STEERING_FOLDERS = frozenset((".claude", ".codex", ".gemini", ".cursor", ".vscod
 STEERING_NAMES = (".claude.json", ".mcp.json", "managed-settings.json", "goose/config.yaml")
 OWN_FOLDERS = ("/.config/assent/", "/.local/share/assent/", "/.local/state/assent/")
 """Files by which programs of agents are configured: their hooks, permissions and servers; and those of Assent."""
-PATCHED = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
+PATCHED = expression(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
 MOST_QUERY = 100
 """Characters of what an address has after its host that are not remarkable; data can be carried out in it."""
-ADDRESS = re.compile(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)
+ADDRESS = expression(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)
 CONTINUED = "if 1:\n    pass\n"
 """Put before a part of Python code that begins with `else` or the like, which cannot be read by itself."""
 

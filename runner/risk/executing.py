@@ -6,7 +6,6 @@ Each answer is the part of the code that can, in a few words; '' where nothing c
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import tree_sitter_bash
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
+from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.executing_javascript import of_javascript, walk
@@ -35,7 +35,7 @@ ACTS = words(
 )
 """What the classifier has found that ends in another program or in more code."""
 PUTS = frozenset({"write", "append", "copy", "move", "link", "extract"})
-LOADED = re.compile(r"\.(?:py\w?|pth|so|sh|bash|js|cjs|mjs|node|wasm|pl|rb|php|egg|whl|zip)\Z|\A[^.]*\Z")
+LOADED = expression(r"\.(?:py\w?|pth|so|sh|bash|js|cjs|mjs|node|wasm|pl|rb|php|egg|whl|zip)\Z|\A[^.]*\Z")
 """Files that interpreters load or start by themselves, or that have no ending to tell."""
 
 
@@ -236,20 +236,20 @@ ANYTHING = words(
 FIXED = words("sort printf read mapfile readarray sed awk gawk mawk set unset wait export local")
 """Commands that run nothing as long as every word of theirs is fixed and looks as in FIXED_WORDS."""
 FIXED_WORDS = {
-    "sort": re.compile(r"(?!--comp)[^\0]*"),
-    "printf": re.compile(r"(?!-v)[^\0]*"),
-    "read": re.compile(r"-[rsenptdua0-9]+|\w*|,|:|;|\|"),
-    "mapfile": re.compile(r"-t|\w+"),
-    "readarray": re.compile(r"-t|\w+"),
-    "sed": re.compile(r"-[nErsu]+|-e|s([/|,#])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiI0-9]*|[0-9,$ ]*[pdq=]|/[^/]*/!?[pdI]+"),
-    "set": re.compile(r"[-+][euxo]+|pipefail"),
-    "unset": re.compile(r"\w+"),
-    "wait": re.compile(r""),
-    "export": re.compile(r"\w+"),
-    "local": re.compile(r"\w+"),
+    "sort": expression(r"(?!--comp)[^\0]*"),
+    "printf": expression(r"(?!-v)[^\0]*"),
+    "read": expression(r"-[rsenptdua0-9]+|\w*|,|:|;|\|"),
+    "mapfile": expression(r"-t|\w+"),
+    "readarray": expression(r"-t|\w+"),
+    "sed": expression(r"-[nErsu]+|-e|s([/|,#])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiI0-9]*|[0-9,$ ]*[pdq=]|/[^/]*/!?[pdI]+"),
+    "set": expression(r"[-+][euxo]+|pipefail"),
+    "unset": expression(r"\w+"),
+    "wait": expression(r""),
+    "export": expression(r"\w+"),
+    "local": expression(r"\w+"),
 }
-AWK = re.compile(r"system|getline|\||@|extension|include|load|^-(?!F|v\Z|v\w+=)")
-STEERED = re.compile(
+AWK = expression(r"system|getline|\||@|extension|include|load|^-(?!F|v\Z|v\w+=)")
+STEERED = expression(
     r"PATH|LD_\w*|IFS|ENV|BASH\w*|\w*_(?:OPTIONS|OPTS|FLAGS)|\w*PAGER|PYTHON\w*|NODE_\w*|PERL\w*|GIT_\w*"
     r"|PS\d|PROMPT_COMMAND|S?RANDOM|SECONDS|EPOCH\w*|LINENO|OPTIND|HIST\w*|FUNCNEST"
 )
@@ -264,7 +264,7 @@ PLAIN_NODES = words(
 )
 ARITHMETIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 FIXED_NODES = frozenset({"word", "raw_string", "number", "ansi_c_string"})
-SIMPLE_EXPANSION = re.compile(rb"\$\{#?\w+(?::?[-=+?][\w ./-]*)?\}")
+SIMPLE_EXPANSION = expression(rb"\$\{#?\w+(?::?[-=+?][\w ./-]*)?\}")
 
 
 def steered(code: str) -> list[str]:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import tree_sitter_javascript
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
+from runner.model.expression import expression
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 JAVASCRIPT = Grammar(tree_sitter_javascript.language())
-JS_WORDS = re.compile(
+JS_WORDS = expression(
     r"\b(?:eval|Function|AsyncFunction|GeneratorFunction|__proto__|__defineGetter__|child_process|cluster|vm"
     r"|worker_threads|Worker|WebAssembly|repl|inspector|Reflect|Proxy|createRequire|getBuiltinModule|binding|_linkedBinding"
     r"|dlopen|mainModule|_load|_compile|runIn\w*Context|compileFunction|execPath|globalThis|global|window|self"
     r"|getPrototypeOf|setPrototypeOf|_extensions|Bun|Deno|arguments)\b|\bmodule\b(?!\s*\.\s*exports\b)"
 )
-ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
+ESCAPE = expression(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 NUMBERS = frozenset({"number"})
 
 

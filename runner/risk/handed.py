@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import json
-import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from tree_sitter import Parser
 
 from runner.model.assessment import WHOLE, Capability, Finding, Level
+from runner.model.expression import expression
 from runner.model.request import Language, Request
 from runner.model.variables import is_harmless
-from runner.risk.executing import executes
 from runner.risk.handed_paths import try_paths
 from runner.risk.javascript import syntax as javascript
 from runner.risk.model.lines import Lines, shorten
@@ -41,15 +40,14 @@ LONGEST_TEXT = 60_000
 MOST_VARIABLES = 1_000
 DEEPEST_VALUE = 4
 
-PROGRAM = re.compile(
+PROGRAM = expression(
     r"(?:cat[ \t]*(?:-[ \t]*)?\|[ \t]*)?(?:(?:/usr)?/bin/)?"
     r"(?:(?P<shell>(?:ba|da)?sh)(?:[ \t]+-s?)?|(?P<python>python3?)(?:[ \t]+-)?|(?P<javascript>node)(?:[ \t]+-)?)"
 )
 """Shell code that does nothing but run all of its input as a program."""
 
 
-@dataclass(frozen=True, slots=True)
-class Handed:
+class Handed(NamedTuple):
     """The input and every text among the variables, their names included."""
 
     stdin: str
@@ -111,6 +109,9 @@ def assess_handed(request: Request, handed: Handed, nested: Nested) -> Iterator[
     is assessed like code, under the same rule. Everywhere else it is data: tricks in its text count, and paths in it
     where the code opens files whose path it does not say itself.
     """
+    # Imported here, as whatever else not every request needs.
+    from runner.risk.executing import executes
+
     yield from _tricks(handed)
     try_paths((handed.stdin, *handed.texts), nested.trail, nested.knowledge.targets)
     if request.language is Language.SHELL:

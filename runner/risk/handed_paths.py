@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.value import HOLE, MOST_TEXTS, Value, text
 
 if TYPE_CHECKING:
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from runner.risk.model.acts import Act, Trail
     from runner.risk.rules.targets import Targets
 
-PIECE = re.compile(r"[^\s\"'`,;|=(){}\[\]<>]++")
+PIECE = expression(r"[^\s\"'`,;|=(){}\[\]<>]++")
 """What may be a path, or a part of one, in a text: in a list, a table, JSON or a line."""
-LIKELY = re.compile(r"[/~\\]|\.(?!\d)|id_")
+LIKELY = expression(r"[/~\\]|\.(?!\d)|id_")
 """What a whole path that matters has."""
 STREAMS = frozenset({"sys.stdin", "sys.__stdin__", "process.stdin", "open()"})
 """Names of what is open already."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import itertools
 import posixpath
-import re
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Capability, Finding, Level
+from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.executing import ANYTHING, executes, steered
@@ -29,7 +29,7 @@ UNREAD = "kept.unread"
 MOST = 10
 """Findings of this kind in one request."""
 LONGEST = 120
-SYSTEM = re.compile(r"/(?:usr|bin|sbin|lib|opt)/(?!.*\.\.)")
+SYSTEM = expression(r"/(?:usr|bin|sbin|lib|opt)/(?!.*\.\.)")
 """What an absolute path begins with that no run can write to."""
 
 
@@ -46,14 +46,14 @@ RUNNERS = words(
 )
 """Programs that run, or can run, what they find in the folder where they are started or in a file that they get."""
 SCRIPTED = {
-    **dict.fromkeys(("awk", "gawk", "mawk", "sed", "bc", "dc"), re.compile(r"\s(?:-\w*f|--file|-x)")),
-    "tar": re.compile(r"\s(?:--(?:checkpoint-a|to-c|use-c|rsh|info-s|new-v)|-\w*[IF])"),
-    "python": re.compile(r"\s-[A-Za-z]*E"),
-    **dict.fromkeys(("unset", "export", "declare", "typeset", "local"), re.compile(f"PYTHON|{HOLE}")),
-    "env": re.compile(r"\s-"),
-    "exec": re.compile(r"\s-\w*c"),
-    "alias": re.compile(HOLE),
-    "trap": re.compile(HOLE),
+    **dict.fromkeys(("awk", "gawk", "mawk", "sed", "bc", "dc"), expression(r"\s(?:-\w*f|--file|-x)")),
+    "tar": expression(r"\s(?:--(?:checkpoint-a|to-c|use-c|rsh|info-s|new-v)|-\w*[IF])"),
+    "python": expression(r"\s-[A-Za-z]*E"),
+    **dict.fromkeys(("unset", "export", "declare", "typeset", "local"), expression(f"PYTHON|{HOLE}")),
+    "env": expression(r"\s-"),
+    "exec": expression(r"\s-\w*c"),
+    "alias": expression(HOLE),
+    "trap": expression(HOLE),
 }
 """What is in the words of a program where they let it run a file, or what it has read of one.
 
@@ -75,7 +75,7 @@ UNCHANGING = ANYTHING - {"cp", "mv", "dd"} | words(
 )
 """Programs that change no file but as an act of its own says."""
 SEARCHED = frozenset(("path", "meta_path", "path_hooks", "path_importer_cache", "modules", "*"))
-WRITES = re.compile(r">(?!&[12])|\b(?:cp|mv|tee|rm|touch|mkdir|read|mapfile|readarray|sort|sed|awk|gawk|mawk)\b")
+WRITES = expression(r">(?!&[12])|\b(?:cp|mv|tee|rm|touch|mkdir|read|mapfile|readarray|sort|sed|awk|gawk|mawk)\b")
 """What shell code that `executes` takes for harmless may change files with."""
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from runner.model.expression import expression
 from runner.model.modules import is_standard, modules
 from runner.model.request import KnownFile, Language
 from runner.model.workspace import WORKSPACE
@@ -30,7 +30,7 @@ _FILTER = (
     rf"(?:(?:head|tail|wc|cat|nl|uniq)(?:[ ]++(?:-\w*+|\d++))*+|sort(?:[ ]++-[nru]++)*+|tee(?:[ ]-a)?[ ]{_WORD}"
     rf"|grep(?:[ ]++-[A-Zciovnwqsx]++)*+[ ]++{_WORD})"
 )
-STARTED = re.compile(
+STARTED = expression(
     rf"""(?:\s*+(?:{_QUIET}))*+\s*+(?:timeout[ ]\d++s?[ ])?
     (?P<start>(?:(?P<python>python3?(?:[ ]-[uBs]+)*)|(?P<javascript>node)|(?P<shell>(?:ba)?sh)|(?P<read>\.|source))
     [ ]+{_FILE}|\./(?P<itself>\w[\w.-]*+(?:/\w[\w.-]*+)*+))
@@ -39,17 +39,16 @@ STARTED = re.compile(
     re.VERBOSE,
 )
 """Shell code that runs one file to its end before anything that could change it, and is anything afterwards."""
-RELATIVE = re.compile(r"(?:\.\.?)?/")
+RELATIVE = expression(r"(?:\.\.?)?/")
 ENDS = ("", ".js", ".json", "/index.js")
 """What JavaScript code may leave out at the end of a name."""
-APPENDS = re.compile(r">>|\btee\b")
-FIRST_LINE = re.compile(
+APPENDS = expression(r">>|\btee\b")
+FIRST_LINE = expression(
     r"#! ?(?:/usr/bin/env |(?:/usr)?/bin/)(?:(?P<python>python3?)|(?P<javascript>node)|(?P<shell>(?:ba)?sh)) *"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """What code uses of the known files, and what remains to be followed of the code itself."""
 
     rest: str
@@ -129,7 +128,7 @@ def _python(code: str, files: Mapping[str, KnownFile]) -> Use:
                         pending.append((whole if module.is_package else whole.rpartition(".")[0], module.file.text))
     found = tuple(dict.fromkeys(reached.values()))
     every = tuple(dict.fromkeys((*use.files, *found)))
-    return replace(use, files=every, imports=frozenset(imports), modules=found)
+    return use._replace(files=every, imports=frozenset(imports), modules=found)
 
 
 def _first(code: str, files: Mapping[str, KnownFile]) -> Use:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 Span = tuple[int, int]
 """Where a literal begins and ends, in bytes."""
-TELLING = re.compile(
+TELLING = expression(
     r"__\w+__|^[rwaxbt+]{1,4}$|\.(?:py|pyc|pyw|pyd|pth|so|sh|bash|js|mjs|cjs|node|zip|egg|whl|rb|pl)$"
     r"|\b(?:eval|exec|import|require|system|popen|subprocess|lambda|constructor|prototype)\b",
     re.IGNORECASE,
@@ -18,7 +20,7 @@ TELLING = re.compile(
 """Literals that read like code, name a file that is code, or say whether a file is written, count letter by letter."""
 
 
-WRITTEN = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:csv|tsv|txt|json|jsonl|ndjson|md|log)")
+WRITTEN = expression(r"(?:[\w-]+/)*[\w-]+\.(?:csv|tsv|txt|json|jsonl|ndjson|md|log)")
 """Files that a program may write, named in its text: no program reads them as code."""
 
 

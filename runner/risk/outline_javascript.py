@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_plain, require, text, words
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ BINDINGS = words(
     "import_clause namespace_import function_declaration function_expression generator_function_declaration "
     "class_declaration class"
 )
-PLAIN_NAME = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
+PLAIN_NAME = expression(r"[A-Za-z_$][\w$]*", re.ASCII)
 
 
 def spans(nodes: Iterable[Node]) -> Iterator[Span]:

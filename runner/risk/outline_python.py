@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_data, require, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=]")
+COOKIE = expression(r"^[ \t\f]*#.*?coding[:=]")
 MODULES = {
     name: words(allowed)
     for name, allowed in {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import Classifier
-from runner.risk.rules.knowledge import Knowledge, RulesUnreadable, bundled, extended, line_of, read_rules
+from runner.risk.rules.knowledge import Knowledge, RulesUnreadable, bundled, extended
 from runner.risk.rules.rule import linear
 from runner.risk.tools import weigh
 
@@ -40,6 +40,9 @@ def read(folder: Path) -> Own:
     paths = sorted(folder.glob("*.yaml")) if folder.is_dir() else []
     if not paths:
         return Own(weigh)
+    # Imported here: reading YAML is what takes longest of all, and most people have no rules of their own.
+    from runner.risk.rules.written import read_rules
+
     base = bundled()
     taken: list[DangerRule] = []
     problems: list[str] = []
@@ -56,6 +59,8 @@ def read(folder: Path) -> Own:
 
 def _mistaken(path: Path, rules: list[DangerRule], known: set[str], base: Knowledge) -> list[str]:
     """Return what is wrong with rules that can be read: names that are taken, examples that are not kept."""
+    from runner.risk.rules.written import line_of
+
     problems: list[str] = []
     classifier = Classifier(extended(base, rules))
     for number, rule in enumerate(rules, 1):

@@ -11,18 +11,14 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
+from runner.model.expression import expression
 from runner.model.request import Language
 from runner.risk.outline_data import words
 from runner.risk.tool_files import MAKEFILE, recipes
-from runner.system.document import is_too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# libyaml is ten times as fast; it is part of every wheel of PyYAML, but not of every build.
-YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 LONGEST_RUN_FILE = 1 << 18
 """Characters of a file of one of these kinds that are read."""
 MOST_COMMANDS = 500
@@ -78,12 +74,12 @@ def run_file(path: str, content: str) -> RunFile | None:
         return RunFile(Language.SHELL, "", unread=True)
     try:
         return read(content)
-    except (ValueError, TypeError, RecursionError, yaml.YAMLError):
+    except (ValueError, TypeError, RecursionError):
         return RunFile(Language.SHELL, _piece(content), unread=True)
 
 
-PAIR = re.compile(r'\A[ \t]*+(?:-[ \t]++)?+"?([\w.:-]++)"?[ \t]*+:[ \t]++"?((?:[^"\\]|\\.)*+)')
-LISTED = re.compile(r"\A[ \t]*+-[ \t]++([^{}\[\]:]++)\Z")
+PAIR = expression(r'\A[ \t]*+(?:-[ \t]++)?+"?([\w.:-]++)"?[ \t]*+:[ \t]++"?((?:[^"\\]|\\.)*+)')
+LISTED = expression(r"\A[ \t]*+-[ \t]++([^{}\[\]:]++)\Z")
 
 
 def _piece(content: str) -> str:
@@ -106,55 +102,23 @@ COMMAND_KEYS = words(
     "before_install install before_deploy deploy_script exec shellCommand build_command start_command"
 )
 """Names under which tools keep commands; `args` follows the command beside it."""
-EXPRESSION = re.compile(r"\$\{\{[^{}]{0,500}\}\}|\$\[\[[^\[\]]{0,500}\]\]")
+EXPRESSION = expression(r"\$\{\{[^{}]{0,500}\}\}|\$\[\[[^\[\]]{0,500}\]\]")
 """What a server of CI puts in before the shell reads the line."""
 
 
 def _of_yaml(content: str) -> RunFile:
     """Steps of CI, services of Docker Compose, tasks, hooks of pre-commit."""
-    if is_too_deep(content):
-        raise ValueError("nested too deeply")
+    # Imported here: few programs come with such a file.
+    from runner.risk.run_yaml import commands
+
     found = CommandLines(content.count("\n") + 1)
-    for document in yaml.compose_all(content, YAML_LOADER):
-        for node, command in _commands(document, set()):
-            block = getattr(node, "style", None) in ("|", ">")
-            found.put(node.start_mark.line + block, EXPRESSION.sub("$EXPRESSION", command))
+    for line, command in commands(content, COMMAND_KEYS, MOST_COMMANDS):
+        found.put(line, EXPRESSION.sub("$EXPRESSION", command))
     return RunFile(Language.SHELL, found.code, unread=found.cut)
 
 
-def _commands(node: Any, seen: set[int]) -> Iterator[tuple[Any, str]]:
-    """Yield the scalars under names of commands, and lists of words as one command; each node once."""
-    if node is None or id(node) in seen or len(seen) > 20 * MOST_COMMANDS:
-        return
-    seen.add(id(node))
-    if isinstance(node, yaml.SequenceNode):
-        for part in node.value:
-            yield from _commands(part, seen)
-    elif isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if key.value in COMMAND_KEYS and isinstance(value, yaml.ScalarNode):
-                yield value, value.value
-            elif key.value in COMMAND_KEYS and isinstance(value, yaml.SequenceNode):
-                yield from _listed(value, seen)
-            else:
-                yield from _commands(value, seen)
-
-
-def _listed(node: Any, seen: set[int]) -> Iterator[tuple[Any, str]]:
-    """Yield a list of commands one by one, and `[sh, -c, ...]` as one."""
-    plain = [part.value for part in node.value if isinstance(part, yaml.ScalarNode)]
-    if node.flow_style and plain and len(plain) == len(node.value):
-        yield node, shlex.join(plain)
-        return
-    for part in node.value:
-        if isinstance(part, yaml.ScalarNode):
-            yield part, part.value
-        else:
-            yield from _commands(part, seen)
-
-
-COMMENT_IN_JSON = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)')
-LAST_COMMA = re.compile(r",(\s*+[}\]])")
+COMMENT_IN_JSON = expression(r'("(?:[^"\\\n]|\\.)*+"?)|//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)')
+LAST_COMMA = expression(r",(\s*+[}\]])")
 AT_INSTALLATION = (
     "preinstall",
     "install",
@@ -237,9 +201,9 @@ def _of_recipes(content: str) -> RunFile:
     return RunFile(Language.SHELL, "\n".join(lines))
 
 
-MAKE_SHELL = re.compile(r"\$\(shell ([^()]*+(?:\([^()]*+\)[^()]*+)*+)")
-MAKE_RUNS = re.compile(r"[\w.-]++[ \t]*+!=[ \t]*+(.+)")
-INDENTED = re.compile(r"\A[ \t]++(?:@|-)?+(.+)")
+MAKE_SHELL = expression(r"\$\(shell ([^()]*+(?:\([^()]*+\)[^()]*+)*+)")
+MAKE_RUNS = expression(r"[\w.-]++[ \t]*+!=[ \t]*+(.+)")
+INDENTED = expression(r"\A[ \t]++(?:@|-)?+(.+)")
 
 
 def _of_just(content: str) -> RunFile:
@@ -248,10 +212,10 @@ def _of_just(content: str) -> RunFile:
     return RunFile(Language.SHELL, "\n".join(match[1] if match is not None else "" for match in matches))
 
 
-INSTRUCTION = re.compile(
+INSTRUCTION = expression(
     r"(?i)\s*+(?:ONBUILD\s++)?(RUN|CMD|ENTRYPOINT|HEALTHCHECK|ADD|ENV|ARG)\s++((?:--\S++\s++)*+)(.*)"
 )
-HERE_DOCUMENT = re.compile(r"<<-?['\"]?(\w++)['\"]?")
+HERE_DOCUMENT = expression(r"<<-?['\"]?(\w++)['\"]?")
 
 
 def _of_dockerfile(content: str) -> RunFile:
@@ -293,10 +257,10 @@ def _instruction(name: str, rest: str) -> str:
     return "" if rest == "NONE" else rest
 
 
-UNIT_LINE = re.compile(r"(?i)\A[ \t]*+Exec\w*+\s*+=\s*+[-@:+!|]*+(.+)")
-DESKTOP_LINE = re.compile(r"(?i)\A[ \t]*+(?:Try)?Exec\s*+=\s*+(.+)")
-PROCESS_LINE = re.compile(r"\A[\w-]++:\s*+(.+)")
-SCHEDULED_LINE = re.compile(r"\A[ \t]*+(?:@\w++|(?:[\d*/,A-Za-z-]++\s++){5})\s*+(.+)")
+UNIT_LINE = expression(r"(?i)\A[ \t]*+Exec\w*+\s*+=\s*+[-@:+!|]*+(.+)")
+DESKTOP_LINE = expression(r"(?i)\A[ \t]*+(?:Try)?Exec\s*+=\s*+(.+)")
+PROCESS_LINE = expression(r"\A[\w-]++:\s*+(.+)")
+SCHEDULED_LINE = expression(r"\A[ \t]*+(?:@\w++|(?:[\d*/,A-Za-z-]++\s++){5})\s*+(.+)")
 
 
 def _of_lines(command: re.Pattern[str]) -> Callable[[str], RunFile]:
@@ -324,7 +288,7 @@ def _of_start_of_python(content: str) -> RunFile:
 
 
 AT_START = ("import ", "import\t")
-SQL_END = re.compile(r"'(?:[^']|'')*+'|--[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)|(;)")
+SQL_END = expression(r"'(?:[^']|'')*+'|--[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)|(;)")
 
 
 def _of_sql(content: str) -> RunFile:
@@ -344,41 +308,41 @@ def _of_sql(content: str) -> RunFile:
 
 KINDS_OF_FILES: tuple[tuple[re.Pattern[str], Callable[[str], RunFile]], ...] = (
     (MAKEFILE, _of_recipes),
-    (re.compile(r"(?i)(?:\A|/)\.?justfile\Z"), _of_just),
-    (re.compile(r"(?i)(?:\A|/)(?:[\w-]++\.)?(?:docker|container)file(?:\.[\w-]++)?\Z"), _of_dockerfile),
-    (re.compile(r"(?i)(?:\A|/)(?:package|composer)\.json\Z"), _of_json),
-    (re.compile(r"(?i)(?:\A|/)\.vscode/(?:tasks|launch|settings|mcp)\.json\Z"), _of_json),
-    (re.compile(r"(?i)(?:\A|/)(?:\.devcontainer/)?\.?devcontainer\.json\Z"), _of_json),
-    (re.compile(r"(?i)(?:\A|/)\.(?:claude|codex|gemini|cursor|mcp)(?:/[\w.-]+)?\.json\Z"), _of_json),
-    (re.compile(r"(?i)(?:\A|/)\.mcp\.json\Z"), _of_json),
+    (expression(r"(?i)(?:\A|/)\.?justfile\Z"), _of_just),
+    (expression(r"(?i)(?:\A|/)(?:[\w-]++\.)?(?:docker|container)file(?:\.[\w-]++)?\Z"), _of_dockerfile),
+    (expression(r"(?i)(?:\A|/)(?:package|composer)\.json\Z"), _of_json),
+    (expression(r"(?i)(?:\A|/)\.vscode/(?:tasks|launch|settings|mcp)\.json\Z"), _of_json),
+    (expression(r"(?i)(?:\A|/)(?:\.devcontainer/)?\.?devcontainer\.json\Z"), _of_json),
+    (expression(r"(?i)(?:\A|/)\.(?:claude|codex|gemini|cursor|mcp)(?:/[\w.-]+)?\.json\Z"), _of_json),
+    (expression(r"(?i)(?:\A|/)\.mcp\.json\Z"), _of_json),
     (
-        re.compile(
+        expression(
             r"(?i)(?:\A|/)\.(?:github/(?:workflows|actions/[^/]+)/[^/]+|gitlab-ci[^/]*|circleci/[^/]+|travis|drone|woodpecker[^/]*)\.ya?ml\Z"
         ),
         _of_yaml,
     ),
     (
-        re.compile(
+        expression(
             r"(?i)(?:\A|/)(?:azure-pipelines[^/]*|bitbucket-pipelines|action|appveyor|cloudbuild|buildspec[^/]*|lefthook)\.ya?ml\Z"
         ),
         _of_yaml,
     ),
     (
-        re.compile(
+        expression(
             r"(?i)(?:\A|/)(?:\.pre-commit-(?:config|hooks)|taskfile[^/]*|(?:docker-)?compose[^/]*|skaffold|render|fly)\.ya?ml\Z"
         ),
         _of_yaml,
     ),
-    (re.compile(r"(?i)\.sql\Z"), _of_sql),
-    (re.compile(r"(?i)\.(?:service|timer|socket|mount|path)\Z"), _of_lines(UNIT_LINE)),
-    (re.compile(r"(?i)\.desktop\Z"), _of_lines(DESKTOP_LINE)),
-    (re.compile(r"(?i)(?:\A|/)procfile(?:\.\w+)?\Z"), _of_lines(PROCESS_LINE)),
+    (expression(r"(?i)\.sql\Z"), _of_sql),
+    (expression(r"(?i)\.(?:service|timer|socket|mount|path)\Z"), _of_lines(UNIT_LINE)),
+    (expression(r"(?i)\.desktop\Z"), _of_lines(DESKTOP_LINE)),
+    (expression(r"(?i)(?:\A|/)procfile(?:\.\w+)?\Z"), _of_lines(PROCESS_LINE)),
     (
-        re.compile(r"(?i)(?:(?:\A|/)crontab|\.cron(?:tab)?)\Z"),
+        expression(r"(?i)(?:(?:\A|/)crontab|\.cron(?:tab)?)\Z"),
         _of_lines(SCHEDULED_LINE),
     ),
-    (re.compile(r"(?i)(?:\A|/)(?:\.envrc|\.husky/[^/.][^/]*|(?:\.git/)?hooks/[a-z-]+)\Z"), _of_shell),
-    (re.compile(r"(?i)\.pth\Z"), _of_start_of_python),
-    (re.compile(r"(?i)\.ipynb\Z"), _of_notebook),
+    (expression(r"(?i)(?:\A|/)(?:\.envrc|\.husky/[^/.][^/]*|(?:\.git/)?hooks/[a-z-]+)\Z"), _of_shell),
+    (expression(r"(?i)\.pth\Z"), _of_start_of_python),
+    (expression(r"(?i)\.ipynb\Z"), _of_notebook),
 )
 """Expressions over a path, and what reads a file of that kind; the first that is found counts."""

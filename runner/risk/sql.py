@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from runner.model.expression import expression
 from runner.risk.model.value import HOLE
 
 if TYPE_CHECKING:
@@ -16,25 +16,27 @@ LONGEST_SQL = 20_000
 """Characters that are looked at."""
 MOST_STATEMENTS = 50
 # Comments and texts; each alternative ends at the end of the text at the latest, so none is tried again.
-ASIDE = re.compile(r"--[^\n]*|/\*(?s:.*?)(?:\*/|\Z)|'[^']*(?:'|\Z)")
+ASIDE = expression(r"--[^\n]*|/\*(?s:.*?)(?:\*/|\Z)|'[^']*(?:'|\Z)")
 NAME = rf"(?:ONLY\s+)?([\w.{HOLE}\"`\[\]$-]{{1,120}})"
-DROP = re.compile(
+DROP = expression(
     rf"DROP\s+(TABLE|DATABASE|SCHEMA|VIEW|MATERIALIZED\s+VIEW|INDEX|COLLECTION|KEYSPACE|USER|ROLE|TRIGGER|SEQUENCE)"
     rf"\s+(?:CONCURRENTLY\s+)?(?:IF\s+EXISTS\s+)?{NAME}",
     re.IGNORECASE,
 )
-TRUNCATE = re.compile(rf"TRUNCATE\s+(?:TABLE\s+)?{NAME}", re.IGNORECASE)
-DELETE = re.compile(rf"DELETE\s+FROM\s+{NAME}", re.IGNORECASE)
-UPDATE = re.compile(rf"UPDATE\s+(?:OR\s+\w+\s+)?{NAME}(?:\s+(?:AS\s+)?\w+)?\s+SET\b", re.IGNORECASE)
-ALTER = re.compile(rf"ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+)?{NAME}(.*)", re.IGNORECASE | re.DOTALL)
-INSERT = re.compile(rf"(?:INSERT\s+(?:OR\s+\w+\s+|IGNORE\s+)?INTO|REPLACE\s+INTO|MERGE\s+INTO)\s+{NAME}", re.IGNORECASE)
-CREATE = re.compile(
+TRUNCATE = expression(rf"TRUNCATE\s+(?:TABLE\s+)?{NAME}", re.IGNORECASE)
+OF_DELETE = rf"DELETE\s+FROM\s+{NAME}"
+OF_UPDATE = rf"UPDATE\s+(?:OR\s+\w+\s+)?{NAME}(?:\s+(?:AS\s+)?\w+)?\s+SET\b"
+DELETE = expression(OF_DELETE, re.IGNORECASE)
+UPDATE = expression(OF_UPDATE, re.IGNORECASE)
+ALTER = expression(rf"ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+)?{NAME}(.*)", re.IGNORECASE | re.DOTALL)
+INSERT = expression(rf"(?:INSERT\s+(?:OR\s+\w+\s+|IGNORE\s+)?INTO|REPLACE\s+INTO|MERGE\s+INTO)\s+{NAME}", re.IGNORECASE)
+CREATE = expression(
     rf"CREATE\s+(?:(?:TEMP|TEMPORARY|UNIQUE|OR\s+REPLACE)\s+){{0,3}}(?:TABLE|VIEW|INDEX)\s+(?:IF\s+NOT\s+EXISTS\s+)?{NAME}",
     re.IGNORECASE,
 )
-WHERE = re.compile(r"\b(?:WHERE|LIMIT)\b", re.IGNORECASE)
-ALWAYS = re.compile(r"\bWHERE\s+(?:1\s*=\s*1|TRUE|1)\s*(?:$|;)", re.IGNORECASE)
-INNER = re.compile(rf"\b(?:{DELETE.pattern}|{UPDATE.pattern})", re.IGNORECASE)
+WHERE = expression(r"\b(?:WHERE|LIMIT)\b", re.IGNORECASE)
+ALWAYS = expression(r"\bWHERE\s+(?:1\s*=\s*1|TRUE|1)\s*(?:$|;)", re.IGNORECASE)
+INNER = expression(rf"\b(?:{OF_DELETE}|{OF_UPDATE})", re.IGNORECASE)
 
 
 class Effect(IntEnum):
@@ -49,8 +51,7 @@ class Effect(IntEnum):
     DROPS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class DataChange:
+class DataChange(NamedTuple):
     """What one statement does to one table."""
 
     effect: Effect

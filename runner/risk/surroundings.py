@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Capability, Finding, Level
+from runner.model.expression import expression
 from runner.model.request import Language, NetworkMode, Request
-from runner.risk.planned import planned
 from runner.risk.rules.packages import PackageOrigin, fixed, mistaken_for, name_of, source_of
 from runner.risk.text import LOOK_ALIKE
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 LONGEST = 200
-NUMBER = re.compile(r"^(?:0x[0-9a-f]+|\d+)$")
+NUMBER = expression(r"^(?:0x[0-9a-f]+|\d+)$")
 OWN_NETWORK = "Reaches your local network or this computer."
 LOCAL = (".local", ".internal", ".lan", ".localhost", ".home.arpa")
 
@@ -30,6 +29,8 @@ def surroundings(request: Request) -> Iterator[Finding]:
         )
         yield from domains(request.domains)
     if request.plan is not None:
+        from runner.risk.planned import planned
+
         yield from planned(request.plan, request.received_at)
     elif request.packages:
         ecosystem = "javascript" if request.language is Language.JAVASCRIPT else "python"

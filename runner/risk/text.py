@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import re
 import unicodedata
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.assessment import Capability, Finding, Level
+from runner.model.expression import expression
 from runner.model.shown import cut_lines
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
 
     from runner.risk.model.lines import Lines
@@ -26,8 +26,7 @@ PADDING_LINES = 60
 """Empty lines in a row, between code and code, that push the second part off an ordinary screen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trick:
+class Trick(NamedTuple):
     id: str
     level: Level
     find: Callable[[str], Iterator[tuple[int, int]]]
@@ -38,15 +37,15 @@ class Trick:
 # Letters of other scripts that look like a Latin one (a selection of Unicode's confusables.txt, UTS 39).
 LOOK_ALIKE = "асԁеһіјӏорԛѕԝхуАВЕНІЈКМОРСТХԚԜΑΒΕΖΗΙΚΜΝΟΡΤΥΧοɡɑı"
 JOINERS = "\u200c\u200d\ufeff\u00ad"
-MIXED = re.compile(f"[A-Za-z][{LOOK_ALIKE}]|[{LOOK_ALIKE}][A-Za-z]")
-STYLED = re.compile("[\U0001d400-\U0001d7cb\uff21-\uff3a\uff41-\uff5a]{2,}+")
-WORD = re.compile(r"\w*+")
-WORDS = re.compile(r"[\w\s]*+")
+MIXED = expression(f"[A-Za-z][{LOOK_ALIKE}]|[{LOOK_ALIKE}][A-Za-z]")
+STYLED = expression("[\U0001d400-\U0001d7cb\uff21-\uff3a\uff41-\uff5a]{2,}+")
+WORD = expression(r"\w*+")
+WORDS = expression(r"[\w\s]*+")
 
 
 def _matches(pattern: str) -> Callable[[str], Iterator[tuple[int, int]]]:
     """Return what finds the places of an expression, which must need linear time for any text."""
-    compiled = re.compile(pattern)
+    compiled = expression(pattern)
     return lambda text: (match.span() for match in compiled.finditer(text))
 
 
@@ -151,7 +150,7 @@ TRICKS = (
     ),
 )
 # One look over the text finds out whether any trick but padding can be there: most code is plain ASCII.
-ODD = re.compile("[\x00-\x08\x0b\x0d-\x1f\x7f-\U0010ffff]")
+ODD = expression("[\x00-\x08\x0b\x0d-\x1f\x7f-\U0010ffff]")
 
 
 def tricks(lines: Lines) -> Iterator[Finding]:

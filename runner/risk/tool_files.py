@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from runner.model.expression import expression
 
-MAKEFILE = re.compile(r"(?i)(?:\A|/)(?:gnu)?makefile\Z|\.mk\Z")
-PROGRAMS = re.compile(
+MAKEFILE = expression(r"(?i)(?:\A|/)(?:gnu)?makefile\Z|\.mk\Z")
+PROGRAMS = expression(
     r"(?i).*\.(?:rb|pl|pm|php|lua|tcl|r|jl|awk|ps1|bat|cmd|vbs|pth|so|node|wasm|jar|class|exe|dll|service|timer|desktop"
     r"|gradle|ipynb|zsh|fish|csh|ksh|command|sql|tf|tfvars|hcl|nix|cmake|bzl|cron|crontab|socket|mount|kts|sbt|lds|ld)\Z"
     r"|(?:.*/)?(?:package\.json|composer\.json|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|noxfile|justfile|rakefile"
@@ -20,7 +20,7 @@ DATA_ENDINGS = frozenset(
     ("csv", "tsv", "txt", "json", "jsonl", "ndjson", "md", "log", "png", "jpg", "jpeg", "gif", "webp", "pdf", "parquet")
 )
 FOLDERS_OF_TOOLS = frozenset(("hooks", "node_modules", "site-packages", "bin", "sbin"))
-NAMES_OF_TOOLS = re.compile(
+NAMES_OF_TOOLS = expression(
     r"package-lock\.json|npm-shrinkwrap\.json|bower\.json|[tj]sconfig(\..*)?\.json"
     r"|deno\.json|project\.json|workspace\.json|lerna\.json|nx\.json|turbo\.json|vercel\.json|now\.json|angular\.json"
     r"|manifest\.json|(tasks|launch|settings|extensions|keybindings|mcp|hooks)(\..*)?\.json|devcontainer\.json"

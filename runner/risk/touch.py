@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Touch
+from runner.model.expression import expression
 from runner.risk.model.value import HOLE, UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ FILES = frozenset(
     {"read", "write", "append", "delete", "copy", "move", "link", "open", "chmod", "chown", "walk", "search", "archive"}
 )
 NETWORK = frozenset({"fetch", "send", "connect", "connect-shell", "listen", "listen-shell", "lookup"})
-HOST = re.compile(
+HOST = expression(
     r"^(?:\w+://)?(?:[^/@\s]*@)?([\w.\-]+\.[a-zA-Z]\w+|\d+\.\d+\.\d+\.\d+|localhost|\[[0-9a-fA-F:]+\])(?=[:/?\s]|$)"
 )
-DEVICE = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
-INSTALL = re.compile(r"\b(?:pip3?|npm|pnpm|yarn|gem|cargo|apt(?:-get)?|brew|conda)\s+(?:install|add|i)\s+(.+)")
+DEVICE = expression(r"/dev/(?:tcp|udp)/([^/]+)/")
+INSTALL = expression(r"\b(?:pip3?|npm|pnpm|yarn|gem|cargo|apt(?:-get)?|brew|conda)\s+(?:install|add|i)\s+(.+)")
 SHELL_WORDS = frozenset(
     [
         "cd",
@@ -55,7 +55,7 @@ SHELL_WORDS = frozenset(
         "trap",
     ]
 )
-TOKEN = re.compile(r"(?i)token|secret|passw|api_?key|access_?key|credential|private_?key")
+TOKEN = expression(r"(?i)token|secret|passw|api_?key|access_?key|credential|private_?key")
 
 
 def touched(request: Request, trail: Trail, targets: Targets) -> Touch:

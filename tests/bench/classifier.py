@@ -25,6 +25,14 @@ MOST_LINES = 200
 LONG = 20_000
 STARTS = 9
 LOADING = "from runner.risk.rules.knowledge import bundled; import runner.risk.assess; bundled()"
+FIRST = {"PYTHON": "open('a').read()", "SHELL": "cat a | sort", "JAVASCRIPT": "require('fs').readFileSync('a')"}
+"""The first program that a process reads, by language: it waits for what is imported and compiled for it."""
+ASKED = (
+    "from runner.model.request import *; from runner.risk.assess import assess; "
+    "assess(Request('bench', 'bench', Tool.CODE_EXECUTE, 0.0, Language.{language}, {code!r}))"
+)
+START = "import gc; gc.disable(); "
+"""As a process of the classifier begins."""
 GRAMMARS = "import runner.risk.javascript.syntax, runner.risk.shell.syntax"
 
 
@@ -37,7 +45,7 @@ def rows() -> list[Row]:
     median, parsing, slow = statistics.median(took), statistics.median(floor), percentile(took, 0.95)
     whole = _long_code()
     long, long_parsing = _timed(lambda: _assess(Language.PYTHON, whole)), _timed(lambda: ast.parse(whole))
-    loaded, grammars, bare = _starts()
+    loaded, grammars, bare, *first = _starts()
     what = f"assess code up to {MOST_LINES} lines, {len(samples)} of them"
     return [
         Row(f"{what} (p50)", median, "ms", parsing, at_most=10.0),
@@ -45,6 +53,10 @@ def rows() -> list[Row]:
         Row(f"assess {LONG:,} lines of Python", long, "ms", long_parsing, at_most=4.0),
         Row("load the classifier (p50)", loaded, "ms", bare, at_most=8.0),
         Row("load the classifier, against its grammars alone (p50)", loaded, "ms", grammars, at_most=1.5),
+        *(
+            Row(f"start and assess {language}, against the grammars alone (p50)", took, "ms", grammars, at_most=2.5)
+            for language, took in zip(FIRST, first, strict=True)
+        ),
     ]
 
 
@@ -96,18 +108,19 @@ def _long_code() -> str:
     return "\n".join(lines)
 
 
-def _starts() -> tuple[float, float, float]:
-    """Milliseconds of a start with the classifier, with its grammars alone, and of a bare one.
+def _starts() -> list[float]:
+    """Milliseconds of a start with the classifier, with its grammars alone, of a bare one, and of each of FIRST.
 
     Compiled modules are at hand as in an installation.
     """
     with tempfile.TemporaryDirectory() as cache:
 
         def start(code: str) -> float:
-            command = [sys.executable, "-c", code]
+            command = [sys.executable, "-c", START + code]
             return _timed(lambda: subprocess.run(command, check=True, cwd=ROOT, env={"PYTHONPYCACHEPREFIX": cache}))
 
-        start(LOADING)
-        took = [(start(LOADING), start(GRAMMARS), start("pass")) for _ in range(STARTS)]
-    loaded, grammars, bare = (statistics.median(column) for column in zip(*took, strict=True))
-    return loaded, grammars, bare
+        codes = [LOADING, GRAMMARS, "pass", *(ASKED.format(language=name, code=code) for name, code in FIRST.items())]
+        for code in codes:
+            start(code)
+        took = [tuple(map(start, codes)) for _ in range(STARTS)]
+    return [statistics.median(column) for column in zip(*took, strict=True)]

@@ -96,7 +96,7 @@ async def test_closing_starts_none_of_those_that_were_to_come(assessor: Assessor
     assert not assessor._processes and not Started.begun
 
 
-async def test_a_process_has_read_something_before_it_is_asked(tmp_path: Path) -> None:
+async def test_a_process_has_read_something_before_it_is_asked_again(tmp_path: Path) -> None:
     """What the classifier makes at its first use is no call's to wait for."""
     counting = STANDS_IN.replace(
         "def answer(call, rules):",
@@ -105,5 +105,7 @@ async def test_a_process_has_read_something_before_it_is_asked(tmp_path: Path) -
     )
     assessor = Assessor(tmp_path / "rules", lambda rules: StandIn(rules, 3600, counting))
     async with asyncio.timeout(GUARD):
-        assert await assessor.outline(Language.PYTHON, "COUNT") == "['Assess', 'Outline']"
+        await assessor.outline(Language.PYTHON, "COUNT")
+        read = await assessor.outline(Language.PYTHON, "COUNT")
+        assert read in ("['Assess', 'Outline', 'Outline']", "['Outline', 'Assess', 'Outline']")
         await assessor.close()

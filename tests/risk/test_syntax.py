@@ -8,7 +8,7 @@ from unittest import mock
 from runner.model.request import KnownFile, Language
 from runner.risk.known_files import used
 from runner.risk.own import Own
-from runner.risk.python import syntax
+from runner.risk.python import python2, syntax
 from runner.risk.worker.calls import HEADER, FindUsed, Used, pack, unpack
 from runner.risk.worker.worker import _answered
 
@@ -24,7 +24,7 @@ def test_code_is_parsed_once_however_often_it_is_asked_for() -> None:
 
 
 def test_code_that_is_not_python_is_not_repaired_to_find_files() -> None:
-    with mock.patch.object(syntax, "modern", side_effect=AssertionError):
+    with mock.patch.object(python2, "modern", side_effect=AssertionError):
         assert used(Language.PYTHON, "print 'hello'\nimport helper", KNOWN).files == ()
 
 

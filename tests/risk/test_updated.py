@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from runner.risk.worker import worker
 from runner.system import sources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +39,7 @@ async def main():
         print(found.level.name, found.reasons[0], sep="|")
 
     await said()
+    await said()  # by a process that has loaded everything
     changed.write_bytes(sys.argv[2].encode() + before)
     await said()  # by the process that was started before
     assessor.reload()
@@ -73,8 +76,8 @@ def test_after_an_update_nothing_is_assessed_by_processes_of_the_new_version(
     command = [sys.executable, "-B", "-c", STORY, str(tree / changed), text]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     done = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, timeout=120, check=True)
-    first, same, after, again, back = done.stdout.splitlines()
-    assert first == same == back
+    first, second, same, after, again, back = done.stdout.splitlines()
+    assert first == second == same == back
     assert first.startswith("HIGH|")
     assert after == again == UPDATED
 
@@ -86,6 +89,17 @@ def test_the_digest_covers_everything_that_a_worker_loads() -> None:
     assert [name for name in names if not f"{name}.".startswith(tuple(f"{part}." for part in parts))] == []
     suffixes = {file.suffix for part in sources.PARTS for file in (ROOT / part).rglob("*") if file.is_file()}
     assert suffixes - {".pyc"} <= set(sources.SUFFIXES)
+
+
+def test_what_is_imported_later_is_known_and_none_of_it_is_missing_where_a_worker_is_complete() -> None:
+    """After the first call nothing of another version can come in."""
+    found: set[str] = set()
+    for path in (ROOT / "runner" / "risk").rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                names = [node.module or "" for node in ast.walk(function) if isinstance(node, ast.ImportFrom)]
+                found.update(name for name in names if name.startswith("runner."))
+    assert found == {*worker.LATER, "runner.risk.rules.written"}, "the last is read before the first call"
 
 
 def test_files_that_cannot_be_read_count_as_replaced(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model.acts import Source
 from runner.risk.model.value import text
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from runner.risk.javascript.walker import Walker
     from runner.risk.model.value import Value
 
-MOMENT = re.compile(r"[<>=]=?\s*+(?:\d|[\"'`]|new Date\(\S|Date\.(?:parse|UTC)\()")
+MOMENT = expression(r"[<>=]=?\s*+(?:\d|[\"'`]|new Date\(\S|Date\.(?:parse|UTC)\()")
 """A comparison with a moment that is written down."""
-PASSED = re.compile(r"Date\.now\(\)\s*+[-+]|[-+]\s*+Date\.now\(\)|mtime|ctime|atime")
+PASSED = expression(r"Date\.now\(\)\s*+[-+]|[-+]\s*+Date\.now\(\)|mtime|ctime|atime")
 """Time that has passed, such as the age of a file."""
-STARTS = re.compile(r"\bnew Worker\b|\b(?:spawn|fork|exec|execFile)\(")
-GROWS_LIST = re.compile(r"\.push\(|\.write\(|appendFileSync\(")
-LEAVES_LOOP = re.compile(r"\b(?:break|return|throw|await|yield|exit|Sync)\b|execSync|spawnSync|readSync|Atomics")
+STARTS = expression(r"\bnew Worker\b|\b(?:spawn|fork|exec|execFile)\(")
+GROWS_LIST = expression(r"\.push\(|\.write\(|appendFileSync\(")
+LEAVES_LOOP = expression(r"\b(?:break|return|throw|await|yield|exit|Sync)\b|execSync|spawnSync|readSync|Atomics")
 SOON = 1_000
 """Milliseconds between two turns of a timer, below which the processes that it starts pile up."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, text
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from runner.risk.javascript.walker import Handler, Walker
 
-ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{1,3}|\r?\n|.)", re.DOTALL)
+ESCAPE = expression(r"\\(u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{1,3}|\r?\n|.)", re.DOTALL)
 LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 
 

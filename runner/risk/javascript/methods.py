@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import re2
-
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
 from runner.risk.model.acts import Place
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from runner.risk.model.value import Function
     from runner.risk.trace.machine import Machine
 
-QUIET = re2.Options()
-QUIET.log_errors = False
 Args = list[Value]
 
 Method = Callable[["Machine", Value, Args, Place], Value | None]
@@ -72,8 +68,13 @@ def _regex(value: Value) -> tuple[Any, int] | None:
     body, _, flags = source[1:].rpartition("/")
     if len(body) > 200:
         return None
+    # Imported here: few programs have such an expression.
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
     try:
-        return re2.compile(f"(?i){body}" if "i" in flags else body, QUIET), 0 if "g" in flags else 1
+        return re2.compile(f"(?i){body}" if "i" in flags else body, options), 0 if "g" in flags else 1
     except re2.error:
         return None
 

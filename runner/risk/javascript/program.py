@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, cast
 
+from runner.model.expression import expression
 from runner.risk.javascript.binding import bind
 from runner.risk.javascript.builtin import SPECIALS
 from runner.risk.javascript.definitions import declare, define
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 MOST_CRUMBS = 40
 """Texts put together from pieces of a few letters, from which on it is a finding."""
-MANGLED = re.compile(r"\b_0x[0-9a-f]{4,}\b")
+MANGLED = expression(r"\b_0x[0-9a-f]{4,}\b")
 # Programs of brackets and marks alone, as `[][(![]+[])[+[]]...`.
-SYMBOLS = re.compile(r"[\[\]()!+]{150,}|=~\[\];")
+SYMBOLS = expression(r"[\[\]()!+]{150,}|=~\[\];")
 FUNCTIONS = frozenset(
     (
         "function_declaration",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.javascript.binding import bind
 from runner.risk.javascript.conditions import depends_on, note_flood
 from runner.risk.javascript.definitions import class_definition
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 MOST_TURNS = 400
 """Turns of a loop that are followed one by one."""
-COUNTED = re.compile(
+COUNTED = expression(
     rb"for\s*\(\s*(?:var|let)\s+(\w+)\s*=\s*(?P<start>\d{1,4})\s*[,;](?:(?>[^;]*?(?<!\s)\s*\1\s*<)|[^;]*+;\s*\1\s*<)"
     rb"(?P<equal>=?+)[^;]*+;\s*"
     rb"(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*(?P<step>\d{1,3}))\s*\)"
 )
-COLLECTS = re.compile(rb"\+=|\.push\(|=\s*\w+\s*\+")
+COLLECTS = expression(rb"\+=|\.push\(|=\s*\w+\s*\+")
 
 
 def expression_statement(walker: Walker, node: Node) -> Value:

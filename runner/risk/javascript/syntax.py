@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import tree_sitter_javascript
 import tree_sitter_typescript
 from tree_sitter import Language, Parser, Query, QueryCursor
+
+from runner.model.expression import expression
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -28,7 +29,7 @@ ERASED = [
     for grammar in TYPESCRIPT
 ]
 """What begins with words that are ordinary names in JavaScript."""
-NEW_LINE = re.compile("[\n\r\u2028\u2029]")
+NEW_LINE = expression("[\n\r\u2028\u2029]")
 
 
 def parse(code: str) -> Node:

@@ -8,6 +8,8 @@ import textwrap
 import warnings
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -37,36 +39,36 @@ BLANKS = " \t"
 GAP = r"[^\S\n]*+"
 """Space within a line. An expression that may run over empty lines takes quadratic time for them."""
 REST = rf"([^\n]*\S){GAP}$"
-SCOPE = re.compile(r"(?<![ \t])[ \t]++in[ \t]")
+SCOPE = expression(r"(?<![ \t])[ \t]++in[ \t]")
 # A line at a time: what was a statement in Python 2 becomes the call of Python 3.
 REPAIRS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (
-        re.compile(rf"(?m)^({GAP}(?:[^\s#'\"][^#'\"\n]*:{GAP})?)print{GAP}>>{GAP}([\w.]++){GAP},{GAP}{REST}"),
+        expression(rf"(?m)^({GAP}(?:[^\s#'\"][^#'\"\n]*:{GAP})?)print{GAP}>>{GAP}([\w.]++){GAP},{GAP}{REST}"),
         r"\1\2.write(\3)",
     ),
-    (re.compile(_line_of("print")), _printed),
-    (re.compile(rf"(?m)(^{GAP}|[:;]{GAP})print[ \t]*+$"), r"\1print()"),
-    (re.compile(_line_of("exec")), _executed),
-    (re.compile(rf"(?m)^({GAP}except[^\n:,]*+),{GAP}(\w++){GAP}:"), r"\1 as \2:"),
-    (re.compile(rf"(?m)^({GAP}except{GAP}\([^\n:]*\)),{GAP}(\w++){GAP}:"), r"\1 as \2:"),
-    (re.compile(rf"(?m)^({GAP}raise[^\S\n]++[\w.]++){GAP},{GAP}{REST}"), r"\1(\2)"),
+    (expression(_line_of("print")), _printed),
+    (expression(rf"(?m)(^{GAP}|[:;]{GAP})print[ \t]*+$"), r"\1print()"),
+    (expression(_line_of("exec")), _executed),
+    (expression(rf"(?m)^({GAP}except[^\n:,]*+),{GAP}(\w++){GAP}:"), r"\1 as \2:"),
+    (expression(rf"(?m)^({GAP}except{GAP}\([^\n:]*\)),{GAP}(\w++){GAP}:"), r"\1 as \2:"),
+    (expression(rf"(?m)^({GAP}raise[^\S\n]++[\w.]++){GAP},{GAP}{REST}"), r"\1(\2)"),
     # Type parameters and `type` statements, which came after the Python that reads them here.
     (
-        re.compile(rf"(?m)^({GAP}(?:class|(?:async[^\S\n]++)?def)[^\S\n]++\w++)\[[^\]\n]*+\](?={GAP}[(:])"),
+        expression(rf"(?m)^({GAP}(?:class|(?:async[^\S\n]++)?def)[^\S\n]++\w++)\[[^\]\n]*+\](?={GAP}[(:])"),
         r"\1",
     ),
-    (re.compile(rf"(?m)^({GAP})type[^\S\n]++(\w++)(?:\[[^\]\n]*+\])?{GAP}="), r"\1\2 ="),
-    (re.compile(r"<>"), "!="),
-    (re.compile(r"\b[uU]([rR]?)(?=['\"])"), r"\1"),
-    (re.compile(r"\b0([0-7]+)[lL]?\b(?![.\w])"), r"0o\1"),
-    (re.compile(r"\b(\d+|0x[0-9a-fA-F]+)[lL]\b"), r"\1"),
-    (re.compile(r"`([^`\n]+)`"), r"repr(\1)"),
+    (expression(rf"(?m)^({GAP})type[^\S\n]++(\w++)(?:\[[^\]\n]*+\])?{GAP}="), r"\1\2 ="),
+    (expression(r"<>"), "!="),
+    (expression(r"\b[uU]([rR]?)(?=['\"])"), r"\1"),
+    (expression(r"\b0([0-7]+)[lL]?\b(?![.\w])"), r"0o\1"),
+    (expression(r"\b(\d+|0x[0-9a-fA-F]+)[lL]\b"), r"\1"),
+    (expression(r"`([^`\n]+)`"), r"repr(\1)"),
 )
 # Notebook cells: `!command` runs in a shell, `%magic` does not matter, `%%bash` takes the rest.
-NOTEBOOK_SCRIPT = re.compile(r"\A\s*+%%(?:bash|sh|script|system|!)[^\n]*+\n(.*)\Z", re.DOTALL)
-BANG = re.compile(rf"(?m)^({GAP})(?:\w++{GAP}={GAP})?!(.+)$")
-MAGIC = re.compile(rf"(?m)^({GAP})%{{1,2}}(\w++)([^\n]*+)$")
-PROMPT = re.compile(r"(?m)^(?:>>>|\.\.\.) ?")
+NOTEBOOK_SCRIPT = expression(r"\A\s*+%%(?:bash|sh|script|system|!)[^\n]*+\n(.*)\Z", re.DOTALL)
+BANG = expression(rf"(?m)^({GAP})(?:\w++{GAP}={GAP})?!(.+)$")
+MAGIC = expression(rf"(?m)^({GAP})%{{1,2}}(\w++)([^\n]*+)$")
+PROMPT = expression(r"(?m)^(?:>>>|\.\.\.) ?")
 
 
 def modern(code: str) -> tuple[str, bool]:

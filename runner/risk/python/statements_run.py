@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.python.syntax import Unparsed
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runner.risk.python.arguments import Args, Named
     from runner.risk.trace.machine import Machine, Special
 
-EXAMPLE = re.compile(r"(?m)^[ \t]*+(>>>|\.\.\.) ?([^\n]*+)")
+EXAMPLE = expression(r"(?m)^[ \t]*+(>>>|\.\.\.) ?([^\n]*+)")
 MOST_EXAMPLES = 200
 
 

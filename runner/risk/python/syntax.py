@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 import warnings
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.value import UNKNOWN, Value
-from runner.risk.python.python2 import modern
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -20,9 +19,9 @@ class Unparsed(Exception):
     """Not Python, not even of another version."""
 
 
-CODING = re.compile(r"[ \t\f]*+#.*?coding[:=][ \t]*+([-\w.]++)")
+CODING = expression(r"[ \t\f]*+#.*?coding[:=][ \t]*+([-\w.]++)")
 """A declaration of the encoding, as PEP 263 has it: in one of the first two lines."""
-PLAIN_CODINGS = re.compile(
+PLAIN_CODINGS = expression(
     r"(?i)utf-?8(?:-sig)?|(?:us-)?ascii|latin-?1|(?:iso-?)?8859-?\d+|(?:cp|windows-?)125\d|koi8-[ru]"
 )
 """Encodings in which every ASCII character stands for itself and nothing else does."""
@@ -55,6 +54,9 @@ def parse(code: str) -> tuple[ast.Module, Repair]:
     """
     if (tree := as_written(code)) is not None:
         return tree, Repair.NOTHING
+    # Imported here: most code is of this Python.
+    from runner.risk.python.python2 import modern
+
     try:
         made, left_out = modern(code)
         return _tree(made), Repair.LEFT_OUT if left_out else Repair.REWRITTEN

@@ -1,47 +1,42 @@
-"""The rules, vocabularies and target kinds of `resources/rules`, read once."""
+"""What the classifier goes by: the rules, vocabularies and target kinds of `resources/rules`, read once."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+import json
 from functools import cache
-from typing import TYPE_CHECKING
-
-import yaml
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.model.errors import KnownError
-from runner.risk.rules.expression import Expression
-from runner.risk.rules.rule import Compile, DangerRule, DangerRules, compiled, trusted
+from runner.model.expression import expression
+from runner.risk.rules.rule import DangerRules
 from runner.risk.rules.targets import Targets
-from runner.risk.rules.vocabulary import Vocabulary, entries
-from runner.system.document import is_too_deep
+from runner.risk.rules.vocabulary import Vocabulary
 from runner.system.places import resources
-from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
-# libyaml is ten times as fast; it is part of every wheel of PyYAML, but not of every build.
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    from runner.risk.rules.rule import DangerRule
+
+TABLE = "table.json"
+"""All rule files as one that is quickly read: `runner.risk.rules.written` makes it, and a test compares them."""
 
 
 class RulesUnreadable(KnownError):
     """A rule file cannot be read; nothing may be approved by rule until it can."""
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
+class Foreign(NamedTuple):
     """A pattern for a language without a grammar here, and the act that it stands for."""
 
     languages: frozenset[str]
-    pattern: Expression
+    pattern: re.Pattern[str]
     act: str
     fields: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Knowledge:
+class Knowledge(NamedTuple):
     """All that the classifier goes by."""
 
     python: Vocabulary
@@ -51,107 +46,40 @@ class Knowledge:
     rules: DangerRules
 
 
-def load(folder: Path) -> Knowledge:
-    """Return the files of `folder`. Raises RulesUnreadable, naming file and line."""
-    targets = Targets(_section(folder / "targets.yaml", "targets"))
-    rules: list[DangerRule] = []
-    for path in sorted((folder / "dangers").glob("*.yaml")):
-        rules += read_rules(path, targets)
+def made(data: Mapping[str, Any]) -> Knowledge:
+    """Return the knowledge of all rule files. What is wrong with a rule comes out when it is first needed."""
+    targets = Targets(data["targets"])
     return Knowledge(
-        python=_vocabulary(folder / "python.yaml"),
-        javascript=_vocabulary(folder / "javascript.yaml"),
+        python=Vocabulary.of_file(data["python"]),
+        javascript=Vocabulary.of_file(data["javascript"]),
         targets=targets,
-        foreign=_foreign(folder / "foreign.yaml"),
-        rules=DangerRules(rules, targets),
+        foreign=tuple(_foreign(entry) for entry in data["foreign"]),
+        rules=DangerRules(data["rules"], targets),
     )
 
 
 @cache
+def table() -> Mapping[str, Any]:
+    """Return the files that come with Assent as data. Raises RulesUnreadable."""
+    try:
+        data: Mapping[str, Any] = json.loads((resources() / "rules" / TABLE).read_bytes())
+    except (OSError, ValueError) as error:
+        raise RulesUnreadable(f"{TABLE} cannot be read: {error}.", "Install Assent again.") from None
+    return data
+
+
+@cache
 def bundled() -> Knowledge:
-    """Return what comes with Assent."""
-    return load(resources() / "rules")
+    """Return what comes with Assent. Raises RulesUnreadable."""
+    return made(table())
 
 
 def extended(knowledge: Knowledge, rules: Sequence[DangerRule]) -> Knowledge:
     """`knowledge` with more rules."""
-    return replace(knowledge, rules=DangerRules([*knowledge.rules.all, *rules], knowledge.targets))
+    return knowledge._replace(rules=DangerRules([*knowledge.rules.sources, *rules], knowledge.targets))
 
 
-def read(path: Path) -> dict[str, object]:
-    """Return a rule file as data. Raises RulesUnreadable."""
-    try:
-        text = read_file(path).decode("utf-8")
-        if is_too_deep(text):
-            raise RulesUnreadable(f"{path.name} is nested too deeply.", "Correct the file.")
-        data = yaml.load(text, Loader)
-    except OSError as error:
-        raise RulesUnreadable(
-            f"{path.name} cannot be read: {error.strerror}.", "Check the file and its rights."
-        ) from None
-    except UnicodeDecodeError as error:
-        raise RulesUnreadable(f"{path.name} is not UTF-8 at byte {error.start}.", "Save it as UTF-8.") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or "it is not YAML"
-        raise RulesUnreadable(f"{path.name} cannot be read{where}: {problem}.", "Correct the line.") from None
-    if not isinstance(data, dict) or data.get("schema") != 1:
-        raise RulesUnreadable(f"{path.name} has no `schema: 1`.", "Put it into the first line.")
-    return data
-
-
-def _section(path: Path, name: str) -> Mapping[str, Sequence[str]]:
-    section = read(path).get(name)
-    if not isinstance(section, dict):
-        raise RulesUnreadable(f"{path.name} has no `{name}`.", "Add the section.")
-    return section
-
-
-def _vocabulary(path: Path) -> Vocabulary:
-    data = read(path)
-    attributes = data.get("attributes") or {}
-    assert isinstance(attributes, dict)
-    try:
-        return Vocabulary(list(entries(data.get("calls"))), attributes)
-    except ValueError as error:
-        raise RulesUnreadable(f"{path.name}: {error}.", "Correct the entry.") from None
-
-
-def _foreign(path: Path) -> tuple[Foreign, ...]:
-    made = []
-    for entry in read(path).get("patterns") or ():  # type: ignore[attr-defined]
-        fields = tuple((k, str(v)) for k, v in entry.items() if k not in ("languages", "pattern", "act"))
-        made.append(
-            Foreign(frozenset(str(entry["languages"]).split()), Expression(entry["pattern"]), str(entry["act"]), fields)
-        )
-    return tuple(made)
-
-
-def read_rules(path: Path, targets: Targets, compile: Compile = trusted) -> list[DangerRule]:
-    """Return the rules of one file. Raises RulesUnreadable with the line of the rule that is wrong."""
-    data = read(path)
-    rules = data.get("rules")
-    if not isinstance(rules, list):
-        raise RulesUnreadable(f"{path.name} has no list `rules`.", "Add it.")
-    made = []
-    for number, rule in enumerate(rules, 1):
-        try:
-            made.append(compiled(rule, targets, compile))
-        except (ValueError, TypeError, re.error) as error:
-            name = rule.get("id", f"number {number}") if isinstance(rule, dict) else f"number {number}"
-            line = line_of(path, str(name), number)
-            raise RulesUnreadable(
-                f"{path.name}, line {line}: rule {name} is wrong: {error}.", "Correct the rule."
-            ) from None
-    return made
-
-
-def line_of(path: Path, name: str, number: int) -> int:
-    """Return the line on which a rule starts."""
-    count = 0
-    for at, line in enumerate(read_file(path).decode("utf-8").split("\n"), 1):
-        if re.match(r"\s*- ", line) and (indent := len(line) - len(line.lstrip())) <= 2 and indent >= 0:
-            count += 1
-            if re.match(rf"\s*- id:\s*['\"]?{re.escape(name)}['\"]?\s*$", line) or count == number:
-                return at
-    return 1
+def _foreign(entry: Mapping[str, Any]) -> Foreign:
+    fields = tuple((key, str(value)) for key, value in entry.items() if key not in ("languages", "pattern", "act"))
+    languages = frozenset(str(entry["languages"]).split())
+    return Foreign(languages, expression(entry["pattern"]), str(entry["act"]), fields)

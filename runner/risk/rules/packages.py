@@ -7,17 +7,17 @@ from enum import StrEnum
 from functools import cache
 from itertools import pairwise
 
-from runner.risk.rules.knowledge import read
-from runner.system.places import resources
+from runner.model.expression import expression
+from runner.risk.rules.knowledge import table
 
 SHORTEST = 5
 """Letters of a name below which a single other letter makes simply another name (`six`, `sir`)."""
 
-URL = re.compile(r"(?i)(?:^|[\s@=])(?:git\+|hg\+|svn\+|bzr\+)?(?:https?|ssh|git|ftp|file)://|^git@|\.git(?:[#@]|$)")
-HOSTED = re.compile(r"^(?:(?:github|gitlab|bitbucket|gist):)?[\w.-]+/[\w.-]+(?:#[\w./-]+)?$")
-LOCAL = re.compile(r"^(?:\.{1,2}(?:/|$)|/|~/)|^[^@]*\.(?:whl|tgz|zip|tar\.(?:gz|bz2|xz))$")
-NAME = re.compile(r"^(@[\w.-]+/[\w.-]+|[A-Za-z0-9][\w.-]*)")
-SCOPED = re.compile(r"^@[\w.-]+/")
+URL = expression(r"(?i)(?:^|[\s@=])(?:git\+|hg\+|svn\+|bzr\+)?(?:https?|ssh|git|ftp|file)://|^git@|\.git(?:[#@]|$)")
+HOSTED = expression(r"^(?:(?:github|gitlab|bitbucket|gist):)?[\w.-]+/[\w.-]+(?:#[\w./-]+)?$")
+LOCAL = expression(r"^(?:\.{1,2}(?:/|$)|/|~/)|^[^@]*\.(?:whl|tgz|zip|tar\.(?:gz|bz2|xz))$")
+NAME = expression(r"^(@[\w.-]+/[\w.-]+|[A-Za-z0-9][\w.-]*)")
+SCOPED = expression(r"^@[\w.-]+/")
 
 
 class PackageOrigin(StrEnum):
@@ -90,9 +90,7 @@ def one_slip(name: str, known: str) -> bool:
 @cache
 def popular(ecosystem: str) -> frozenset[str]:
     """Return the most used names of a registry, as `name_of` gives them."""
-    listed = read(resources() / "rules" / "popular.yaml").get("popular")
-    assert isinstance(listed, dict)
-    return frozenset(str(listed.get(ecosystem, "")).split())
+    return frozenset(str(table()["popular"].get(ecosystem, "")).split())
 
 
 @cache

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.model.assessment import Capability, Level
+from runner.model.expression import expression
 from runner.risk.model.acts import KINDS as ACTS
 from runner.risk.model.acts import Act, Trail
 from runner.risk.model.value import UNKNOWN, Value, labels_of, texts_of
-from runner.risk.rules.expression import Expression
+from runner.risk.rules.vocabulary import quoted
 from runner.system.pattern import Pattern
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 MOST_FOR_A_RULE = 20
 """Findings that one rule makes in one request."""
 
-REFERENCE = re.compile(r"T\d{4}(\.\d{3})?|CWE-\d{1,5}")
+REFERENCE = expression(r"T\d{4}(\.\d{3})?|CWE-\d{1,5}")
 LONGEST_MATCHED = 20_000
 """Characters of a text that a rule's expression looks at."""
 
@@ -49,7 +50,8 @@ Compile = Callable[[str], Search]
 
 def trusted(pattern: str) -> Search:
     """Return the search for an expression of the rules that come with Assent."""
-    return Expression(pattern).found_in
+    found = expression(pattern)
+    return lambda text: found.search(text) is not None
 
 
 def linear(pattern: str) -> Search:
@@ -57,8 +59,7 @@ def linear(pattern: str) -> Search:
     return Pattern(pattern).found_in
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """Kinds of act and what must hold of one of them."""
 
     kinds: tuple[str, ...]
@@ -75,8 +76,7 @@ class Clause:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class DangerRule:
+class DangerRule(NamedTuple):
     id: str
     condition: Clause
     level: Level
@@ -85,8 +85,8 @@ class DangerRule:
     reference: str
     also: tuple[Clause, ...] = ()
     without: tuple[Clause, ...] = ()
-    match: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    clean: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    match: Mapping[str, Sequence[str]] = {}
+    clean: Mapping[str, Sequence[str]] = {}
     mention: str = ""
     """The expression of a rule about texts that are enough by themselves."""
     compile: Compile = trusted
@@ -158,9 +158,14 @@ def _condition(data: Mapping[str, object], targets: Targets, compile: Compile) -
     names: frozenset[str] | None = None
     checks: list[Check] = []
     for key, wanted in data.items():
+        if not isinstance(key, str):
+            raise ValueError(f"`{key}` is no text; put it in quotation marks")
         if key in KEYS:
             continue
         tokens = [wanted] if isinstance(wanted, str) and wanted.startswith(("~", "!~", "@~")) else _tokens(wanted)
+        for token in tokens:
+            if not token.startswith(("~", "!~", "@~")) and (word := quoted(token)):
+                raise ValueError(f"`{word:.40}` has quotation marks of its own; quote the whole text")
         if key == "name" and all(re.fullmatch(r"[\w.+:-]+", token) for token in tokens):
             names = frozenset(tokens)
         else:
@@ -266,22 +271,49 @@ def _label_test(label: str, compile: Compile) -> Test:
     return lambda value: label in _labels(value)
 
 
-class DangerRules:
-    """All rules, by the kind of act they look at."""
+class _OfKind:
+    """The rules about one kind of act."""
 
-    def __init__(self, rules: Sequence[DangerRule], targets: Targets) -> None:
-        self.all = tuple(rules)
-        self.targets = targets
-        self._by_kind: dict[str, list[DangerRule]] = {}
-        self.mentions = _mentions(rules)
-        self._by_name: dict[tuple[str, str], list[DangerRule]] = {}
+    def __init__(self, rules: Sequence[DangerRule]) -> None:
+        self.always = [rule for rule in rules if rule.condition.names is None]
+        self.by_name: dict[str, list[DangerRule]] = {}
         for rule in rules:
-            for kind in rule.condition.kinds:
-                if rule.condition.names is not None:
-                    for name in rule.condition.names:
-                        self._by_name.setdefault((kind, name), []).append(rule)
-                else:
-                    self._by_kind.setdefault(kind, []).append(rule)
+            for name in rule.condition.names or ():
+                self.by_name.setdefault(name, []).append(rule)
+
+
+class DangerRules:
+    """All rules, by the kind of act they look at; those of a table are compiled when the first such act is judged."""
+
+    def __init__(self, rules: Sequence[DangerRule | Mapping[str, object]], targets: Targets) -> None:
+        self.sources = list(rules)
+        self.targets = targets
+        self._places: dict[str, list[int]] = {}
+        self._ready: dict[str, _OfKind] = {}
+        for at, rule in enumerate(self.sources):
+            for kind in rule.condition.kinds if isinstance(rule, DangerRule) else str(rule["when"]).split():
+                self._places.setdefault(kind, []).append(at)
+
+    @property
+    def all(self) -> tuple[DangerRule, ...]:
+        """Raises ValueError for a rule that is wrong."""
+        return tuple(map(self._made, range(len(self.sources))))
+
+    @cached_property
+    def mentions(self) -> Search | None:
+        """What to look for in texts."""
+        return _mentions([self._made(at) for at in self._places.get("mention", ())])
+
+    def _made(self, at: int) -> DangerRule:
+        rule = self.sources[at]
+        if not isinstance(rule, DangerRule):
+            rule = self.sources[at] = compiled(rule, self.targets)
+        return rule
+
+    def _of(self, kind: str) -> _OfKind:
+        if (found := self._ready.get(kind)) is None:
+            found = self._ready[kind] = _OfKind([self._made(at) for at in self._places.get(kind, ())])
+        return found
 
     def mentioned(self, code: str) -> Search | None:
         """Return what to look for in the texts of `code`; None when it is nowhere in it, which spares the looking."""
@@ -298,7 +330,8 @@ class DangerRules:
             return found
 
         for act in trail.acts:
-            for rule in (*self._by_kind.get(act.kind, ()), *self._by_name.get((act.kind, act.name), ())):
+            of_kind = self._of(act.kind)
+            for rule in (*of_kind.always, *of_kind.by_name.get(act.name, ())):
                 if counts.get(rule.id, 0) >= MOST_FOR_A_RULE or not rule.condition.holds(act):
                     continue
                 if all(map(somewhere, rule.also)) and not any(map(somewhere, rule.without)):

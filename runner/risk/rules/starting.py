@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
+from runner.model.expression import expression
 
 STARTERS = (
-    (re.compile(r"(^|/)(\.git/)?hooks/[\w-]+$|(^|/)\.husky/"), "git hook"),
-    (re.compile(r"(^|/)\.gitconfig$|(^|/)\.config/git/"), "settings of git"),
-    (re.compile(r"cron"), "cron"),
-    (re.compile(r"\.pth$|(site|user)customize\.py$|pythonstartup|pythonrc"), "Python start-up"),
-    (re.compile(r"authorized_keys"), "keys for logging in"),
-    (re.compile(r"\.github/workflows/"), "workflow on a server"),
-    (re.compile(r"(^|/)\.vscode/tasks|\.idea/workspace"), "task of an editor"),
-    (re.compile(r"systemd|init\.d|/rc\.|inittab|launchdaemons"), "service"),
-    (re.compile(r"autostart|launchagents|loginitems|startup|xsession|xinitrc|xprofile"), "log-in"),
-    (re.compile(r"(bash|zsh|profile|shrc|zlog|login|logout|fish|xonsh)"), "shell start-up"),
-    (re.compile(r"vimrc|emacs|gdbinit|irbrc|screenrc|inputrc"), "start of a tool"),
+    (expression(r"(^|/)(\.git/)?hooks/[\w-]+$|(^|/)\.husky/"), "git hook"),
+    (expression(r"(^|/)\.gitconfig$|(^|/)\.config/git/"), "settings of git"),
+    (expression(r"cron"), "cron"),
+    (expression(r"\.pth$|(site|user)customize\.py$|pythonstartup|pythonrc"), "Python start-up"),
+    (expression(r"authorized_keys"), "keys for logging in"),
+    (expression(r"\.github/workflows/"), "workflow on a server"),
+    (expression(r"(^|/)\.vscode/tasks|\.idea/workspace"), "task of an editor"),
+    (expression(r"systemd|init\.d|/rc\.|inittab|launchdaemons"), "service"),
+    (expression(r"autostart|launchagents|loginitems|startup|xsession|xinitrc|xprofile"), "log-in"),
+    (expression(r"(bash|zsh|profile|shrc|zlog|login|logout|fish|xonsh)"), "shell start-up"),
+    (expression(r"vimrc|emacs|gdbinit|irbrc|screenrc|inputrc"), "start of a tool"),
 )
 """Expressions over a path in lower case, and what they stand for; the first that is found counts."""
 

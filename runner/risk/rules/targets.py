@@ -8,6 +8,7 @@ import re
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.value import HOLE
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 LONGEST_PATH = 1000
 
-HOME = re.compile(
+HOME = expression(
     r"^(?:/home/(?!\*)[^/]+|/users/(?!\*|shared)[^/]+|/root|/var/root|[a-z]:/users/(?!public|\*)[^/]+"
     r"|\$\{?home\}?|%userprofile%|%homepath%|\$env:userprofile)(?=/|$)",
     re.IGNORECASE,
@@ -40,14 +41,14 @@ VARIABLES = {
     "public": "C:/Users/Public",
 }
 # Climbing out of wherever the program stands, to a folder that only the root has.
-CLIMB = re.compile(r"^(?:\.\./)+(?=(?:etc|root|home|proc|sys|var|usr|boot|windows)(?:/|$))", re.IGNORECASE)
+CLIMB = expression(r"^(?:\.\./)+(?=(?:etc|root|home|proc|sys|var|usr|boot|windows)(?:/|$))", re.IGNORECASE)
 # Everything below a folder, however deep.
-DEEP = re.compile(r"(?<!/\*\*)(?:/\*\*)++(?:/\*)?$")
+DEEP = expression(r"(?<!/\*\*)(?:/\*\*)++(?:/\*)?$")
 GUESSED = ("/etc/shadow", "/etc/passwd", "/etc/sudoers", "~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.aws/credentials")
 """What is worth writing as a pattern of single letters, so that it cannot be read."""
 WHO = frozenset(["COMPUTERNAME", "USERNAME", "USER", "HOSTNAME", "LOGNAME", "USERDOMAIN", "HOST", "SUDO_USER"])
 """Variables that tell whose machine it is."""
-VARIABLE = re.compile(r"%([\w()]+)%|\$env:(\w+)|\$\{?(\w+)\}?")
+VARIABLE = expression(r"%([\w()]+)%|\$env:(\w+)|\$\{?(\w+)\}?")
 
 
 def normal(path: str) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value
 
 RESERVED = frozenset({"calls", "act", "gives", "keeps", "becomes", "quiet"})
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(NamedTuple):
     """One act that a call does, with the places of its parts among the arguments.
 
     A place is a position, a keyword, both (`0/url`), `self` (what the method is called on), `self.path` (a part kept
@@ -40,6 +39,13 @@ class Vocabulary:
                     self._methods.setdefault(name[2:], []).append(meaning)
                 else:
                     self._calls.setdefault(name, []).append(meaning)
+
+    @classmethod
+    def of_file(cls, data: Mapping[str, object]) -> Vocabulary:
+        """Return the vocabulary of a file's `calls` and `attributes`. Raises ValueError."""
+        attributes = data["attributes"]
+        assert isinstance(attributes, Mapping)
+        return cls(list(entries(data["calls"])), attributes)
 
     def of(self, name: str) -> Sequence[Meaning]:
         """Return what a call of `name` does; nothing for names without a meaning."""
@@ -102,11 +108,25 @@ def _pick(choice: str, owner: Value | None, args: Sequence[Value], named: Mappin
     return named.get(choice)
 
 
+def quoted(words: str) -> str:
+    """Return the first of `words` with quotation marks of its own; '' where none has."""
+    return next((word for word in words.split() if word[0] in "'\"" or word[-1] in "'\""), "")
+
+
 def entries(data: object) -> Iterator[Mapping[str, object]]:
-    """The entries of a vocabulary file. Raises ValueError for what is not a list of mappings with `calls`."""
+    """The entries of a vocabulary file.
+
+    Raises ValueError for what is not a list of mappings with `calls`, and for names and places that no call ever has:
+    YAML takes a quotation mark inside a plain text as a letter, and `on` for a truth value.
+    """
     if not isinstance(data, list):
         raise ValueError("`calls` is not a list")
     for entry in data:
         if not isinstance(entry, Mapping) or "calls" not in entry:
             raise ValueError(f"an entry has no `calls`: {entry!r:.80}")
+        for key, value in entry.items():
+            if not isinstance(key, str):
+                raise ValueError(f"`{key}` is no text; put it in quotation marks: {entry!r:.80}")
+            if isinstance(value, str) and (word := quoted(value)):
+                raise ValueError(f"`{word:.40}` has quotation marks of its own; quote the whole text")
         yield entry

@@ -7,6 +7,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, text
@@ -35,14 +36,14 @@ KNOWN = {
     "GNUPGHOME": "~/.gnupg",
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 }
-PARAMETER = re.compile(
+PARAMETER = expression(
     r"\A\$\{?(?P<mark>[!#]?)(?P<name>[A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[(?P<index>[^\]]*)\])?(?P<rest>.*?)\}?\Z",
     re.DOTALL,
 )
-INDEX = re.compile(r"-?[0-9]{1,9}")
-SLICE = re.compile(r":\s*+(-?\s*+\d{1,18}+)(?::(-?\d{1,18}+))?")
-GROUP = re.compile(r"\{([^{}]*+)\}")
-ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|0[0-7]{1,3}|.)", re.DOTALL)
+INDEX = expression(r"-?[0-9]{1,9}")
+SLICE = expression(r":\s*+(-?\s*+\d{1,18}+)(?::(-?\d{1,18}+))?")
+GROUP = expression(r"\{([^{}]*+)\}")
+ESCAPE = expression(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|0[0-7]{1,3}|.)", re.DOTALL)
 LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.acts import Source
 from runner.risk.model.value import text
 from runner.risk.outline_data import words
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 MANY = 1_000
 """Turns of a loop from which on processes in the background pile up."""
-MANY_TURNS = re.compile(r"\{\d++\.\.\d{4,}\}|[$`]\(?\s*+seq (?:-?\d++ ){0,2}\d{4,}")
-COMPARES = re.compile(r"(?<![\w-])(?:==?|!=|-(?:eq|ne|gt|ge|lt|le))(?![\w-])|=~|[<>]")
-ASKS = re.compile(r"\bhostname\b|\bwhoami\b|\blogname\b|\$\{?(?:HOSTNAME|USER|LOGNAME)\b")
-ASKS_CLOCK = re.compile(r"\bdate\b")
-PASSED_TIME = re.compile(r"(?m:^)(?>[^\n]*?\bdate\b)[^\n]*?(?:-[rd]\b|--reference|--date)|\bstat\b|[-+]\s*+\$")
-VARIABLE_NAME = re.compile(r"\$\{?(\w+)")
+MANY_TURNS = expression(r"\{\d++\.\.\d{4,}\}|[$`]\(?\s*+seq (?:-?\d++ ){0,2}\d{4,}")
+COMPARES = expression(r"(?<![\w-])(?:==?|!=|-(?:eq|ne|gt|ge|lt|le))(?![\w-])|=~|[<>]")
+ASKS = expression(r"\bhostname\b|\bwhoami\b|\blogname\b|\$\{?(?:HOSTNAME|USER|LOGNAME)\b")
+ASKS_CLOCK = expression(r"\bdate\b")
+PASSED_TIME = expression(r"(?m:^)(?>[^\n]*?\bdate\b)[^\n]*?(?:-[rd]\b|--reference|--date)|\bstat\b|[-+]\s*+\$")
+VARIABLE_NAME = expression(r"\$\{?(\w+)")
 PRINTERS = words(
     "echo printf print cat head tail tac less more bat nl env printenv grep egrep sort uniq jq yq cut base64 sed awk "
     "tr column xxd od strings kubectl oc gh aws az gcloud vault op pass doctl heroku fly"
 )
 """Commands whose output is what they were given or have asked for."""
-COUNTS = re.compile(r"-[a-zA-Z]*[cqlL][a-zA-Z]*|--(?:count|quiet|silent|files-with\S*)")
+COUNTS = expression(r"-[a-zA-Z]*[cqlL][a-zA-Z]*|--(?:count|quiet|silent|files-with\S*)")
 OUTSIDE = ("command_substitution", "process_substitution")
-WAITING = re.compile(r"\b(?:sleep|wait|read|break|exit|return|flock|sem)\b")
+WAITING = expression(r"\b(?:sleep|wait|read|break|exit|return|flock|sem)\b")
 
 
 def note_output(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.value import UNKNOWN, Value, concatenate, text
 from runner.risk.shell.command import Redirect
 from runner.risk.shell.syntax import place, source
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LATEST = 40
 """Acts that are looked at for the reading of a file that is written in the same line."""
 EMPTYING = (":", "true", "cat /dev/null", "echo -n", "printf ")
-SOCKET = re.compile(r"/dev/(tcp|udp)/")
+SOCKET = expression(r"/dev/(tcp|udp)/")
 
 
 def redirects_of(node: Node, value: Callable[[Node], Value]) -> list[Redirect]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.broken import first_broken
 from runner.risk.model.value import UNKNOWN, Value, concatenate, either, text
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from runner.risk.trace.world import World
 
 MOST_TURNS = 100
-GROWS = re.compile(rb"\bprintf\b|\+=|echo -n|=[\"']?\$\{?\w+\}?[\"']?\$")
+GROWS = expression(rb"\bprintf\b|\+=|echo -n|=[\"']?\$\{?\w+\}?[\"']?\$")
 MOST_OUTPUTS = 50
 """Statements whose output is put together."""
 TO_FILE = (">", ">>", ">|")

@@ -6,6 +6,7 @@ import fnmatch
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, labels_of, text
@@ -29,7 +30,7 @@ LONGEST_PATTERN = 200
 """Of a command's name with `?` and `[...]` in it: making an expression of one takes quadratic time."""
 MOST_ALIASES = 50
 """Aliases that stand for each other, one after the other."""
-PIECES = re.compile(r"(?:[\w'\"\\]|\$\{?+\w++(?::[^}]*+)?+\}?+){2,}+|\$\{?+\w++:[^}]*+(?<=[\w'\"\\])")
+PIECES = expression(r"(?:[\w'\"\\]|\$\{?+\w++(?::[^}]*+)?+\}?+){2,}+|\$\{?+\w++:[^}]*+(?<=[\w'\"\\])")
 """Letters, quotes and variables in a row; or one variable whose slice is not closed, which ends in such a one."""
 ABOUT_HOST = """
     whoami hostname id uname ifconfig ip who w last lastlog hostnamectl dmidecode lscpu systeminfo

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.value import HOLE, UNKNOWN, text
 from runner.risk.outline_data import words
 
@@ -17,21 +17,21 @@ LIBRARIES = words("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES GCONV_PATH LD_LIBRA
 SEARCHED_PATHS = words("PATH PYTHONPATH NODE_PATH PERL5LIB RUBYLIB LUA_PATH GIT_EXEC_PATH CLASSPATH PYTHONHOME")
 STARTED_FILES = words("PYTHONSTARTUP BASH_ENV ENV LUA_INIT PYTHONBREAKPOINT GIT_TEMPLATE_DIR ZDOTDIR GIT_CONFIG_GLOBAL")
 OPTIONS_THAT_LOAD = {
-    "NODE_OPTIONS": re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)[= ]"),
-    "PERL5OPT": re.compile(r"-[Mmd]"),
-    "RUBYOPT": re.compile(r"-r"),
-    "JAVA_TOOL_OPTIONS": re.compile(r"-(?:javaagent|agentlib|agentpath)"),
-    "_JAVA_OPTIONS": re.compile(r"-(?:javaagent|agentlib|agentpath)"),
+    "NODE_OPTIONS": expression(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)[= ]"),
+    "PERL5OPT": expression(r"-[Mmd]"),
+    "RUBYOPT": expression(r"-r"),
+    "JAVA_TOOL_OPTIONS": expression(r"-(?:javaagent|agentlib|agentpath)"),
+    "_JAVA_OPTIONS": expression(r"-(?:javaagent|agentlib|agentpath)"),
 }
 COMMAND_VARIABLES = words(
     "PAGER GIT_PAGER MANPAGER LESSOPEN LESSCLOSE EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND "
     "GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS PROMPT_COMMAND GIT_PROXY_COMMAND RSYNC_RSH SYSTEMD_EDITOR FCEDIT"
 )
 """Variables whose value is a command."""
-PUBLIC = re.compile(r"(?:^|:)(?:/tmp|/var/tmp|/dev/shm)(?:/|:|$)")
+PUBLIC = expression(r"(?:^|:)(?:/tmp|/var/tmp|/dev/shm)(?:/|:|$)")
 """A folder in which everybody may write."""
-PRELOADED = re.compile(r"^(?:/usr)?/lib")
-PLAIN_SSH = re.compile(r"ssh(?: (?!.*(?:Proxy|Local|KnownHosts)Command)|$)")
+PRELOADED = expression(r"^(?:/usr)?/lib")
+PLAIN_SSH = expression(r"ssh(?: (?!.*(?:Proxy|Local|KnownHosts)Command)|$)")
 
 
 def steers(shell: ShellContext, name: str, value: Value, where: Place) -> None:

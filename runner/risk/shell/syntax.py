@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from runner.model.expression import expression
 from runner.risk.model.acts import TooMuch
 
 if TYPE_CHECKING:
+    import re
+
     from runner.risk.model.acts import Place
 
 GRAMMAR = Language(tree_sitter_bash.language())
-TEST = re.compile(rb"(?<![^\s;&|(!])\[(?= )([^\[\]\n]*[^\s\[\]] )\](?=\s*(?:&&|\|\||;|\n|$))")
+TEST = expression(rb"(?<![^\s;&|(!])\[(?= )([^\[\]\n]*[^\s\[\]] )\](?=\s*(?:&&|\|\||;|\n|$))")
 """A test in single brackets."""
-GOES_ON = re.compile(rb"(?m)^[^\n]*?\S\\\n(?=\S)(?:[^\n]*\S\\\n(?=\S))*[^\n]*\n?")
+GOES_ON = expression(rb"(?m)^[^\n]*?\S\\\n(?=\S)(?:[^\n]*\S\\\n(?=\S))*[^\n]*\n?")
 """Lines that are broken in the middle of a word."""
-EMPTY = re.compile(rb"`#[^`\n]*`")
+EMPTY = expression(rb"`#[^`\n]*`")
 """A comment that is run for its output, which is nothing."""
 MOST_PIPES = 3000
 """Of one pipeline: parsing one takes time that grows with the square of its length, and nothing can interrupt it."""
-PIPE_OR_END = re.compile(rb"\||;|[^\s|\\][^\S\n]*+\n")
+PIPE_OR_END = expression(rb"\||;|[^\s|\\][^\S\n]*+\n")
 
 
 def parse(code: str) -> Node:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, text
 from runner.risk.shell.expansion import ansi, brace_words, expand, glob_word
@@ -23,7 +24,7 @@ MOST_WORDS = 2000
 WORD_STEPS = 4
 CHARACTERS_A_STEP = 100
 """What a word costs: measured against the time that a step takes elsewhere, some 1.3 microseconds."""
-EVERYTHING = re.compile(rb'"\$(@|\{\w+\[@\]\}|\{@\})"')
+EVERYTHING = expression(rb'"\$(@|\{\w+\[@\]\}|\{@\})"')
 
 
 @dataclass(slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.value import Value
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from runner.risk.model.acts import Act, Place, Trail
 
-WATCHED = re.compile(
+WATCHED = expression(
     rf"{VALUE_OF}(?:CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|TF_BUILD|JENKINS_\w+|BUILD_ID|PYTEST_CURRENT_TEST"
     r"|SSH_(?:CONNECTION|CLIENT|TTY)|SANDBOX\w*|VIRTUAL_ENV_PROMPT)"
 )
@@ -25,7 +25,7 @@ GRAVE = frozenset(("delete", "destroy", "discard", "send", "schedule"))
 """Deeds that count even where a variable, not the machine, decides."""
 TEXTS = frozenset(("awk", "sed", "grep"))
 """Languages of texts: running those is no deed."""
-SHELL_DEEDS = re.compile(
+SHELL_DEEDS = expression(
     r"(?:sudo )?(?:rm|rsync|scp|curl|wget|git (?:push|reset|clean)|kubectl|terraform|docker|systemctl|ssh|dd|mkfs|chmod"
     r"|chown|bash|sh|python3?|node|make|npm|\./\S+)(?: |$)"
 )

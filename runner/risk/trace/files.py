@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.acts import Act, Place, Source
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, labels_of, text
 
@@ -19,7 +19,7 @@ MOST_SCRIPTS = 20
 LONGEST_FOLDER = 120
 IN_MEMORY = "in-memory"
 """The label of a database that is in no file."""
-MEMORY = re.compile(r":memory:|file:[^?]{0,200}\?(?:[^#]{0,200}&)?mode=memory(?:[&#].{0,200})?|file::memory:.{0,200}")
+MEMORY = expression(r":memory:|file:[^?]{0,200}\?(?:[^#]{0,200}&)?mode=memory(?:[&#].{0,200})?|file::memory:.{0,200}")
 """Names by which SQLite keeps a database in memory, in no file."""
 FOUND_IN = "in:"
 """Begins the label of what a walk finds; its folder follows."""

@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from runner.risk.javascript.program import JavaScript
+from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import DEEPEST_NESTING
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, text
-from runner.risk.python.program import Python
 from runner.risk.python.syntax import Repair, Unparsed, broken_at, parse, recoded
 from runner.risk.rules.packages import mistaken_for, name_of
-from runner.risk.run_files import run_file
-from runner.risk.shell.script import Shell
-from runner.risk.sql import Effect, changes
 from runner.risk.trace.files import WrittenFiles, keys
 
 if TYPE_CHECKING:
@@ -33,7 +29,7 @@ LONGEST_STARTED = 100_000
 FIRST_LINES = {"python": "python", "node": "javascript", "perl": "perl", "ruby": "ruby", "php": "php", "sh": "shell"}
 """Languages by a word of the first line, `#!...`."""
 
-ESCAPED = re.compile(r"(?:\\x[2-7][0-9a-fA-F]|\\u00[2-7][0-9a-fA-F]|\\u\{[2-7][0-9a-fA-F]\}){8,}")
+ESCAPED = expression(r"(?:\\x[2-7][0-9a-fA-F]|\\u00[2-7][0-9a-fA-F]|\\u\{[2-7][0-9a-fA-F]\}){8,}")
 """Printable characters in a row, each written as its number: nobody does that to be read."""
 SCRIPTS = {
     ".py": "python",
@@ -88,6 +84,9 @@ class Nested:
         tree, repaired = parse(code)
         if repaired:
             self._repaired("python", repaired is Repair.LEFT_OUT, broken_at(code) if self.trail.depth == 0 else None)
+        # Each language is imported when the first program in it is read: most calls are all in one.
+        from runner.risk.python.program import Python
+
         program = Python(self.knowledge.python, self.trail, self)
         program.lines = code.split("\n") if self.escapes else []
         if self.trail.depth == 0:
@@ -96,6 +95,8 @@ class Nested:
 
     def shell(self, code: str, stdin: Value = UNKNOWN, holes: frozenset[str] = NO_LABELS) -> Value:
         """Go through a shell script; `holes` are the labels of what is not known in it."""
+        from runner.risk.shell.script import Shell
+
         program = Shell(self.trail, self, holes=holes)
         if self.trail.depth == 0:
             program.shell.state.variables.update(self.given)
@@ -105,6 +106,8 @@ class Nested:
         return result
 
     def javascript(self, code: str) -> Value:
+        from runner.risk.javascript.program import JavaScript
+
         program = JavaScript(self.knowledge.javascript, self.trail, self)
         if self.trail.depth == 0:
             program.scope.names.update(self.given)
@@ -155,6 +158,8 @@ class Nested:
             self._script(path, code, place)
 
     def _script(self, path: str, code: str, place: Place) -> None:
+        from runner.risk.run_files import run_file
+
         language = next((known for end, known in SCRIPTS.items() if path.lower().endswith(end)), "")
         if (run := run_file(path, code)) is not None:
             language, code = run.language.value, run.code
@@ -200,18 +205,24 @@ class Nested:
                 words = [*command.items, *(act.get("arguments").items or [])]
                 if act.get("shell").name == "True" and len(words) == 1:
                     return self.shell(words[0].text, holes=labels_of(words)).labels | labels
-                return Shell(self.trail, self).simple_values(words, UNKNOWN, place).labels | labels if words else labels
+                return self._shell_words(words, place) | labels if words else labels
             if act.get("arguments").items is not None:
                 given = act.get("arguments").items or []
                 words = [command, *(given[1:] if act.get("raw").text == "yes" else given)]
                 if act.get("shell").name == "True":
                     return self.shell(concatenate(words, " ").text, holes=labels_of(words)).labels | labels
-                return Shell(self.trail, self).simple_values(words, UNKNOWN, place).labels | labels
+                return self._shell_words(words, place) | labels
             found = labels
             for known in command.texts[:4]:
                 if known.strip(HOLE + " "):
                     found = found | self.shell(known, holes=command.labels).labels
             return found
+
+    def _shell_words(self, words: list[Value], place: Place) -> frozenset[str]:
+        """Follow a command that is given word by word; return the labels of what it prints."""
+        from runner.risk.shell.script import Shell
+
+        return Shell(self.trail, self).simple_values(words, UNKNOWN, place).labels
 
     def _written_code(self, command: Value, place: Place) -> None:
         """Text that the program put into a nameless file, if the command is about that file."""
@@ -266,7 +277,7 @@ class Nested:
         for pattern in self.knowledge.foreign:
             if language not in pattern.languages:
                 continue
-            for count, match in enumerate(pattern.pattern.all_in(code)):
+            for count, match in enumerate(pattern.pattern.finditer(code)):
                 if count == 20:
                     break
                 fields = {key: text(value) for key, value in match.groupdict().items() if value is not None}
@@ -324,6 +335,8 @@ def _by_first_line(code: str) -> str:
 
 def _queried(act: Act) -> None:
     """Note what the statements of SQL do to data, the gravest first."""
+    from runner.risk.sql import Effect, changes
+
     found = sorted(
         (change for known in act.get("sql").texts[:3] for change in changes(known)), key=lambda one: -one.effect
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.value import Value
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from runner.risk.model.acts import Place, Trail
 
-SECRETIVE = re.compile(
+SECRETIVE = expression(
     r"(?i)token|secret|passw|api_?key|access_?key|private_?key|credential|\bpat\b|connection_?string"
 )
-NAMED = re.compile(
+NAMED = expression(
     rf"(?:{VALUE_OF}|\$)(?=[A-Z])(?:[A-Z0-9_]*_)?(?:TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS|PAT|DSN)"
 )
 """Labels of values of variables in which secrets are kept."""

@@ -66,6 +66,18 @@ def only_computes(language: Language | None, trail: Trail) -> bool:
             return False
 
 
+def only_known(language: Language | None, trail: Trail) -> bool:
+    """Return whether every function that is called is of the language itself, and every module as well."""
+    match language:
+        case Language.PYTHON:
+            modules = (act.name.partition(".")[0] for act in trail.acts if act.kind == "import")
+            return all(map(is_standard, modules)) and all(map(_is_known_python, trail.called))
+        case Language.JAVASCRIPT:
+            return all(map(_is_known_javascript, trail.called))
+        case _:
+            return not trail.called
+
+
 def prints(language: Language | None, trail: Trail, code: str) -> bool:
     """Return whether the program seems to print something."""
     if language is Language.PYTHON:

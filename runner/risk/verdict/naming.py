@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from runner.model.expression import expression
 from runner.model.shown import hides
 from runner.model.verdict import LONGEST_TARGET
 from runner.risk.model.acts import VALUE_OF
@@ -25,15 +26,15 @@ LONGEST_NAME = 44
 LONGEST_LOOKED_AT = 4_000
 MOST_COUNTED = 7
 """Names that are counted: of many arguments of one command only the first ten or more are followed."""
-PLAIN = re.compile(r"(?=.*[/~*]|[\w-]+\.\w{1,8}$)[\w./~*+@%:=,-]+", re.ASCII)
+PLAIN = expression(r"(?=.*[/~*]|[\w-]+\.\w{1,8}$)[\w./~*+@%:=,-]+", re.ASCII)
 """A path or file name that nobody reads as words of a sentence."""
-IDENTIFIER = re.compile(r"[\w$]+(?:[.-][\w$]+)*", re.ASCII)
-VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{1,60}")
+IDENTIFIER = expression(r"[\w$]+(?:[.-][\w$]+)*", re.ASCII)
+VARIABLE = expression(r"[A-Z_][A-Z0-9_]{1,60}")
 WORKING = "its working folder"
 AT_RUN_TIME = "worked out at run time"
 TEMPORARY = "$temporary"
 TEMPORARY_FILES = "its own temporary files"
-HOST = re.compile(r"^(?:\w+://)?(?:[^/@\s]*@)?(\[[0-9a-fA-F:.]+\]|[^/:?#\s\[\]]+)(?=[:/?#]|$)")
+HOST = expression(r"^(?:\w+://)?(?:[^/@\s]*@)?(\[[0-9a-fA-F:.]+\]|[^/:?#\s\[\]]+)(?=[:/?#]|$)")
 
 
 class Named(NamedTuple):

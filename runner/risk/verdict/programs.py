@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.model.verdict import Verb
 from runner.risk.model.value import HOLE
 from runner.risk.outline_data import words
-from runner.risk.shell.commands.infrastructure import is_dry
+from runner.risk.shell.commands.dry import is_dry
 from runner.risk.verdict.naming import Named, file_name, listed, quoted, shown
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ def named_program(name: str) -> str:
     return shown(name) if plain or known else quoted(name)
 
 
-WORD = re.compile(r"[a-z][a-z-]{1,20}")
-PLAIN_NAME = re.compile(r"[a-z0-9@][\w.@/+=-]*")
-SIGN = re.compile(r"[\d._@/+=-]")
+WORD = expression(r"[a-z][a-z-]{1,20}")
+PLAIN_NAME = expression(r"[a-z0-9@][\w.@/+=-]*")
+SIGN = expression(r"[\d._@/+=-]")
 """What no plain word has."""
 
 

@@ -75,7 +75,7 @@ class Ready:
     problems: tuple[str, ...]
     """What is wrong with the person's own rules."""
     sources: str
-    """`runner.system.sources.digest`, taken after everything was loaded."""
+    """`runner.system.sources.digest`. The process ends where it is another one when the last module is loaded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,13 @@ T = TypeVar("T")
 START_SECONDS = 30.0
 """For a process to be ready. 0.2 s is usual; a machine under load is no reason to call code unreadable."""
 COMMAND = (
-    "import sys; sys.path[:] = sys.argv[4:]; from runner.risk.worker.worker import main; "
+    "import gc, sys; gc.disable(); sys.path[:] = sys.argv[4:]; from runner.risk.worker.worker import main; "
     "main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))"
 )
-"""The same code as this process has, wherever that was found; with `-I` nothing else from its surroundings."""
+"""The same code as this process has, wherever that was found; with `-I` and `-S` nothing else from its surroundings.
+
+The worker turns the collection of garbage on again: while modules are loaded there is none.
+"""
 
 
 class Lost(Exception):
@@ -42,7 +45,7 @@ class WorkerProcess:
     def __init__(self, folder: Path, seconds: float, command: Sequence[str] = ()) -> None:
         """`seconds` is the deadline of a call (see `deadline`); `command` stands in for the worker in tests."""
         arguments = (str(folder), str(os.getpid()), str(seconds), *filter(None, sys.path))
-        self._command = command or (sys.executable, "-I", "-c", COMMAND, *arguments)
+        self._command = command or (sys.executable, "-I", "-S", "-c", COMMAND, *arguments)
         self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._reader: asyncio.StreamReader | None = None

@@ -6,10 +6,13 @@ holds no secrets; what it says is read strictly at the other end.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
+import importlib
 import os
 import resource
+import select
 import signal
 import socket
 import sys
@@ -24,6 +27,7 @@ from runner.risk.imported import imported
 from runner.risk.known_files import used
 from runner.risk.outline import outline
 from runner.risk.python.syntax import forget
+from runner.risk.rules.knowledge import RulesUnreadable, bundled
 from runner.risk.worker.calls import (
     HEADER,
     MOST_CALL,
@@ -55,6 +59,21 @@ MEMORY = 2 << 30
 """Bytes of address space. Code of 1 MB takes a tenth of that."""
 GRACE_SECONDS = 2
 """After the last moment of a call; by then the other end has killed this process, if there still is one."""
+IDLE_SECONDS = 0.05
+"""Without a call after the start, before whatever no call has needed is loaded as well."""
+LATER = (
+    "runner.risk.executing",
+    "runner.risk.javascript.program",
+    "runner.risk.kept",
+    "runner.risk.planned",
+    "runner.risk.python.program",
+    "runner.risk.python.python2",
+    "runner.risk.run_files",
+    "runner.risk.run_yaml",
+    "runner.risk.shell.script",
+    "runner.risk.sql",
+)
+"""Modules that are only imported where a call needs them, so that a process is ready early."""
 TRIAL = Assess(Request("", "", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print(1)"))
 LONGEST_TRACEBACK = 4000
 """Characters of a traceback that are reported."""
@@ -69,15 +88,36 @@ def main(folder: str, parent: int, seconds: float) -> None:
     with socket.socket(fileno=os.dup(0)) as line:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         rules = own.read(Path(folder))
-        # What the classifier makes at its first use takes a tenth of a second, for which no call has to wait.
-        _answered(pack(TRIAL)[HEADER.size :], rules)
+        with contextlib.suppress(RulesUnreadable):  # then the answer to each call says so
+            bundled()
         gc.freeze()
-        line.sendall(pack(Ready(rules.problems, digest())))
+        gc.enable()
+        sources = digest()
+        line.sendall(pack(Ready(rules.problems, sources)))
+        complete = not select.select([line], [], [], IDLE_SECONDS)[0]
+        if complete and not _completed(rules, sources):
+            return
         while (body := _received(line)) is not None:
             # The system ends this process even where the interpreter is inside one long match.
             signal.setitimer(signal.ITIMER_REAL, seconds * PATIENCE + GRACE_SECONDS)
-            line.sendall(_answered(body, rules))
+            answer = _answered(body, rules)
+            if not complete and digest() != sources:
+                return
+            line.sendall(answer)
             signal.setitimer(signal.ITIMER_REAL, 0)
+            if not complete and not _completed(rules, sources):
+                return
+            complete = True
+
+
+def _completed(rules: Own, sources: str) -> bool:
+    """Load what the first call of each kind would; return whether it is still of the version of all else."""
+    for name in LATER:
+        importlib.import_module(name)
+    # What the classifier makes at its first use is made for a program of no effect.
+    _answered(pack(TRIAL)[HEADER.size :], rules)
+    gc.freeze()
+    return digest() == sources
 
 
 def _bind(parent: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.value import UNKNOWN, Value, text
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ def runner(verbs: str, valued: str = "") -> Handler:
     return handle
 
 
-BANG = re.compile(r"\A[:\s%rw\d,]*+!+\s*+(.+)", re.DOTALL)
-SYSTEM_CALL = re.compile(r"\b(?:system|os\.execute|os\.system)\s*+\(\s*+[\"']([^\"']++)")
+BANG = expression(r"\A[:\s%rw\d,]*+!+\s*+(.+)", re.DOTALL)
+SYSTEM_CALL = expression(r"\b(?:system|os\.execute|os\.system)\s*+\(\s*+[\"']([^\"']++)")
 
 
 def editor(command: Command) -> Value | None:
@@ -80,11 +81,11 @@ def editor(command: Command) -> Value | None:
     return None
 
 
-LISP = re.compile(
+LISP = expression(
     r"\((?:async-)?(?:shell-command(?:-to-string)?|compile|start-process-shell-command)\s++\"((?:[^\"\\]|\\.)++)"
 )
-PUPPET = re.compile(r"exec\s*+\{\s*+[\"']([^\"']++)")
-PRE_INVOKE = re.compile(r"(?:Pre|Post)-(?:Invoke|Install-Pkgs)[\w:-]{0,60}+=(.+)", re.DOTALL)
+PUPPET = expression(r"exec\s*+\{\s*+[\"']([^\"']++)")
+PRE_INVOKE = expression(r"(?:Pre|Post)-(?:Invoke|Install-Pkgs)[\w:-]{0,60}+=(.+)", re.DOTALL)
 
 
 def within(expression: re.Pattern[str], *names: str) -> Handler:
@@ -109,10 +110,10 @@ def ansible(command: Command) -> Value | None:
 
 
 BY_CLIENT = (
-    re.compile(r"(?m)^[ \t]*+\\![ \t]*+([^\n]++)"),
-    re.compile(r"(?i)\bPROGRAM\s++'((?:[^']|'')++)'"),
-    re.compile(r"(?m)^[ \t]*+\.(?:shell|system)[ \t]++([^\n]++)"),
-    re.compile(r"(?m)^[ \t]*+system[ \t]++([^\n;]++)"),
+    expression(r"(?m)^[ \t]*+\\![ \t]*+([^\n]++)"),
+    expression(r"(?i)\bPROGRAM\s++'((?:[^']|'')++)'"),
+    expression(r"(?m)^[ \t]*+\.(?:shell|system)[ \t]++([^\n]++)"),
+    expression(r"(?m)^[ \t]*+system[ \t]++([^\n;]++)"),
 )
 """How clients of databases run a command of the shell."""
 
@@ -169,7 +170,7 @@ def compiler(language: str) -> Handler:
     return handle
 
 
-IN_SED = re.compile(r"(?m:^|[;{])[ \t]*+(?:\d++|\$|/[^/\n]*+/)?+(?:,(?:\d++|\$))?+[ \t]*+e[ \t]++([^\n;}]++)")
+IN_SED = expression(r"(?m:^|[;{])[ \t]*+(?:\d++|\$|/[^/\n]*+/)?+(?:,(?:\d++|\$))?+[ \t]*+e[ \t]++([^\n;}]++)")
 
 
 def sed_runs(command: Command, program: Value) -> None:

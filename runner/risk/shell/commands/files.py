@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, text
 from runner.risk.shell.command import is_narrowed
 
@@ -64,7 +65,7 @@ def truncate(command: Command) -> Value | None:
 
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
-SIZE = re.compile(r"(\d{1,12})([KMGTP]?)(?:i?B)?", re.IGNORECASE)
+SIZE = expression(r"(\d{1,12})([KMGTP]?)(?:i?B)?", re.IGNORECASE)
 FILLS = 20 << 30
 """Bytes of a file from which on it takes up a disk that others need."""
 

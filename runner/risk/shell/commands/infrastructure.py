@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.value import UNKNOWN, Value, text
+from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.starters import settings_that_run
 from runner.risk.shell.commands.system import cluster as cluster_secrets
 from runner.risk.shell.commands.system import container as container_rights
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
 
     from runner.risk.shell.command import Command, Handler
 
-DRY = ("--dry-run", "--dry_run", "--dryrun", "-n", "--no-act", "--just-print")
 SPACES = ("-n", "--namespace")
 MOST_WORDS = 40
 KUBECTL_VALUED = (
@@ -24,15 +25,15 @@ KUBECTL_VALUED = (
 )
 HELM_VALUED = "-n --namespace --kube-context --kubeconfig --timeout"
 TERRAFORM_VALUED = "-target -var -var-file -state"
-REMOVING = re.compile(
+REMOVING = expression(
     r"(delete|terminate|remove|destroy|purge|deregister|revoke|rb|rm|wipe|drop|empty|disable)(-[\w-]+)?|del"
 )
 """Words of cloud tools that take something away: `delete-bucket`, `terminate-instances`, `rb`."""
-DEPLOYS = re.compile(
+DEPLOYS = expression(
     r"(create|update|put|deploy|modify|set|attach|authorize|run|start|stop|reboot|add)(-[\w-]+)?|sync|cp|mv"
 )
 CHECKS = frozenset(("--check", "--syntax-check", "--list-tasks", "--list-hosts", "--version", "--help"))
-SAVED = re.compile(r"--force-with-lease|--force-if-includes")
+SAVED = expression(r"--force-with-lease|--force-if-includes")
 
 
 def cluster(command: Command) -> Value | None:
@@ -183,7 +184,7 @@ def _discarded(verb: str, rest: Sequence[str], options: set[str]) -> str:
             return ""
 
 
-SETTINGS = re.compile(
+SETTINGS = expression(
     r"(?i)(core\.(hookspath|sshcommand|pager|editor|fsmonitor)|credential\.(.*\.)?helper|init\.templatedir|alias\..+"
     r"|diff\.external|include(if\..*)?\.path|filter\..*|url\..*\.insteadof|http\.(.*\.)?(sslverify|proxy))"
 )
@@ -207,16 +208,6 @@ def _named(options: dict[str, Value], *names: str) -> str:
 
 def _is_dry(command: Command) -> bool:
     return is_dry(command.name, [word.text for word in command.arguments[:MOST_WORDS]])
-
-
-def is_dry(program: str, words: Sequence[str]) -> bool:
-    """Return whether the options say that a program only shows what it would do."""
-    for word in words:
-        name, _, value = word.partition("=")
-        # `-n` is the namespace of a cluster.
-        if name in DRY and value not in ("none", "false") and (name != "-n" or program == "git"):
-            return True
-    return False
 
 
 def _destroys(command: Command, kind: str, name: str, where: str, within: str = "") -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, concatenate, each, labels_of, text
 
@@ -21,11 +21,11 @@ PLAIN = frozenset(
 """Commands that people start a shell through every day."""
 
 
-INTERPRETER = re.compile(
+INTERPRETER = expression(
     r"(?:(?P<python>python|pypy|ipython|python2|python3)|(?P<javascript>node|nodejs|bun|deno)|(?P<perl>perl)|(?P<ruby>ruby|jruby|irb)"
     r"|(?P<php>php)|(?P<lua>lua|luajit|lua5)|(?P<tcl>tclsh|wish|expect)|(?P<powershell>powershell|pwsh))[\d.]*(?:\.exe)?\Z"
 )
-CMDLET = re.compile(
+CMDLET = expression(
     r"(?:Invoke|Start|Remove|New|Set|Get|Expand|Add|Register|Stop|Copy|Out|Import|ConvertTo|Write)-[A-Z]\w+"
 )
 
@@ -136,7 +136,7 @@ def _interpret(command: Command, options: CodeOptions) -> Value:
     return command.code(options.language, command.stdin) if command.stdin is not UNKNOWN else UNKNOWN
 
 
-IN_PLACE = re.compile(r"-[a-zA-Z0]*i")
+IN_PLACE = expression(r"-[a-zA-Z0]*i")
 
 
 def _edits(command: Command, paths: Sequence[Value]) -> None:

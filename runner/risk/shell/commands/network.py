@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.acts import Source
 from runner.risk.model.value import UNKNOWN, Value, concatenate, each, either, labels_of, text
 
@@ -197,7 +198,7 @@ def remote_copy(command: Command) -> Value | None:
     if len(operands) < 2 or (command.name == "rsync" and options.keys() & {"-n", "--dry-run"}):
         return UNKNOWN
     sources, target = operands[:-1], operands[-1]
-    remote = re.compile(r"^(?!/)[^/\s]+:|^\w+://")
+    remote = expression(r"^(?!/)[^/\s]+:|^\w+://")
     if any(option.startswith("--del") for option in options):
         path = target if remote.match(target.text) else command.placed(target)
         command.act("delete", path=path, tree=text("yes"), tool=text(command.name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, text
 from runner.risk.shell.command import is_narrowed
@@ -235,7 +236,7 @@ def settings_that_run(command: Command) -> Value | None:
     return None
 
 
-GIT_RUNS = re.compile(
+GIT_RUNS = expression(
     r"core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|diff\.external|diff\..+\.(?:textconv|command)"
     r"|filter\..+\.(?:clean|smudge|process)|merge\..+\.driver|(?:merge|diff)tool\..+\.cmd|sequence\.editor"
     r"|gpg\.(?:.+\.)?program|pager\.\w+|uploadpack\.packobjectshook|trailer\..+\.(?:command|cmd)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.acts import Source
 from runner.risk.model.value import UNKNOWN, Value, concatenate, labels_of, text
 
@@ -54,7 +55,7 @@ def at_time(command: Command) -> Value | None:
     return UNKNOWN
 
 
-RIGHTS = re.compile(r"--privileged(?!=false)|--pid[ =]host|--cap-add[ =](ALL|SYS_)")
+RIGHTS = expression(r"--privileged(?!=false)|--pid[ =]host|--cap-add[ =](ALL|SYS_)")
 
 
 def container(command: Command) -> Value | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, text
@@ -258,7 +259,7 @@ def tee(command: Command) -> Value | None:
     return command.stdin
 
 
-AWK_BEGIN = re.compile(r"\s*+BEGIN\s*+(\{[^{}]*+\})\s*+")
+AWK_BEGIN = expression(r"\s*+BEGIN\s*+(\{[^{}]*+\})\s*+")
 """A program that reads nothing."""
 
 
