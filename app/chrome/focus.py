@@ -13,6 +13,7 @@ from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.parts.ground import RowDelegate
 from app.parts.pane import OutputPane
+from app.review.changes import ChangesView
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -38,7 +39,8 @@ class Focus(QObject):
             self._ring.hide()
             self._ring.deleteLater()
         self._ring = None
-        if isinstance(now, (QAbstractScrollArea, EmptyState)) and not isinstance(now, _OWN) and _is_wanted(now):
+        alone = isinstance(now, _OWN) and not isinstance(now, ChangesView)
+        if isinstance(now, (QAbstractScrollArea, EmptyState)) and not alone and _is_wanted(now):
             self._ring = _Ring(self._look, now)
         elif isinstance(now, QAbstractItemView) and _shows_it_on_its_row(now) and not _by_mouse():
             now.scrollTo(now.currentIndex())
@@ -52,7 +54,7 @@ def _is_wanted(now: QWidget) -> bool:
     in_popup = now.window().windowType() is Qt.WindowType.Popup
     if in_popup or (isinstance(now, QAbstractItemView) and _shows_it_on_its_row(now)):
         return False
-    return not _by_mouse() and (not isinstance(now, EmptyState) or now.by_keyboard)
+    return not _by_mouse() and (not isinstance(now, (ChangesView, EmptyState)) or now.by_keyboard)
 
 
 def _shows_it_on_its_row(view: QAbstractItemView) -> bool:

@@ -12,6 +12,7 @@ from app.attention import attention
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.parts.ring import CountdownRing
+from runner.model.assessment import Level
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 SECONDS = 15.0
 """What is left of a request that the strip is about."""
 TICK_MS = 250
+TONES = {Level.MEDIUM: "warn", Level.HIGH: "bad", Level.CRITICAL: "critical"}
+"""What the style sheet calls the colors of attention; all else has that of a note."""
 
 
 class Hurry(QFrame):
@@ -39,7 +42,7 @@ class Hurry(QFrame):
         self._cases = cases
         self._shown = shown
         self._about = ""
-        self.setProperty("tone", "bad")
+        self.setProperty("tone", "info")
         self.level = plain_label(role="strong")
         self.what = ElidedLabel()
         self.left = CountdownRing(look)
@@ -82,11 +85,19 @@ class Hurry(QFrame):
             return
         self._about = card.id
         worst = attention(card)
+        self._take_tone("info" if worst is None else TONES.get(worst, "info"))
         self.level.setText("Soon over" if worst is None else worst.name)
         self.what.setText(f"{phrases.title(card.request)}, {phrases.visible(card.request.agent)}")
         self.left.set_deadline(card.deadline, card.window)
         self.show_it.setAccessibleName(f"Show {phrases.title(card.request)}, which is about to expire")
         self.show()
+
+    def _take_tone(self, tone: str) -> None:
+        """Have the color of what was found."""
+        if self.property("tone") != tone:
+            self.setProperty("tone", tone)
+            self.style().unpolish(self)
+            self.style().polish(self)
 
     def _soonest(self) -> Card | None:
         now, on_screen = since_boot(), self._shown()

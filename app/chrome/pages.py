@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
+    from app.today.beside import TodayLanes
     from runner.identity.signer import Vouching
     from runner.model.submission import Submission
     from runner.system.places import Places
@@ -118,12 +119,23 @@ class PageShelf(QObject):
             refresh()
 
     @Slot()
-    def add_today_in_brief(self) -> None:
-        """Show the figures of the day in the queue where nothing waits; imported now, once the window is painted."""
+    def furnish_queue(self) -> None:
+        """Add what the queue can do without until the window is painted: the day, and a look into files."""
         from app.today.beside import TodayInBrief
+        from runner.audit import captures
 
-        queue = self._pages["Queue"].queue  # type: ignore[attr-defined]
-        queue.none.add_below(TodayInBrief(self._cases, self._look, self._places))
+        deciding: Any = self._pages["Queue"]
+        deciding.review.page.reading.offer_files(partial(captures.read, self._places))
+        deciding.queue.none.add_below(TodayInBrief(self._cases, self._look, self._places))
+        deciding.review.nothing.add_below(self._lanes())
+
+    def _lanes(self) -> TodayLanes:
+        """Return the lanes of the day for a page with nothing on it."""
+        from app.today.beside import TodayLanes
+
+        lanes = TodayLanes(self._cases, self._look, self._places)
+        lanes.history_wanted.connect(self.show_history)
+        return lanes
 
     # ---- making ----
 
@@ -166,16 +178,13 @@ class PageShelf(QObject):
     def _make_running(self) -> QWidget:
         from app.allowing.run_hosts import RunHosts
         from app.running.panel import RunningPanel
-        from app.today.beside import TodayLanes
         from runner.audit import captures
 
         hosts = partial(RunHosts, self._bridge, self._look)
         captured = partial(captures.read, self._places)
         panel = RunningPanel(self._cases, self._bridge, self._look, captured, hosts, self.stack)
         panel.kept.failed.connect(self.failed)
-        of_today = TodayLanes(self._cases, self._look, self._places)
-        of_today.history_wanted.connect(self.show_history)
-        panel.nothing.add_below(of_today)
+        panel.nothing.add_below(self._lanes())
         return panel
 
     def _make_history(self) -> QWidget:

@@ -23,8 +23,7 @@ from app.chrome.overall import OverallCommands
 from app.chrome.pages import FIRST_STEPS, PageShelf
 from app.chrome.presence import Presence
 from app.chrome.toolbar import Toolbar
-from app.chrome.vault import BANNER as VAULT
-from app.chrome.vault import VaultNotice
+from app.chrome.vault import BANNER, VaultNotice
 from app.page_tasks import PageTasks
 from app.parts.fold import Pages, Room
 from app.parts.notice import Tone
@@ -69,6 +68,7 @@ class Window(QWidget):
         super().__init__(frame)
         install()
         self.frame = frame
+        frame.setMinimumWidth(min(look.px(COLUMN), DOCKED))
         self._cases = cases
         self._bridge = bridge
         self._look = look
@@ -214,7 +214,7 @@ class Window(QWidget):
             case "first steps" | "keyring":
                 self.banners.unsay(name)
                 self.show_page(FIRST_STEPS)
-            case _ if name == VAULT:
+            case _ if name == BANNER:
                 # Where the person may agree to a file.
                 self.pages.show_setting("secrets_file")
             case _:
@@ -290,7 +290,7 @@ class Window(QWidget):
             self._painted = True
             self.painted.emit()
             # Behind what waits for the first window: reading the day is no part of opening it.
-            QTimer.singleShot(0, self.pages, self.pages.add_today_in_brief)
+            QTimer.singleShot(0, self.pages, self.pages.furnish_queue)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -109,7 +109,7 @@ class GaugeView(QFrame):
         self._tell()
 
     def no_data(self, reason: str) -> None:
-        """Say why there is nothing to show; `reason` completes "No data because ..."."""
+        """Say in a few words why there is nothing to show."""
         self._last = self._peak = None
         self._over = False
         self._reason = reason
@@ -122,7 +122,7 @@ class GaugeView(QFrame):
         self._value.setVisible(large is not None)
         self._below.setWordWrap(large is None)
         if large is None:
-            below = f"No data because {self._reason}."
+            below = f"{self._reason}."
             self.setAccessibleName(f"{self._name}: {below}")
         else:
             limit = [f"of {self._words(self._limit)}"] if self._limit else []
@@ -143,7 +143,7 @@ class GaugeView(QFrame):
     def _beside(self) -> list[str]:
         """Return the smaller figure: the peak of a run that has not ended, the last reading of one that has."""
         if self._over:
-            return [f"{self._words(self._last)} at the end"] if self._last is not None else []
+            return [f"end {self._words(self._last)}"] if self._last is not None else []
         return [f"peak {self._words(self._peak)}"] if self._peak is not None else []
 
     def _near(self, value: float) -> str:

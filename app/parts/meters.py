@@ -66,7 +66,7 @@ class Meters(QWidget):
         self.processes.set_limit(limits.processes)
         readings = tuple(readings)
         for gauge, value in self._all:
-            gauge.no_data("nothing has been measured yet")
+            gauge.no_data("Not measured yet")
             if points := _points(readings, value):
                 gauge.show_curve(points, over=False)
         self.network.begin(readings)
@@ -78,7 +78,7 @@ class Meters(QWidget):
         """Add a reading."""
         for gauge, value in self._all:
             if (amount := value(usage)) is None and gauge.peak is None:
-                gauge.no_data("it cannot be seen from outside this sandbox")
+                gauge.no_data("Not visible from outside this sandbox")
             else:
                 gauge.add(usage.at, amount)
         self.network.take(usage)
@@ -91,7 +91,7 @@ class Meters(QWidget):
             if points or peak is not None:
                 gauge.show_curve(points, peak)
             elif gauge.peak is None:
-                gauge.no_data("the run was too short or the sandbox cannot tell")
+                gauge.no_data("Too short to measure, or not visible here")
             else:
                 gauge.end()
         if any(usage.sent is not None for usage in result.curve):

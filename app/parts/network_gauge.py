@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runner.model.result import Usage
 
 _DOT = " \N{MIDDLE DOT} "
-NO_DATA = "nothing has been sent or received yet"
+NO_DATA = "Nothing sent or received yet"
 
 
 class NetworkGauge(GaugeView):
@@ -58,7 +58,7 @@ class NetworkGauge(GaugeView):
         self._value.setVisible(last is not None)
         self._below.setWordWrap(last is None)
         if last is None:
-            below = f"No data because {self._reason}."
+            below = f"{self._reason}."
             self.setAccessibleName(f"{self._name}: {below}")
         else:
             sent, received = last.sent or 0, last.received or 0

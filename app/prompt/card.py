@@ -1,4 +1,7 @@
-"""One request that waits, as a card: who asks, what it would do, what holds it, and all of it where it is short."""
+"""One request that waits, as a card: who asks, what it would do, what holds it, and all of it where it is short.
+
+One that was rehearsed is answered by its outcome, which is on the card too.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ from app.prompt.content import RequestContent
 from app.prompt.touch import ReachedButton
 from app.review import approval
 from app.review.buttons import DecisionButton
+from app.review.handing_over import ANOTHER, EXACTLY
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 
@@ -53,6 +57,8 @@ class PromptCard(QFrame):
         self._tasks = PageTasks("prompt", self)
         self._card: Card | None = None
         self._digest = ""
+        self._outcome = ""
+        """Digest of the outcome on the card, which is handed over in place of an approval; empty for none."""
         self._sent = False
         self._troubles: Mapping[str, EngineTroubled] = {}
         self.setProperty("card", True)
@@ -124,6 +130,8 @@ class PromptCard(QFrame):
         """
         self._card, self._digest, self._sent, self._troubles = card, card.digest, False, troubles
         request = card.request
+        found = rehearsals.outcome(card)
+        self._outcome = "" if found is None else found.digest
         worst = attention(card)
         self.dot.show_agent(request.agent)
         self.who.setText(phrases.sender(request, card.several))
@@ -144,6 +152,11 @@ class PromptCard(QFrame):
         self.follow()
         self.show_state()
         self.update()
+
+    def let_go(self) -> None:
+        """Follow nothing any more: it is about to be deleted."""
+        self._card = None
+        self._rest.changed.disconnect(self.show_state)
 
     def follow(self) -> None:
         """Take over the countdown."""
@@ -169,7 +182,10 @@ class PromptCard(QFrame):
         why_not = self._why_not(card)
         self.approve.setVisible(offered)
         self.approve.setEnabled(offered and free and not why_not)
-        self.approve.setToolTip(why_not or f"With the mouse. Exactly this: sha256 {self._digest}")
+        self.approve.setText("Hand over" if self._outcome else "Approve once")
+        exactly = f"outcome: sha256 {self._outcome}" if self._outcome else f"this: sha256 {self._digest}"
+        self.approve.setToolTip(why_not or f"With the mouse. Exactly {exactly}")
+        self.approve.setAccessibleDescription(EXACTLY if self._outcome else "")
         self.deny.setEnabled(free)
         note = "Recording your answer\N{HORIZONTAL ELLIPSIS}" if self._sent else why_not
         if not note and not offered and card.waiting:
@@ -178,7 +194,7 @@ class PromptCard(QFrame):
         self.note.setVisible(bool(note))
 
     def _may_be_approved(self) -> bool:
-        """Return whether Approve belongs on this card at all."""
+        """Return whether Approve belongs on this card at all, or Hand over where it was rehearsed."""
         return self._card is not None and not self._why_in_window(self._card)
 
     def _why_in_window(self, card: Card) -> str:
@@ -187,8 +203,8 @@ class PromptCard(QFrame):
             return "Not assessed yet."
         if card.level is Level.CRITICAL:
             return f"{IN_WINDOW}CRITICAL is never approved here."
-        if rehearsals.offered(card):
-            return f"{IN_WINDOW}you hand over its outcome there."
+        if rehearsals.awaited(card):
+            return "Rehearsing without network. The outcome is shown here."
         by = self._bridge.decisions.approve_by()
         if by.asks_word(card.level) or by.asks_pin(card.level):
             return f"{IN_WINDOW}it is approved with a {by.value.upper() if by.asks_pin(card.level) else by.value}."
@@ -198,7 +214,15 @@ class PromptCard(QFrame):
         """Return why it cannot be approved now, by the same list as in the window."""
         if card.digest != self._digest:
             return "The request changed."
-        return approval.why_not(card, self.content.unseen, self._troubles) if self._may_be_approved() else ""
+        if not self._may_be_approved():
+            return ""
+        if not self._outcome:
+            return approval.why_not(card, self.content.unseen, self._troubles)
+        found = rehearsals.outcome(card)
+        if found is None or found.digest != self._outcome:
+            return ANOTHER
+        stopped = (words for room, words in approval.STOPPERS.items() if room in self._troubles)
+        return next(stopped, "") or approval.to_look_at(self.content.unseen)
 
     # ---- answers ----
 
@@ -207,7 +231,10 @@ class PromptCard(QFrame):
         card = self._card
         if card is None or self._sent or not card.waiting or not self._may_be_approved() or self._why_not(card):
             return
-        self._send(self._bridge.decisions.approve(card.id, self._digest))
+        if self._outcome:
+            self._send(self._bridge.decisions.hand_over(card.id, self._digest, self._outcome))
+        else:
+            self._send(self._bridge.decisions.approve(card.id, self._digest))
 
     @Slot()
     def _deny(self) -> None:

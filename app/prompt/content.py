@@ -1,4 +1,7 @@
-"""What decides in a request, in full where it is short enough for a card; else its most telling lines."""
+"""What decides in a request, in full where it is short enough for a card; else its most telling lines.
+
+The outcome of a rehearsal is a part like the others.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from app import phrases
+from app import phrases, rehearsals
 from app.parts.code import CodeView
 from app.parts.code_grid import CodeGrid
 from app.parts.elide import ElidedLabel
@@ -15,7 +18,7 @@ from app.parts.expose import visible
 from app.parts.listing import CodeLayout, CodeListing
 from app.parts.plain import plain_label
 from app.prompt import words
-from runner.model.request import CODE
+from runner.model.request import CODE, Part
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
 
     from app.cards import Card
     from app.look.look import Look
-    from runner.model.request import Part
 
 RULER = 10
 """Pixels that a view of code leaves at its right for its marks."""
@@ -71,7 +73,7 @@ class RequestContent(QWidget):
         self._fits = words.may_fit(request) and short
         self._empty()
         if self._fits:
-            for part in request.parts:
+            for part in (*request.parts, *rehearsed(card)):
                 self._add_part(part, card)
             for name, text in (*beside, *words.where(request)):
                 self._column.addWidget(plain_label(f"{name}: {text}", "small", wrap=True))
@@ -95,7 +97,7 @@ class RequestContent(QWidget):
 
     def _add_part(self, part: Part, card: Card) -> None:
         request = card.request
-        if part.name != CODE or len(request.parts) > 1:
+        if part.name != CODE or len(request.parts) > 1 or rehearsed(card):
             self._column.addWidget(plain_label(part.name, "heading"))
         view = CodeView(self._look, self)
         is_code = part.name == CODE
@@ -126,7 +128,8 @@ class RequestContent(QWidget):
             needed = self._rows(listing, width - self._look.px(RULER))
             rows += needed
             view.setFixedHeight(self._grid.row_height * needed)
-        self._fits = rows <= words.MOST_ROWS
+        found = self._card is not None and rehearsed(self._card)
+        self._fits = rows <= words.MOST_ROWS + (words.MOST_OUTCOME_ROWS if found else 0)
 
     def _rows(self, listing: CodeListing, width: int) -> int:
         """Return how many rows a part takes, laid out as its view does it; too many where that is not known at once."""
@@ -144,6 +147,12 @@ class RequestContent(QWidget):
     def _seen(self, to_end: bool) -> None:
         if to_end:
             self.seen.emit()
+
+
+def rehearsed(card: Card) -> tuple[Part, ...]:
+    """Return the outcome of the rehearsal as a part of its own; none where there is no outcome."""
+    found = rehearsals.outcome(card)
+    return () if found is None else (Part(rehearsals.OUTCOME, found.text),)
 
 
 def _drop(item: QLayoutItem) -> None:

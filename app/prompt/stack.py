@@ -173,6 +173,7 @@ class PromptStack(QWidget):
     def _drop(self, one: PromptCard) -> None:
         self._shown.remove(one)
         self._column.removeWidget(one)
+        one.let_go()
         one.hide()
         one.deleteLater()
 

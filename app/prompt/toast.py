@@ -118,7 +118,8 @@ class Toast(QFrame):
         width = min(self._look.px(WIDTH), self._over.width() - 2 * edge)
         layout.invalidate()
         layout.activate()
-        height = max(layout.minimumHeightForWidth(width), layout.heightForWidth(width))
+        # In total: with its own frame, which leaves less width for what is inside.
+        height = max(layout.totalMinimumHeightForWidth(width), layout.totalHeightForWidth(width))
         self.setGeometry(self._over.width() - edge - width, self._over.height() - edge - height, width, height)
         return height <= self._over.height() - 2 * edge
 

@@ -21,6 +21,8 @@ MOST_LINES = 8
 """Lines of a request that is approved on the card: more are read in the window."""
 MOST_ROWS = 16
 """Rows that these lines may take where they are longer than the card is wide, with what is said at them."""
+MOST_OUTCOME_ROWS = 12
+"""Rows more, for the outcome of a rehearsal."""
 MOST_CHARACTERS = 1600
 EXCERPT = 2
 """Lines shown of a request that does not fit: the first of those that matter."""

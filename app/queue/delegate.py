@@ -120,7 +120,10 @@ class QueueDelegate(RowDelegate):
         if card.asked > 1:
             # At the front and short: the end of a row is cut off in a narrow window.
             words.insert(0, f"{card.asked:,}\N{MULTIPLICATION SIGN}")
-        if card.waiting:
+        if card.waiting and card.paused:
+            # In place of its age: a row has no room for both.
+            words.append(f"asks until {phrases.clock(time.time() + (card.deadline or 0.0) - since_boot())}")
+        elif card.waiting:
             words.append(phrases.ago(time.monotonic() - card.arrived))
         else:
             words.append(state(card))
@@ -130,8 +133,6 @@ class QueueDelegate(RowDelegate):
             words.insert(0, "\N{CHECK MARK} selected")
         if behind:
             words.insert(0, f"{behind + 1} alike")
-        if card.waiting and card.paused:
-            words.append(f"paused, asks until {phrases.clock(time.time() + (card.deadline or 0.0) - since_boot())}")
         if card.again:
             words.append("asked again")
         painter.setFont(self._look.font(-1))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app import phrases, rehearsals
+from app import attention, phrases, rehearsals
 from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.column import ScrollColumn
@@ -26,7 +26,7 @@ from runner.model.assessment import Level
 from runner.model.events import EngineTroubled, RequestAssessed, RequestDecided, TroubleCleared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from PySide6.QtGui import QShowEvent
 
@@ -128,8 +128,8 @@ class Batch(QDialog):
     def _show_all(self) -> None:
         """Show the list and the code of everything in it."""
         self.setWindowTitle("Answer selected")
-        self.heading.setText(f"Approve {counted(len(self.listed), 'request')}, once each")
-        self.what.setText("\n".join(f"{number}. {_line(card)}" for number, card in enumerate(self.listed, 1)))
+        self.heading.setText(f"Answer {counted(len(self.listed), 'request')}, each once")
+        self.what.setText("\n".join(_lines(self.listed)))
         self.left_out.setText(
             "\n".join(f"Left out: {phrases.title(card.request)}. {why}" for card, why in self.skipped)
         )
@@ -224,8 +224,8 @@ class Batch(QDialog):
         listed.column.addWidget(self.left_out)
         listed.setMinimumHeight(px(60))
         listed.setMaximumHeight(px(150))
-        column.addWidget(listed)
-        column.addWidget(self.code, 1)
+        column.addWidget(listed, 1)
+        column.addWidget(self.code, 2)
         column.addWidget(self.reason)
         column.addLayout(row)
         fit(self, px(720), px(560))
@@ -247,24 +247,29 @@ def _skipped_because(card: Card, listed: int, by: ApproveBy) -> str:
     return f"At most {SHOWN} at once." if listed >= SHOWN else ""
 
 
-def _line(card: Card) -> str:
-    # What the agent calls it comes last: it may look like all the rest.
-    request = card.request
-    parts = (
-        card.level.name if card.level else "",
-        phrases.asks_for(request),
-        phrases.visible(request.agent),
-        phrases.place(request),
-        *_within(request),
-        card.digest[:8],
-        phrases.title(request),
-    )
-    return _DOT.join(part for part in parts if part)
+def _lines(cards: list[Card]) -> Iterator[str]:
+    """Yield a line for each request; above them where they run, where that is the same for all."""
+    places = {_where(card.request) for card in cards}
+    if len(places) == 1 and len(cards) > 1:
+        yield f"Each: {places.pop()}"
+    for number, card in enumerate(cards, 1):
+        request = card.request
+        # What the agent calls it comes last: it may look like all the rest.
+        parts = (
+            attention.words(card),
+            attention.sentence(card),
+            phrases.visible(request.agent),
+            phrases.asks_for(request),
+            _where(request) if places else "",
+            card.digest[:8],
+            phrases.quoted_title(request),
+        )
+        yield f"{number}. {_DOT.join(part for part in parts if part)}"
 
 
-def _within(request: Request) -> tuple[str, ...]:
-    """Return network and limits of a run; a tool of the agent's own program has none of Assent's."""
+def _where(request: Request) -> str:
+    """Return place, network and limits of a run; a tool of the agent's own program has none of Assent's."""
     if request.client is not None:
-        return (phrases.visible(f"{request.client.name} in {request.client.folder}"),)
+        return phrases.visible(f"{request.client.name} in {request.client.folder}")
     limits = ", ".join(f"{name.lower()} {words}" for name, words in limit_pairs(request, request.limits))
-    return f"network {phrases.network(request)}", limits
+    return _DOT.join((phrases.place(request), f"network {phrases.network(request)}", limits))

@@ -11,9 +11,12 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from app import phrases
 from app.parts.amounts import counted
 from app.parts.expose import expose
+from app.parts.text_area import BY_KEYBOARD
 from runner.model.difference import Side
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QFocusEvent
+
     from app.look.look import Look
     from runner.approval.editing import Earlier
     from runner.model.assessment import Finding
@@ -35,14 +38,20 @@ class ChangesView(QPlainTextEdit):
         self._shown: tuple[Earlier | None, tuple[Finding, ...]] | None = None
         self._own: tuple[DiffLine, ...] | None = None
         """What the person changed, where that is shown."""
+        self.by_keyboard = False
+        """It has a focus that came by keyboard, and not because another part of the request went away."""
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setProperty("pane", True)
+        self.setProperty("pane", "plain")
         self.setFont(look.mono())
         self.setUndoRedoEnabled(False)
         self.setAccessibleName("Changes since the last approved version")
         look.changed.connect(self._again)
         self.show_asking()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self.by_keyboard = event.reason() in BY_KEYBOARD
+        super().focusInEvent(event)
 
     def show_asking(self) -> None:
         self._shown = None
@@ -96,7 +105,9 @@ class ChangesView(QPlainTextEdit):
         for finding in findings:
             if finding.span.place:
                 found.setdefault(finding.span.line, []).append(finding)
-        for line in lines[:SHOWN]:
+        # The end of the last line is not a line of its own, where both versions have it.
+        ended = bool(lines) and lines[-1].side is Side.SAME and not lines[-1].text
+        for line in lines[: min(SHOWN, len(lines) - ended)]:
             match line.side:
                 case Side.FOLDED:
                     words = counted(line.count, "unchanged line")

@@ -83,7 +83,8 @@ def _add_whole(card: Card, lines: list[str], findings: list[Finding]) -> None:
         down = len(lines) + len(about) if span.place else len(lines) - 1
         findings.append(replace(finding, span=replace(span, line=span.line + down, end_line=span.end_line + down)))
     parts = (part.text if part.name == CODE else f"{part.name}: {part.text}" for part in request.parts)
-    lines += [*about, *"\n".join(parts).split("\n")]
+    # The end of the last line is not a line of its own.
+    lines += [*about, *"\n".join(parts).removesuffix("\n").split("\n")]
 
 
 def _add_differing(card: Card, like: int, differ: tuple[int, ...], lines: list[str], findings: list[Finding]) -> None:

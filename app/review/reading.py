@@ -21,14 +21,20 @@ from runner.model.request import PACKAGES, Part, Tool
 from runner.risk.writes import language_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.cards import Card
+    from app.files.panel import FilesView
     from app.look.look import Look
     from app.review.under_review import UnderReview
     from runner.model.rehearsal import Rehearsal
+    from runner.model.result import CapturedFile
 
 CODE, CHANGES = 0, 1
 DETAILS = "Details"
 """Name of the last tab, and what its data is: it is no part of the request."""
+FILES = "Files"
+"""Data of the tab with the files that a rehearsal created."""
 FIRST = {
     Tool.CODE_EXECUTE: CODE_PART,
     Tool.CODE_WRITE_FILE: "Content",
@@ -58,7 +64,10 @@ class ReadingPane(QWidget):
 
     def __init__(self, look: Look, under_review: UnderReview, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._look = look
         self._under_review = under_review
+        self._files: FilesView | None = None
+        self._read_file: Callable[[CapturedFile], bytes] | None = None
         self._seen: set[Part] = set()
         """Variables and input whose end has been on the screen."""
         self.tabs = QTabBar()
@@ -169,6 +178,27 @@ class ReadingPane(QWidget):
         if part is not None:
             self.tabs.setTabData(self.tabs.insertTab(CHANGES + 1, OUTCOME), part)
 
+        self._show_files(outcome)
+
+    def offer_files(self, read: Callable[[CapturedFile], bytes]) -> None:
+        """Have a tab for the files of rehearsals from now on; `read` gives the content of one, or raises KnownError."""
+        self._read_file = read
+
+    def _show_files(self, outcome: Rehearsal | None) -> None:
+        """Have a tab with the files behind that of the outcome, where there are any."""
+        tabs = range(self.tabs.count())
+        if (tab := next((tab for tab in tabs if self.tabs.tabData(tab) == FILES), -1)) >= 0:
+            self.tabs.removeTab(tab)
+        if outcome is None or not outcome.result.files or self._read_file is None:
+            return
+        if self._files is None:
+            from app.files.panel import FilesView
+
+            self._files = FilesView(self._look, self._read_file, self._parts)
+            self._parts.addWidget(self._files)
+        self._files.show_result(outcome.result)
+        self.tabs.setTabData(self.tabs.insertTab(self._outcome_tab() + 1, self._files.title), FILES)
+
     def bring_outcome(self) -> None:
         """Bring the outcome into view."""
         if (tab := self._outcome_tab()) >= 0:
@@ -216,6 +246,8 @@ class ReadingPane(QWidget):
             self._parts.setCurrentWidget(self.subject if tab <= CODE else self.changes)
         elif part == DETAILS:
             self._parts.setCurrentWidget(self.details)
+        elif part == FILES and self._files is not None:
+            self._parts.setCurrentWidget(self._files)
         elif self._is_plan(part):
             self._parts.setCurrentWidget(self.plan)
         else:
@@ -270,7 +302,7 @@ class ReadingPane(QWidget):
     def _extra_seen(self, to_end: bool) -> None:
         """Count this for the part on screen alone: another one begins with its end unseen."""
         part = self.tabs.tabData(self.tabs.currentIndex())
-        others = self.tabs.currentIndex() <= CHANGES or part == DETAILS
+        others = self.tabs.currentIndex() <= CHANGES or isinstance(part, str)
         if to_end and self.extra.is_seen_to_end and not others and not self._is_plan(part):
             self._seen.add(part)
             self.seen.emit()
@@ -288,7 +320,7 @@ class ReadingPane(QWidget):
         unseen += [OUTCOME] if card.waiting and self.outcome_unseen else []
         for tab in range(self.tabs.count()):
             part = self.tabs.tabData(tab)
-            if part == DETAILS:
+            if isinstance(part, str):
                 continue
             name = part.name if part is not None else CODE_PART if tab == CODE else ""
             words = part.name if part is not None else FIRST.get(card.request.tool, "Request")

@@ -112,6 +112,8 @@ class Heading(QWidget):
         button.setCheckable(True)
         button.setChecked(span is TimeSpan.TODAY)
         button.setProperty("kind", "span")
+        # By a click too: else the ring would stay on another one than that which was chosen.
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setAccessibleName(f"Show {span.value}")
         button.clicked.connect(self.chosen)
         self._group.addButton(button)

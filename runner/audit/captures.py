@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 SESSION = "session-"
+DRAFT = "run-"
+"""How the folder of files begins that are in no history yet."""
 LOCK = ".open"
 SHA256 = re.compile(r"[0-9a-f]{64}")
 """Name of a captured file in the store."""
@@ -62,7 +64,7 @@ class Captures:
 
     def _draft(self, request_id: str) -> Path:
         assert self._session is not None
-        return self._session / f"run-{hashlib.sha256(request_id.encode()).hexdigest()[:16]}"
+        return self._session / f"{DRAFT}{hashlib.sha256(request_id.encode()).hexdigest()[:16]}"
 
     def keep(self, request_id: str, files: tuple[CapturedFile, ...], *, lasting: bool) -> None:
         """Move the files of a run to the store: permanently, or until this console closes. Raises OSError."""
@@ -113,6 +115,8 @@ def read(places: Places, file: CapturedFile) -> bytes:
 def _places(places: Places) -> Iterator[Path]:
     yield places.captures
     yield from places.captures.glob(f"{SESSION}*")
+    # Those of rehearsals, which are in no history before they are handed over.
+    yield from places.captures.glob(f"{SESSION}*/{DRAFT}*")
 
 
 def _remove_if_left(session: Path) -> None:

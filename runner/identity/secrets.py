@@ -87,7 +87,7 @@ class Secrets:
             if self._agreed:
                 problem = f"Secrets are kept in {self._file}, which only you can read: {why}"
                 return Where(Vault.FILE, problem, remedy, self._answer)
-            problem = f"Secrets are kept in memory and are lost when Assent ends: {why}"
+            problem = f"The history cannot be verified after a restart, and a PIN is forgotten: {why}"
             remedy = f"{remedy} Or agree in Settings to a file that only you can read."
             return Where(Vault.MEMORY, problem, remedy, self._answer)
 

@@ -55,6 +55,18 @@ def test_kept_for_good_or_for_the_session(places: Places, captures: Captures, la
     assert [path.name for path in places.captures.iterdir()] == ([FILE.sha256] if lasting else [])
 
 
+def test_what_a_rehearsal_left_can_be_read_before_it_is_in_a_history(places: Places, captures: Captures) -> None:
+    draft = captures.draft("r1") / FILE.sha256
+    draft.write_bytes(CONTENT)
+    assert read(places, FILE) == CONTENT
+    draft.write_bytes(CONTENT[::-1])
+    with pytest.raises(KnownError, match="altered"):
+        read(places, FILE)
+    captures.drop("r1")
+    with pytest.raises(KnownError, match="no longer there"):
+        read(places, FILE)
+
+
 @pytest.mark.parametrize("other", [b"a,b\n1,3\n", b"a,b\n1,2\n!", b""])
 def test_an_altered_file_is_never_shown(places: Places, captures: Captures, other: bytes) -> None:
     keep(captures, lasting=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from runner.system.places import Places
     from tests.gui.shots import Scene
 
-LOST = "Secrets are kept in memory and are lost when Assent ends: "
+LOST = "The history cannot be verified after a restart, and a PIN is forgotten: "
 OR_FILE = " Or agree in Settings to a file that only you can read."
 UNASKED = Where(Vault.MEMORY, LOST + WITHHELD[KeyringAnswer.UNASKED], ANSWER + OR_FILE, KeyringAnswer.UNASKED)
 REFUSED = Where(Vault.MEMORY, LOST + WITHHELD[KeyringAnswer.REFUSED], ANSWER + OR_FILE, KeyringAnswer.REFUSED)

@@ -448,18 +448,22 @@ def history_in_part(scene: Scene) -> None:
 
 def queue_today(scene: Scene) -> None:
     """Nothing waits, after a long day."""
-    of_today = TodayInBrief(scene.cases, scene.window._look, ledger_of(scene, "long", fill_long))
-    scene.window.deciding.queue.none.add_below(of_today)
-    scene.window.show_page("Queue")
-    until(lambda: of_today.pairs.isVisible())
+    until(lambda: bool(scene.window.deciding.queue.none.findChildren(TodayInBrief)))
+    (brief,) = scene.window.deciding.queue.none.findChildren(TodayInBrief)
+    (lanes,) = scene.window.deciding.review.nothing.findChildren(TodayLanes)
+    brief._places = lanes._places = ledger_of(scene, "long", fill_long)
+    brief.look()
+    lanes.look()
+    until(lambda: brief.pairs.isVisible() and lanes.card.isVisible())
 
 
 def running_today(scene: Scene) -> None:
     """Nothing runs, after a long day."""
     scene.window.show_page("Running")
     panel: Any = scene.window.page("Running")
-    of_today = TodayLanes(scene.cases, scene.window._look, ledger_of(scene, "long", fill_long))
-    panel.nothing.add_below(of_today)
+    (of_today,) = panel.nothing.findChildren(TodayLanes)
+    of_today._places = ledger_of(scene, "long", fill_long)
+    of_today.look()
     until(lambda: of_today.card.isVisible())
 
 

@@ -138,7 +138,9 @@ def test_secrets_in_memory_are_said_with_a_way_to_change_it(desk: Desk) -> None:
     """The tests' keyring always fails."""
     desk.window.vault.look_again()
     desk.qtbot.waitUntil(lambda: bool(desk.window.banners.text("vault")))
-    assert desk.window.banners.text("vault").startswith("Secrets are kept in memory and are lost when Assent ends")
+    assert desk.window.banners.text("vault").startswith(
+        "The history cannot be verified after a restart, and a PIN is forgotten"
+    )
     assert desk.window.banners._notices["vault"].property("tone") == str(Tone.WARN)
     desk.window.banners._notices["vault"].action.click()
     assert desk.window.shown_page == "Settings"

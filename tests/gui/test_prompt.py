@@ -28,8 +28,9 @@ from runner.model.request import (
     Request,
     Tool,
 )
-from tests.gui import feed
+from tests.gui import decision_scenes, feed
 from tests.gui.elapse import rest
+from tests.risk.decision_requests import REQUESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -346,6 +347,15 @@ def test_the_toast_is_for_other_pages_and_can_be_put_away(desk: Desk) -> None:
     assert desk.review.card is not None and desk.review.card.id == one.id
 
 
+def test_a_card_in_the_corner_has_room_for_every_chip(desk: Desk) -> None:
+    """What the code cannot do here stands in the last row."""
+    desk.window.show_page("Agents")
+    desk.hear(decision_scenes.asked(next(one for one in REQUESTS if one.name == "d2")))
+    (card,) = desk.window.toast.stack.cards
+    desk.qtbot.waitUntil(lambda: card.chips.height() >= card.chips.heightForWidth(card.chips.width()) > 0)
+    assert card.chips.chips[-1].text == "reads shop.db, which is not in this sandbox"
+
+
 def test_the_narrow_window_is_a_column_of_the_same_cards(desk: Desk) -> None:
     desk.ask(feed.request(SHORT))
     desk.window.frame.resize(420, 700)
@@ -363,6 +373,7 @@ def test_the_strip_is_for_something_else_that_is_soon_over(desk: Desk) -> None:
     assert not desk.window.hurry.isVisible()
     soon = desk.ask(feed.request("two()"), feed.assessment(Level.CRITICAL), window=30, left=12)
     assert desk.window.hurry.isVisible() and desk.window.hurry.level.text() == "CRITICAL"
+    assert desk.window.hurry.property("tone") == "critical"
     desk.qtbot.mouseClick(desk.window.hurry.show_it, LEFT)
     assert desk.review.card is not None and desk.review.card.id == soon.id
     assert not desk.window.hurry.isVisible() and desk.answers == []

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from PySide6.QtCore import Qt
 
 from app.agents.rehearsing import CHOICES, RehearsalChoice
+from app.prompt.stack import PromptStack
 from app.rehearsals import OUTCOME
 from app.review.batch import Batch
 from runner.model.decision import Verdict
@@ -16,8 +18,11 @@ from runner.model.network import Contact
 from runner.model.rehearsal import Rehearsal, RehearsalMode, RehearsalPhase
 from runner.model.result import CapturedFile, Outcome
 from tests.gui import feed
+from tests.gui.elapse import rest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PySide6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
 
@@ -200,22 +205,66 @@ def test_a_batch_leaves_out_what_is_rehearsed(desk: Desk) -> None:
     batch.deleteLater()
 
 
-def test_the_compact_prompt_hands_nothing_over_and_approves_nothing_that_was_rehearsed(desk: Desk) -> None:
-    from app.prompt.card import PromptCard
-    from app.prompt.resting import Resting
+@pytest.fixture
+def stack(desk: Desk) -> Iterator[PromptStack]:
+    """The cards of the compact prompt, in a window that counts as active."""
+    made = PromptStack(desk.cases, desk.bridge, desk.review._look, lambda: True)
+    desk.qtbot.addWidget(made)
+    made.resize(440, 600)
+    made.show()
+    made.live(True)
+    yield made
+    made.live(False)
 
+
+def test_the_compact_prompt_hands_over_the_outcome_that_is_whole_on_its_card(desk: Desk, stack: PromptStack) -> None:
     one = desk.ask()
-    resting = Resting(desk.window, lambda: True, tuple)
-    card = PromptCard(desk.review._look, desk.bridge, resting)
-    desk.qtbot.addWidget(card)
+    (card,) = stack.cards
+    desk.hear(moved(one, RehearsalPhase.RUNNING))
+    card.approve.decided.emit()
+    assert not card.approve.isVisible() and "Rehearsing" in card.note.text() and not answers(desk)
+    shown = outcome(one)
+    desk.hear(moved(one, RehearsalPhase.SHOWN, shown=shown))
+    assert card.approve.isVisible() and card.approve.text() == "Hand over" and not card.approve.isEnabled()
+    desk.qtbot.waitUntil(lambda: rest(stack.rest.guard, stack.rest._timer) and card.approve.isEnabled())
+    other = outcome(one, "other")
     found = desk.cases.card(one.id)
     assert found is not None
-    desk.hear(moved(one, RehearsalPhase.SHOWN, shown=outcome(one)))
-    card.show_card(found, {})
-    card.show()
-    assert not card.approve.isVisible() and "you hand over its outcome there" in card.note.text()
+    found.rehearsal = moved(one, RehearsalPhase.SHOWN, shown=other)[0]
+    card.approve.decided.emit()
+    assert not answers(desk), "an outcome that is not on the card"
+    found.rehearsal = moved(one, RehearsalPhase.SHOWN, shown=shown)[0]
+    card.approve.decided.emit()
+    card.approve.decided.emit()
+    assert [call[:4] for call in answers(desk)] == [("hand_over", one.id, one.digest, shown.digest)]
+
+
+def test_what_is_not_whole_on_a_card_is_handed_over_in_the_window(desk: Desk, stack: PromptStack) -> None:
+    one = desk.ask()
+    desk.hear(moved(one, RehearsalPhase.SHOWN, shown=outcome(one, "line\n" * 30)))
+    (card,) = stack.cards
+    desk.qtbot.waitUntil(lambda: rest(stack.rest.guard, stack.rest._timer))
+    assert not card.approve.isVisible() and card.note.text().startswith("Review it in the window")
     card.approve.decided.emit()
     assert not answers(desk)
+
+
+def test_the_files_of_a_rehearsal_are_shown_before_it_is_handed_over(desk: Desk) -> None:
+    from app.files.panel import FilesView
+
+    reading = desk.page.reading
+    reading.offer_files(lambda file: f"content of {file.path}".encode())
+    one = desk.ask()
+    rehearsed(desk, one, files=(CapturedFile("notes.txt", 1_234, "a" * 64),))
+    tab = next(tab for tab in range(reading.tabs.count()) if reading.tabs.tabText(tab) == "Files (1)")
+    assert reading.tabs.tabText(tab - 1).startswith(OUTCOME)
+    reading.tabs.setCurrentIndex(tab)
+    (files,) = reading.findChildren(FilesView)
+    desk.qtbot.waitUntil(lambda: files.text.isVisible())
+    files.text.select_all()
+    assert files.text.selected_text() == "content of notes.txt"
+    desk.hear(moved(one, RehearsalPhase.NONE, "It was stopped."))
+    assert "Files (1)" not in [reading.tabs.tabText(tab) for tab in range(reading.tabs.count())]
 
 
 def test_a_person_chooses_between_off_and_two_kinds_of_sandboxes(qtbot: QtBot) -> None:

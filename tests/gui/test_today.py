@@ -246,6 +246,8 @@ def lines(of: TodayInBrief) -> list[str]:
 def test_the_empty_queue_shows_the_figures_of_the_day(desk: Desk, ledger: Path) -> None:
     of_today = brief(desk)
     desk.qtbot.waitUntil(lambda: "1 approved, 1 denied" in lines(of_today))
+    (lanes,) = desk.review.nothing.findChildren(TodayLanes)
+    desk.qtbot.waitUntil(lanes.card.lanes.isVisible)
     assert lines(of_today)[:4] == ["Today", "You", "1 approved, 1 denied", "Median"]
     record.ledger(ledger, approved(request("r5", "codex")))
     desk.hear((RequestClosed("r5"),))

@@ -177,7 +177,7 @@ async def test_without_any_keyring_it_is_kept_for_the_session(home: Path) -> Non
     places = Places.under(home)
     lock = PinLock(Secrets(places, Settings()))
     assert (await lock.change("", PIN)).kind is Vault.MEMORY
-    assert "are lost when Assent ends" in (await lock.state()).words
+    assert "a PIN is forgotten" in (await lock.state()).words
     await lock.check(PIN)
     assert not (await PinLock(Secrets(places, Settings())).state()).known
 

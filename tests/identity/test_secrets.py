@@ -137,7 +137,8 @@ def test_a_keyring_that_never_answers_is_given_up_after_its_time(session: Sessio
     told = session.ask("set,token,s", "get,token", keyring="silent", bus=True, patience=0.5)
     assert (told.kind, told.answers) == ("memory", ["memory", "s"])
     assert told.explanation == (
-        "Secrets are kept in memory and are lost when Assent ends: the keyring did not answer within 0.5 s."
+        "The history cannot be verified after a restart, and a PIN is forgotten: "
+        "the keyring did not answer within 0.5 s."
     )
     assert "Unlock" in told.remedy
 
@@ -149,7 +150,8 @@ def test_a_keyring_that_cannot_be_opened_says_so(session: Session) -> None:
     told = session.ask("get,token", keyring="wrong", bus=True, patience=5)
     assert (told.kind, told.answers) == ("memory", [None])
     assert told.explanation == (
-        "Secrets are kept in memory and are lost when Assent ends: the keyring is locked, and it was not unlocked."
+        "The history cannot be verified after a restart, and a PIN is forgotten: "
+        "the keyring is locked, and it was not unlocked."
     )
 
 
@@ -173,7 +175,9 @@ def test_the_keyring_knows_how_far_the_history_was_signed(session: Session) -> N
 def test_without_a_keyring_secrets_stay_in_memory_and_it_is_said(session: Session) -> None:
     told = session.ask("set,token,hunter-two", "get,token", "delete,token", "get,token")
     assert (told.kind, told.answers) == ("memory", ["memory", "hunter-two", None, None])
-    assert told.explanation == ("Secrets are kept in memory and are lost when Assent ends: there is no keyring here.")
+    assert told.explanation == (
+        "The history cannot be verified after a restart, and a PIN is forgotten: there is no keyring here."
+    )
     assert "Or agree in Settings to a file that only you can read." in told.remedy
     assert session.ask("get,token").answers == [None]
     assert files_with(session.folder, "hunter-two") == []

@@ -135,7 +135,7 @@ def cards(look: Look) -> QWidget:
     disk.add(0, 0)
     disk.add(1, 18 << 20)
     network = GaugeView(look, "network", "Network", amounts.size)
-    network.no_data("the run has no network")
+    network.no_data("No network")
     processes = GaugeView(look, "layers", "Processes", lambda value: f"{value:.0f}")
     processes.set_limit(64)
     full = GaugeView(look, "memory-stick", "Memory", amounts.size)

@@ -30,16 +30,17 @@ def test_the_large_figure_is_the_present_one_and_at_the_end_the_peak(qtbot: QtBo
     assert shown(gauge) == ["Memory", "10 MB", "of 512 MB \N{MIDDLE DOT} peak 60 MB"]
     assert gauge.accessibleName() == "Memory: 10 MB of 512 MB, peak 60 MB"
     gauge.show_curve([(0.0, 20 * MB), (1.0, 60 * MB), (2.0, 10 * MB)], 70 * MB)
-    assert shown(gauge) == ["Memory", "70 MB", "peak, limit 512 MB \N{MIDDLE DOT} 10 MB at the end"]
-    assert gauge.accessibleName() == "Memory: peak 70 MB of 512 MB, 10 MB at the end"
-    gauge.no_data("it has not started")
+    assert shown(gauge) == ["Memory", "70 MB", "peak, limit 512 MB \N{MIDDLE DOT} end 10 MB"]
+    assert gauge.accessibleName() == "Memory: peak 70 MB of 512 MB, end 10 MB"
+    gauge.no_data("Not started")
+    assert gauge.accessibleName() == "Memory: Not started."
     gauge.add(0.0, 9 * MB)
     gauge.add(1.0, 7 * MB)
     gauge.end()
-    assert shown(gauge) == ["Memory", "9 MB", "peak, limit 512 MB \N{MIDDLE DOT} 7 MB at the end"]
+    assert shown(gauge) == ["Memory", "9 MB", "peak, limit 512 MB \N{MIDDLE DOT} end 7 MB"]
     gauge.show_curve([], 505 * MB)
     assert shown(gauge) == ["Memory", "505 MB", "peak, limit 512 MB"]
     assert gauge.accessibleName().endswith("at the limit")
-    gauge.no_data("it has not started")
+    gauge.no_data("Not started")
     gauge.add(0.0, 5 * MB)
     assert shown(gauge)[1:] == ["5 MB", "of 512 MB \N{MIDDLE DOT} peak 5 MB"], "the next run is not over"
