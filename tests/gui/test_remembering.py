@@ -26,6 +26,7 @@ from runner.model.assessment import Assessment, Level, Touch
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged, RequestDecided
+from runner.model.lifecycle import Phase
 from runner.model.network import Destination
 from runner.model.request import Language, Request, Tool
 from runner.model.submission import Submission
@@ -418,7 +419,7 @@ def test_preview_remember_explain_and_revoke_on_the_real_engine(
 
     async def ask(engine: Engine) -> Request:
         ticket = await engine.submit(hello)
-        while not engine.desk.position(ticket.request_id):
+        while ticket.case.phase is not Phase.ASKED:  # a person sees the question once that is recorded
             await asyncio.sleep(0.005)
         return ticket.case.request
 
