@@ -97,11 +97,11 @@ def test_only_what_was_previewed_can_be_remembered_and_nothing_is_approved(desk:
     desk.qtbot.waitUntil(lambda: elapse(dialog._resting) and dialog.save.isEnabled())
     dialog.choosing.uses.setValue(2)
     desk.qtbot.waitUntil(lambda: elapse(dialog._asking) and desk.bridge.waits("preview"))
+    desk.bridge.calls.clear()
     dialog.choosing.uses.setValue(3)
     assert not dialog.save.isEnabled(), "the preview is not of this choice"
     desk.bridge.give("preview", Preview(grant(card.request, choice), 200, ()))
     assert not dialog._resting.isActive(), "nor is the one that comes late"
-    desk.bridge.calls.clear()
     second = previewed(desk, dialog)
     desk.qtbot.waitUntil(lambda: elapse(dialog._resting) and dialog.save.isEnabled())
     desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
