@@ -23,7 +23,7 @@ from PySide6.QtCore import QThread
 
 from runner.sandbox.local.control_groups import CONTROLLERS, own_group
 from runner.system import tasks
-from tests import workers
+from tests import kept, workers
 from tests.sharing import SharedByFile, turn
 
 if TYPE_CHECKING:
@@ -76,7 +76,13 @@ def nothing_left(home: Path, shared_workers: None) -> Iterator[None]:
     yield
     left = _settled(lambda: [t.name for t in threading.enumerate() if t not in threads and not t.daemon])
     assert not left, f"threads left: {left}"
-    left = _settled(lambda: [f"{pid} {command}" for pid, command in _children().items() if pid not in children])
+    left = _settled(
+        lambda: [
+            f"{pid} {command}"
+            for pid, command in _children().items()
+            if pid not in children and int(pid) not in kept.PROCESSES
+        ]
+    )
     assert not left, f"processes left: {left}"
     left = _settled(lambda: sorted(_folders() - folders))
     assert not left, f"folders left: {left}"

@@ -7,6 +7,7 @@ with the text and the times; the last line is how many were tried.
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import json
 import os
@@ -38,6 +39,11 @@ SIZES = (1_500, 6_000, 24_000)
 TROUBLE = "runner/sandbox/images/trouble.py"
 STEEP = 2.7
 """Times the growth in size that the time may grow; where it is quadratic, it is four times."""
+EVEN = 1.1
+"""The same, within which the next look is not needed: what makes that one steep would show more by then.
+
+Of times like n + c * n * n * n those that grow by no more here stay below STEEP there; likewise with n * n.
+"""
 QUICK = 0.004
 """Seconds of processor time within which a look is not steep, whatever the one before it took.
 
@@ -45,6 +51,8 @@ An expression that takes this for the longest text would take 0.3 s for 200,000 
 """
 QUICK_IF_SHORT = 0.02
 """As QUICK, for an expression that only gets short texts: they cannot become longer."""
+_LEAVES = frozenset([type(None), str, int, bool, ast.Name, ast.Constant, ast.Load, ast.Store, ast.Pass])
+"""Types of parts of a syntax tree that hold no call and no attribute."""
 SHORT = 0.0003
 """Seconds of processor time within which there is no need for a longer text."""
 CONFIRMED = 3
@@ -79,25 +87,46 @@ class Call:
     flags: int
 
 
+@functools.cache
+def files() -> tuple[tuple[str, str], ...]:
+    """Return path and text of each file of the source."""
+    paths = [path for top in FIRST_PARTY for path in sorted((ROOT / top).rglob("*.py"))]
+    return tuple((str(path.relative_to(ROOT)), path.read_text("utf-8")) for path in paths)
+
+
+@functools.cache
+def parts(text: str) -> list[tuple[ast.AST, str]]:
+    """Return the calls and attributes in the text of a file, each with the function around it."""
+    found: list[tuple[ast.AST, str]] = []
+    _find(ast.parse(text), "", found)
+    return found
+
+
+def _find(node: ast.AST, function: str, nodes: list[tuple[ast.AST, str]]) -> None:
+    """Add the calls and attributes below `node`."""
+    for name in node._fields:
+        value = getattr(node, name, None)
+        for child in value if type(value) is list else (value,):
+            kind = type(child)
+            if kind in _LEAVES or not isinstance(child, ast.AST):
+                continue
+            if kind is ast.Call or kind is ast.Attribute:
+                nodes.append((child, function))
+            _find(child, child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function, nodes)
+
+
 def calls() -> Iterator[Call]:
     """Every call of `re` with an expression."""
-    for top in FIRST_PARTY:
-        for path in sorted((ROOT / top).rglob("*.py")):
-            yield from _calls(ast.parse(path.read_text("utf-8")), str(path.relative_to(ROOT)), "")
-
-
-def _calls(node: ast.AST, file: str, function: str) -> Iterator[Call]:
-    match node:
-        case ast.FunctionDef(name=function) | ast.AsyncFunctionDef(name=function):
-            pass
-        case ast.Call(
-            func=ast.Attribute(value=ast.Name(id="re"), attr=name) | ast.Name(id="expression" as name),
-            args=[first, *_],
-        ) if name in USES or name in ("compile", "expression"):
-            text = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str | bytes) else None
-            yield Call(f"{file}:{node.lineno}", function, name, text, _flags(node))
-    for child in ast.iter_child_nodes(node):
-        yield from _calls(child, file, function)
+    for file, text in files():
+        for node, function in parts(text) if re.search(r"\bre\.|\bexpression\(", text) else ():
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="re"), attr=name) | ast.Name(id="expression" as name),
+                    args=[first, *_],
+                ) if name in USES or name in ("compile", "expression"):
+                    plain = first.value if isinstance(first, ast.Constant) else None
+                    expression = plain if isinstance(plain, str | bytes) else None
+                    yield Call(f"{file}:{node.lineno}", function, name, expression, _flags(node))
 
 
 def _flags(call: ast.Call) -> int:
@@ -161,19 +190,18 @@ def collected() -> list[Expression]:
 def _applied(names: set[str]) -> dict[str, frozenset[str]]:
     """Return what is measured of each expression with a name, and by file of those without one."""
     found: dict[str, set[str]] = {}
-    for top in FIRST_PARTY:
-        for path in (ROOT / top).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                match node:
-                    case ast.Attribute(value=ast.Name(id=name) | ast.Attribute(attr=name), attr=use) if name in names:
-                        if use in USES:
-                            found.setdefault(name, set()).add(USES[use])
-                    case ast.Attribute(value=value, attr=use) if use in USES and use != "split":
-                        if not (isinstance(value, ast.Name) and value.id == "re"):
-                            found.setdefault(str(path.relative_to(ROOT)), set()).add(USES[use])
-                    case ast.Call(args=[ast.Name(id=name), *_]) if name in names:
-                        # A function applies it, somehow.
-                        found.setdefault(name, set()).update(["finditer", "fullmatch"])
+    for file, text in files():
+        for node, _ in parts(text):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name) | ast.Attribute(attr=name), attr=use) if name in names:
+                    if use in USES:
+                        found.setdefault(name, set()).add(USES[use])
+                case ast.Attribute(value=value, attr=use) if use in USES and use != "split":
+                    if not (isinstance(value, ast.Name) and value.id == "re"):
+                        found.setdefault(file, set()).add(USES[use])
+                case ast.Call(args=[ast.Name(id=name), *_]) if name in names:
+                    # A function applies it, somehow.
+                    found.setdefault(name, set()).update(["finditer", "fullmatch"])
     return {name: frozenset(uses) for name, uses in found.items()}
 
 
@@ -213,7 +241,9 @@ def steep(one: Expression, text: Callable[[int], str | bytes], longest: int) -> 
                 first, second = min(first, seconds(one, text(small))), min(second, seconds(one, text(size)))
         if second > max(quick, limit * first):
             return f"{first:.4f} s for {small:,} characters, {second:.4f} s for {size:,}"
-        if second < SHORT:
+        if second < SHORT or size == sizes[-1]:
+            break
+        if second < EVEN * size / small * min(first, seconds(one, text(small))):
             break
         first, small = second, size
     return ""

@@ -20,6 +20,13 @@ def records(ledger: Path) -> list[CaseRecord]:
     return [record for record in found if record is not None]
 
 
+def newest(ledger: Path) -> CaseRecord | None:
+    """Return the newest request; None where there is none yet."""
+    with closing(History(ledger)) as history:
+        rows = history.page(limit=1)
+        return history.case(rows[0].id) if rows else None
+
+
 def record_in(ledger: Path, request_id: str) -> CaseRecord:
     """Return what the ledger has of one request, which must be in it."""
     with closing(History(ledger)) as history:

@@ -22,6 +22,7 @@ from runner.identity.secrets import Secrets
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, TroubleCleared
+from runner.model.lifecycle import Phase
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.settings.loading import load
@@ -77,7 +78,7 @@ class Console:
 
     async def run(self, code: str) -> None:
         ticket = await self.engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, code))
-        await self.until(lambda: self.engine.desk.position(ticket.request_id))
+        await self.until(lambda: ticket.case.phase is Phase.ASKED)
         before = len(self.sandbox.runs)
         assert self.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "") == ""
         await self.until(lambda: len(self.sandbox.runs) > before)
@@ -165,7 +166,7 @@ async def test_a_changed_history_is_reported_at_the_start_and_a_new_one_can_be_b
     # Writing an entry does not make it good.
     await console.engine.membership.add("codex")
     ticket = await console.engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "print(4)"))
-    await console.until(lambda: console.engine.desk.position(ticket.request_id))
+    await console.until(lambda: ticket.case.phase is Phase.ASKED)
     assert console.trouble
     refused = console.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
     assert refused.startswith("Not approved: ")

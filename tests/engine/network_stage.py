@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from runner.assembly import build
 from runner.model.decision import Verdict
 from runner.model.events import HostContacted
+from runner.model.lifecycle import Phase
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.settings.loading import load
@@ -109,7 +110,7 @@ class NetworkedStage:
         agent = str(values.pop("agent", AGENT))
         submission = Submission(agent, Tool.CODE_EXECUTE, Language.PYTHON, code, **values)  # type: ignore[arg-type]
         ticket = await self.engine.submit(submission)
-        await self.until(lambda: self.engine.desk.position(ticket.request_id))
+        await self.until(lambda: ticket.case.phase is Phase.ASKED)
         return ticket
 
     def approve(self, ticket: Ticket) -> str:

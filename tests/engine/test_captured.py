@@ -12,6 +12,7 @@ from runner.assembly import build
 from runner.audit.captures import read
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
+from runner.model.lifecycle import Phase
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.sandbox.local.sandbox import LocalSandbox
@@ -35,7 +36,7 @@ async def approved(places: Places, root: Path, environment: dict[str, str]) -> A
     try:
         ticket = await engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.SHELL, CODE))
         async with asyncio.timeout(HANGS):
-            while not engine.desk.position(ticket.request_id):
+            while ticket.case.phase is not Phase.ASKED:
                 await asyncio.sleep(0)
         digest = engine.desk.waiting()[0].digest
         assert engine.answer(ticket.request_id, digest, Verdict.APPROVED, "") == ""

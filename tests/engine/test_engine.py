@@ -63,9 +63,9 @@ class Stage:
                     continue
 
     async def asked(self, submission: Submission = HELLO) -> Ticket:
-        """Submit, and wait for the question."""
+        """Submit, and wait for the question as a person does, who sees it once it is recorded."""
         ticket = await self.engine.submit(submission)
-        await self.until(lambda: self.engine.desk.position(ticket.request_id))
+        await self.until(lambda: ticket.case.phase is Phase.ASKED)
         return ticket
 
     async def approved(self, submission: Submission = HELLO) -> Ticket:

@@ -26,6 +26,7 @@ from runner.model.assessment import Assessment, Level, Touch
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged, RequestDecided
+from runner.model.lifecycle import Phase
 from runner.model.network import Destination
 from runner.model.request import Language, Request, Tool
 from runner.model.submission import Submission
@@ -96,11 +97,11 @@ def test_only_what_was_previewed_can_be_remembered_and_nothing_is_approved(desk:
     desk.qtbot.waitUntil(lambda: elapse(dialog._resting) and dialog.save.isEnabled())
     dialog.choosing.uses.setValue(2)
     desk.qtbot.waitUntil(lambda: elapse(dialog._asking) and desk.bridge.waits("preview"))
+    desk.bridge.calls.clear()
     dialog.choosing.uses.setValue(3)
     assert not dialog.save.isEnabled(), "the preview is not of this choice"
     desk.bridge.give("preview", Preview(grant(card.request, choice), 200, ()))
     assert not dialog._resting.isActive(), "nor is the one that comes late"
-    desk.bridge.calls.clear()
     second = previewed(desk, dialog)
     desk.qtbot.waitUntil(lambda: elapse(dialog._resting) and dialog.save.isEnabled())
     desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
@@ -418,7 +419,7 @@ def test_preview_remember_explain_and_revoke_on_the_real_engine(
 
     async def ask(engine: Engine) -> Request:
         ticket = await engine.submit(hello)
-        while not engine.desk.position(ticket.request_id):
+        while ticket.case.phase is not Phase.ASKED:  # a person sees the question once that is recorded
             await asyncio.sleep(0.005)
         return ticket.case.request
 

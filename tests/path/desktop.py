@@ -21,7 +21,9 @@ from PySide6.QtGui import QColor, QImage
 
 from runner.identity.agents import Agents
 from runner.system.places import Places
-from tests.recorded import records
+from tests import kept
+from tests.patience import HANGS
+from tests.recorded import newest, records
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     from runner.audit.search import CaseRecord
 
-PATIENCE = 30.0
+PATIENCE = HANGS
 AGENT = "claude"
 BUTTON_WIDTH, BUTTON_ROWS = 60, 4
 """Pixels: wider than an icon, higher than a frame around something."""
@@ -61,12 +63,17 @@ sys.exit(not app.primaryScreen().grabWindow(0).save(sys.argv[1]))
 class Desktop:
     """One home folder and one screen; the console on it can be started and killed any number of times."""
 
-    def __init__(self, home: Path, display: str) -> None:
+    def __init__(self, home: Path, display: str, *, shared: bool = False) -> None:
+        """`shared`: several tests use it, and who makes it ends it."""
         self.home = home
+        self._shared = shared
         self.places = Places.under(home)
         self.places.make()
         self.token = Agents(self.places).add(AGENT)
-        self._environment = os.environ | {
+        own = {
+            name: value for name, value in os.environ.items() if not name.startswith(("ASSENT_", "SANDBOX_", "DOCKER_"))
+        }
+        self._environment = own | {
             "ASSENT_HOME": str(home),
             "ASSENT_PORT": "0",
             # Nobody gives the window the focus on this screen: cards would lie over it.
@@ -75,27 +82,39 @@ class Desktop:
             "QT_QPA_PLATFORM": "xcb",
         }
         self._console: subprocess.Popen[bytes] | None = None
+        self.used = False
+        """Whether an agent has come to the console since it was started."""
 
     async def start(self) -> None:
         """Start the console and wait until agents can reach it."""
         self.places.door.unlink(missing_ok=True)
+        self.used = False
         self._console = subprocess.Popen([sys.executable, "-m", "app"], env=self._environment)
+        if self._shared:
+            kept.PROCESSES.add(self._console.pid)
         await until(self.places.door.exists)
+
+    @property
+    def alive(self) -> bool:
+        return self._console is not None and self._console.poll() is None
 
     def kill(self) -> None:
         """kill -9."""
         assert self._console is not None
         self._console.kill()
         self._console.wait()
+        kept.PROCESSES.discard(self._console.pid)
 
     def quit(self) -> int:
         """SIGTERM; the exit code."""
         assert self._console is not None
         self._console.send_signal(signal.SIGTERM)
-        return self._console.wait(PATIENCE)
+        code = self._console.wait(PATIENCE)
+        kept.PROCESSES.discard(self._console.pid)
+        return code
 
     def end(self) -> None:
-        if self._console is not None and self._console.poll() is None:
+        if self.alive:
             self.kill()
 
     def press(self, key: str) -> None:
@@ -142,6 +161,7 @@ class Desktop:
 
     @asynccontextmanager
     async def client(self, era: str = "auto") -> AsyncIterator[Client]:
+        self.used = True
         door = json.loads(self.places.door.read_text())
         http = create_mcp_http_client(headers={"Authorization": f"Bearer {self.token}"})
         address = f"http://127.0.0.1:{door['port']}/mcp"
@@ -151,6 +171,7 @@ class Desktop:
     @asynccontextmanager
     async def bridged(self, era: str = "auto") -> AsyncIterator[Client]:
         """A client that speaks to `assent mcp`, whether there is a console or not."""
+        self.used = True
         environment = {"ASSENT_HOME": str(self.home), "ASSENT_TOKEN": self.token}
         command = StdioServerParameters(command=sys.executable, args=["-m", "app", "mcp"], env=environment)
         async with Client(command, mode=era) as client:
@@ -170,9 +191,21 @@ class Desktop:
         """Everything in the history, newest first."""
         return records(self.places.ledger) if self.places.ledger.exists() else []
 
+    def record(self) -> CaseRecord:
+        """The newest request."""
+        found = newest(self.places.ledger)
+        assert found is not None
+        return found
+
     def phase(self) -> str:
         """Where the newest request stands."""
-        return next((record.row.phase.value for record in self.records()), "")
+        found = newest(self.places.ledger) if self.places.ledger.exists() else None
+        return "" if found is None else found.row.phase.value
+
+    def kinds(self) -> list[str]:
+        """The entries of the newest request."""
+        found = newest(self.places.ledger) if self.places.ledger.exists() else None
+        return [] if found is None else [step.entry.kind for step in found.steps]
 
 
 def button(picture: QImage, color: str) -> tuple[int, int] | None:

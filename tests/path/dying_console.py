@@ -1,13 +1,14 @@
 """`python -m tests.path.dying_console LOG`: a console without a window that code can have killed at a certain moment.
 
 It approves what it is asked, but not what says that nobody is there: of that it prints `asked`. LOG gets a line for
-each run before it starts.
+each run before it starts. Killed at a moment means: when as many requests have come to it as the code says.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
     from runner.engine.engine import Engine
     from runner.model.events import Event
 
-RUNNING, ANSWERING = "# dies while it runs", "# dies before the answer"
+RUNNING, ANSWERING = "# dies while it runs, with 3 of them", "# dies before the answer, with 1 of them"
 MOMENTS: dict[str, type[Event]] = {RUNNING: RunMeasured, ANSWERING: RequestClosed}
 """What the code says -> the event at which the process is killed. A closed request is not answered yet."""
+HOW_MANY = re.compile(r"with (\d+) of them")
 NOBODY = "# nobody is there"
 """What is not approved before a line comes on the standard input."""
 
@@ -36,6 +38,8 @@ class Console:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._codes: dict[str, str] = {}
+        self._come: dict[str, set[str]] = {said: set() for said in MOMENTS}
+        """The requests that have come to each moment."""
         self._there = False
         engine.listen(self._hear)
 
@@ -45,14 +49,21 @@ class Console:
                 self._codes[request.id] = request.code
             case QuestionAsked(request_id) | RunMeasured(request_id) | RequestClosed(request_id):
                 code = self._codes[request_id]
-                if any(said in code and isinstance(event, moment) for said, moment in MOMENTS.items()):
-                    os.kill(os.getpid(), signal.SIGKILL)
+                for said, moment in MOMENTS.items():
+                    if said in code and isinstance(event, moment):
+                        self._die_with(said, request_id)
                 if isinstance(event, QuestionAsked) and (self._there or NOBODY not in code):
                     self._approve(request_id)
                 elif isinstance(event, QuestionAsked):
                     print("asked", flush=True)
             case _:
                 pass
+
+    def _die_with(self, said: str, request_id: str) -> None:
+        come, many = self._come[said], HOW_MANY.search(said)
+        come.add(request_id)
+        if many is not None and len(come) == int(many[1]):
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def _approve(self, request_id: str) -> None:
         question = self._engine.desk.question(request_id)

@@ -9,33 +9,27 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import pytest_asyncio
 from mcp.shared.exceptions import MCPError
 
 from runner.audit.verify import verify
 from runner.model.decision import Decider, Verdict
+from runner.model.lifecycle import Phase
+from runner.model.request import Tool
 from runner.model.result import Outcome
 from runner.system.tasks import spawn
-from tests.path.desktop import KEYCODE_A, Desktop, processes, until
+from tests.path.desktop import KEYCODE_A, processes, until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
+    from collections.abc import Callable
 
     from mcp import Client
     from mcp_types import CallToolResult
 
+    from tests.path.desktop import Desktop
+
 pytestmark = pytest.mark.asyncio
 GUARD_SECONDS = 0.6
 QUIET_SECONDS = 1.0
-
-
-@pytest_asyncio.fixture
-async def desktop(tmp_path: Path, display: str) -> AsyncIterator[Desktop]:
-    desktop = Desktop(tmp_path / "home", display)
-    await desktop.start()
-    yield desktop
-    desktop.end()
 
 
 def ask(client: Client, code: str) -> asyncio.Task[CallToolResult | None]:
@@ -81,8 +75,7 @@ async def test_a_key_approves_and_the_agent_gets_the_output(desktop: Desktop) ->
         await approve(desktop)
         answer = await call
     assert text(answer) == "42"
-    assert desktop.quit() == 0
-    (record,) = desktop.records()
+    record = desktop.record()
     assert record.decision is not None
     assert (record.decision.verdict, record.decision.by) == (Verdict.APPROVED, Decider.PERSON)
     assert record.decision.after_seconds >= GUARD_SECONDS
@@ -108,8 +101,7 @@ async def test_keys_that_were_not_meant_approve_nothing(desktop: Desktop) -> Non
         assert desktop.phase() == "asked"
         desktop.press("ctrl+Return")
         assert "stop that now" in text(await call)
-    assert desktop.quit() == 0
-    (record,) = desktop.records()
+    record = desktop.record()
     assert record.decision is not None
     assert (record.decision.verdict, record.decision.reason) == (Verdict.DENIED, "stop that now")
     assert record.result is None
@@ -123,8 +115,7 @@ async def test_killed_while_asked_approves_nothing(desktop: Desktop) -> None:
         assert await call is None
     await desktop.start()
     await until(lambda: desktop.phase() == "closed")
-    assert desktop.quit() == 0
-    (record,) = desktop.records()
+    record = desktop.record()
     assert record.decision is not None
     assert (record.decision.verdict, record.decision.by) == (Verdict.DENIED, Decider.ENGINE)
     assert record.result is None
@@ -144,8 +135,7 @@ async def test_killed_while_running_leaves_no_process_and_runs_nothing_twice(des
     await desktop.start()
     await until(lambda: desktop.phase() == "closed")
     assert not processes(f"sleep {marker}")
-    assert desktop.quit() == 0
-    (record,) = desktop.records()
+    record = desktop.record()
     assert record.result is not None
     assert record.result.outcome is Outcome.ENGINE_LOST
     assert [step.entry.kind for step in record.steps].count("running") == 1
@@ -172,8 +162,7 @@ async def test_the_bridge_outlives_the_console(desktop: Desktop, era: str) -> No
         await until(lambda: desktop.phase() == "asked")
         await approve(desktop)
         assert text(await call) == "42"
-    assert desktop.quit() == 0
-    ran, never = desktop.records()
+    ran, never = desktop.records()[:2]
     assert ran.result is not None and ran.result.stdout == "42\n"
     assert never.result is None
 
@@ -194,9 +183,9 @@ async def test_killed_while_writing_keeps_what_was_acknowledged(desktop: Desktop
     assert answered
     verdict = verify(desktop.places.ledger)
     assert verdict.ok, verdict.what
-    assert sum(record.row.phase.value == "closed" for record in desktop.records()) >= answered
+    rows = [record.row for record in desktop.records() if record.request.tool is Tool.CODE_SANDBOX_INFO]
+    assert sum(row.phase is Phase.CLOSED for row in rows) >= answered
     await desktop.start()
-    assert desktop.quit() == 0
     assert verify(desktop.places.ledger).ok
 
 

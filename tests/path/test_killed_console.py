@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,13 +26,14 @@ from runner.identity.agents import Agents
 from runner.model.decision import Decider
 from runner.model.result import Outcome
 from runner.system.places import Places
+from runner.system.tasks import spawn
 from tests.components import require
 from tests.path.dying_console import ANSWERING, NOBODY, RUNNING
 from tests.patience import HANGS
 from tests.recorded import records
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
     from pathlib import Path
 
     from mcp_types import CallToolResult
@@ -60,13 +61,13 @@ class House:
         self.home = home
         self.console: subprocess.Popen[str] | None = None
 
-    def start(self) -> None:
-        """Start a console; agents can reach it when this returns."""
+    def start(self, hold: float = HANGS) -> None:
+        """Start a console that answers a call `pending` after `hold` seconds; agents can reach it on return."""
         environment = {
             **os.environ,
             "ASSENT_HOME": str(self.home),
             "ASSENT_PORT": str(self.port),
-            "ASSENT_HOLD_SECONDS": "2",
+            "ASSENT_HOLD_SECONDS": str(hold),
             "SANDBOX_TYPE": "local",
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         }
@@ -88,10 +89,11 @@ class House:
         with self.console as console:
             return console.wait(HANGS)
 
-    def kill_asked(self) -> None:
-        """Kill it once a question to a person is recorded: what has only arrived may be on its way to the disk."""
+    def kill_asked(self, questions: int) -> None:
+        """Kill it once so many questions are recorded: what has only arrived may be on its way to the disk."""
         assert self.console is not None and self.console.stdout is not None
-        assert self.console.stdout.readline() == "asked\n"
+        for _ in range(questions):
+            assert self.console.stdout.readline() == "asked\n"
         self.console.kill()
 
     def kill(self) -> None:
@@ -143,49 +145,83 @@ async def run(client: Client, code: str, waits: Callable[[], object] = bool) -> 
         return await client.call_tool("code_execute", arguments, progress_callback=progress)
 
 
-async def broken_off(house: House, client: Client, way: str, code: str) -> None:
+async def broken_off(client: Client, way: str, code: str, waits: Callable[[], object]) -> None:
     """Make a call in which the console is killed: the client hears of it, and not that the code ran."""
-    assert house.console is not None
-    kill = house.kill_asked if code == ASKED else bool
     if way == "bridge":
-        answer = await run(client, code, kill)
+        answer = await run(client, code, waits)
         assert (text(answer), answer.is_error) == (bridge.LOST, True)
     else:
         with pytest.raises(MCPError):
-            await run(client, code, kill)
-    assert house.ended() == -signal.SIGKILL
+            await run(client, code, waits)
+
+
+async def killed(house: House, clients: Mapping[str, Client], code: str) -> None:
+    """Make such a call in each way at the same time."""
+    waiting = [asyncio.Event() for _ in clients]
+    calls = [
+        spawn(way, broken_off(client, way, of(way, code), waits.set))
+        for (way, client), waits in zip(clients.items(), waiting, strict=True)
+    ]
+    if code == ASKED:
+        for one in waiting:
+            await asyncio.wait_for(one.wait(), HANGS)
+        await asyncio.to_thread(house.kill_asked, len(calls))
+    await asyncio.gather(*calls)
+    assert await asyncio.to_thread(house.ended) == -signal.SIGKILL
+
+
+async def works(clients: Mapping[str, Client], number: int) -> None:
+    """Make a call by each of the connections that were there before: nobody has to start the agent again."""
+    for way, client in clients.items():
+        answer = await run(client, of(way, f"print({number} + 41)"))
+        assert (text(answer), answer.is_error) == (str(number + 41), False), way
+
+
+def of(way: str, code: str) -> str:
+    """Return code that no other way asks for: one that asks for the same joins the call that is there."""
+    return f"{code} # {way}"
 
 
 def text(result: CallToolResult) -> str:
     return "".join(part.text for part in result.content if part.type == "text")
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_what_a_killed_console_was_doing_is_known_and_not_done_twice(house: House, way: str) -> None:
+async def test_what_a_killed_console_was_doing_is_known_and_not_done_twice(house: House) -> None:
     running, answering = f"import time\ntime.sleep(60) {RUNNING}", f"print(1) {ANSWERING}"
     house.start()
-    async with house.client(way) as client:
-        for number, code in enumerate((ASKED, running, answering)):
-            await broken_off(house, client, way, code)
+    async with AsyncExitStack() as stack:
+        clients = {way: await stack.enter_async_context(house.client(way)) for way in WAYS}
+        for number, code in enumerate((ASKED, running)):
+            await killed(house, clients, code)
             house.start()
-            # By the same connection: nobody has to start the agent again.
-            works = await run(client, f"print({number} + 41)")
-            assert (text(works), works.is_error) == (str(number + 41), False)
-        pending = await run(client, NOBODY)
-        found = re.search(r"\b[0-9a-f]{32}\b", text(pending))
-        assert found is not None, pending
+            await works(clients, number)
+        # One after the other: it dies with the first answer.
+        for number, (way, client) in enumerate(clients.items(), 2):
+            await killed(house, {way: client}, answering)
+            house.start(hold=HANGS if number < len(WAYS) + 1 else 1.0)
+            await works({way: client}, number)
+        ids = {way: pending(await run(client, of(way, NOBODY))) for way, client in clients.items()}
         house.kill()
         house.start()
         house.return_to()
-        late = await client.call_tool("code_result", {"id": found[0]})
-        assert (text(late), late.is_error) == ("(no output)", False)
+        for way, client in clients.items():
+            late = await client.call_tool("code_result", {"id": ids[way]})
+            assert (text(late), late.is_error) == ("(no output)", False), way
     house.kill()
-    never, lost, done = house.record(ASKED), house.record(running), house.record(answering)
-    assert never.decision is not None and never.result is None
-    assert (never.decision.by, never.decision.reason) == (Decider.ENGINE, INTERRUPTED)
-    assert lost.result is not None and done.result is not None
-    assert (lost.result.outcome, lost.result.error) == (Outcome.ENGINE_LOST, LOST)
-    assert (done.result.outcome, done.result.stdout) == (Outcome.OK, "1\n")
-    assert [house.starts(code) for code in (ASKED, running, answering, NOBODY)] == [0, 1, 1, 1]
+    for way in WAYS:
+        never, lost, done = (house.record(of(way, code)) for code in (ASKED, running, answering))
+        assert never.decision is not None and never.result is None
+        assert (never.decision.by, never.decision.reason) == (Decider.ENGINE, INTERRUPTED)
+        assert lost.result is not None and done.result is not None
+        assert (lost.result.outcome, lost.result.error) == (Outcome.ENGINE_LOST, LOST)
+        assert (done.result.outcome, done.result.stdout) == (Outcome.OK, "1\n")
+        assert [house.starts(of(way, code)) for code in (ASKED, running, answering, NOBODY)] == [0, 1, 1, 1]
     verdict = verify(house.places.ledger)
     assert verdict.ok, verdict.what
+
+
+def pending(answer: CallToolResult) -> str:
+    """Return the id by which a call that waits for a person can be fetched."""
+    found = re.search(r"\b[0-9a-f]{32}\b", text(answer))
+    assert found is not None, answer
+    return found[0]

@@ -10,28 +10,43 @@ import pytest
 from app.look.tokens import LIGHT
 from runner.model.decision import Decider, Verdict
 from tests.path.desktop import button, until
-from tests.path.test_console import GUARD_SECONDS, QUIET_SECONDS, approve, ask, desktop, rested, text
+from tests.path.test_console import GUARD_SECONDS, QUIET_SECONDS, approve, ask, rested, text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.path.desktop import Desktop
 
-__all__ = ["desktop"]
 pytestmark = pytest.mark.asyncio
+QUICK = "rules:\n  - {name: quick, conditions: [{param: code, equals: echo late}], window: 1}\n"
 
 
-def kinds(desktop: Desktop) -> list[str]:
-    """Entries of the newest request."""
-    return [step.entry.kind for step in desktop.records()[0].steps]
+@pytest.fixture(scope="module", autouse=True)
+def rule(shared: Desktop) -> None:
+    """Have what is called late wait for a second only."""
+    (shared.places.config / "rules.yaml").write_text(QUICK)
 
 
 async def press_until(desktop: Desktop, key: str, kind: str) -> None:
     """Press until the ledger has an entry that only this key can have caused."""
     async with asyncio.timeout(20):
-        while kind not in kinds(desktop):
+        while kind not in desktop.kinds():
             desktop.press(key)
-            await rested(lambda: kind in kinds(desktop))
+            await rested(lambda: kind in desktop.kinds())
+
+
+@pytest.mark.usefixtures("unused")
+async def test_a_click_on_nothing_in_particular_pauses_the_countdown(desktop: Desktop) -> None:
+    async with desktop.client() as client:
+        call = ask(client, "echo one")
+        await until(lambda: desktop.phase() == "asked")
+        async with asyncio.timeout(20):
+            while "paused" not in desktop.kinds():
+                desktop.click(600, 300)
+                await asyncio.sleep(GUARD_SECONDS / 3)
+        assert desktop.phase() == "asked"
+        await approve(desktop)
+        assert text(await call) == "one"
 
 
 async def test_a_persons_version_runs_and_the_agent_gets_the_difference(desktop: Desktop) -> None:
@@ -52,41 +67,25 @@ async def test_a_persons_version_runs_and_the_agent_gets_the_difference(desktop:
         told = text(await call)
     assert told.startswith("2\n")
     assert "-echo first" in told and "+echo 2 #" in told
-    record = desktop.records()[0]
+    record = desktop.record()
     body = next(step.body for step in record.steps if step.entry.kind == "edited")
     assert record.decision is not None and record.decision.digest == body["digest"] != body["from"]
     assert record.request.code == "echo first"
 
 
 async def test_what_expired_runs_once_when_the_agent_asks_again(desktop: Desktop, tmp_path: Path) -> None:
-    (desktop.places.config / "rules.yaml").write_text("rules:\n  - {name: quick, tools: [code_execute], window: 1}\n")
-    desktop.end()
-    await desktop.start()
     async with desktop.client() as client:
         told = text(await ask(client, "echo late"))
         assert told.startswith("Expired")
         desktop.press("a")  # no key stands for it
         async with asyncio.timeout(20):
-            while "armed" not in kinds(desktop):
+            while "armed" not in desktop.kinds():
                 picture = await asyncio.to_thread(desktop.photograph, tmp_path / "missed.png")
                 if place := button(picture, LIGHT.accent) or button(picture, LIGHT.accent_ink):
                     desktop.click(*place)
-        assert desktop.records()[0].result is None
+        assert desktop.record().result is None
         told = text(await ask(client, "echo late"))
         assert told == "late"
-    decision = desktop.records()[0].decision
+    decision = desktop.record().decision
     assert decision is not None
     assert (decision.verdict, decision.by) == (Verdict.APPROVED, Decider.PERSON)
-
-
-async def test_a_click_on_nothing_in_particular_pauses_the_countdown(desktop: Desktop) -> None:
-    async with desktop.client() as client:
-        call = ask(client, "echo one")
-        await until(lambda: desktop.phase() == "asked")
-        async with asyncio.timeout(20):
-            while "paused" not in kinds(desktop):
-                desktop.click(600, 300)
-                await asyncio.sleep(GUARD_SECONDS / 3)
-        assert desktop.phase() == "asked"
-        await approve(desktop)
-        assert text(await call) == "one"

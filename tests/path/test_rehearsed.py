@@ -6,56 +6,35 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 
 from app.look.tokens import LIGHT
 from runner.identity.agents import Agents
 from runner.identity.allowance import Allowance
 from runner.model.answer import REHEARSED
 from runner.model.decision import Decider, Verdict
-from tests.path.desktop import AGENT, Desktop, button, processes, until
+from tests.path.desktop import AGENT, button, processes, until
 from tests.path.test_console import approve, ask, rested, text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from tests.path.desktop import Desktop
 
 pytestmark = pytest.mark.asyncio
 SECRET = "nobody-gets-this-unasked"
 
 
-@pytest_asyncio.fixture
-async def desktop(tmp_path: Path, display: str) -> AsyncIterator[Desktop]:
-    """A console in which a person has switched rehearsals on for the agent."""
-    desktop = Desktop(tmp_path / "home", display)
-    Agents(desktop.places).allow(AGENT, Allowance(rehearse="any"))
-    await desktop.start()
-    yield desktop
-    desktop.end()
+@pytest.fixture(scope="module", autouse=True)
+def allowed(shared: Desktop) -> None:
+    """Switch rehearsals on for the agent, as a person has."""
+    Agents(shared.places).allow(AGENT, Allowance(rehearse="any"))
 
 
-def kinds(desktop: Desktop) -> list[str]:
-    return [step.entry.kind for step in desktop.records()[0].steps] if desktop.records() else []
-
-
-async def test_a_key_hands_over_what_the_rehearsal_showed(desktop: Desktop) -> None:
-    async with desktop.client() as client:
-        call = ask(client, "cat /proc/sys/kernel/random/uuid")
-        await until(lambda: "rehearsed" in kinds(desktop))
-        shown = next(step.body for step in desktop.records()[0].steps if step.entry.kind == "rehearsed")
-        await approve(desktop)
-        told = text(await call)
-    assert told == f"{str(shown['stdout']).strip()}\n{REHEARSED}"
-    assert "running" not in kinds(desktop)
-    decision = desktop.records()[0].decision
-    assert decision is not None
-    assert (decision.verdict, decision.by) == (Verdict.APPROVED, Decider.PERSON)
-
-
+@pytest.mark.usefixtures("unused")
 async def test_the_mouse_hands_it_over(desktop: Desktop, tmp_path: Path) -> None:
     async with desktop.client() as client:
         call = ask(client, "echo by mouse")
-        await until(lambda: "rehearsed" in kinds(desktop))
+        await until(lambda: desktop.phase() == "asked" and "rehearsed" in desktop.kinds())
         async with asyncio.timeout(20):
             while desktop.phase() == "asked":
                 picture = await asyncio.to_thread(desktop.photograph, tmp_path / "rehearsed.png")
@@ -63,18 +42,34 @@ async def test_the_mouse_hands_it_over(desktop: Desktop, tmp_path: Path) -> None
                     desktop.click(*place)
                     await rested(lambda: desktop.phase() != "asked")
         assert text(await call) == f"by mouse\n{REHEARSED}"
-    assert "released" in kinds(desktop)
+    assert "released" in desktop.kinds()
+
+
+async def test_a_key_hands_over_what_the_rehearsal_showed(desktop: Desktop) -> None:
+    async with desktop.client() as client:
+        call = ask(client, "cat /proc/sys/kernel/random/uuid")
+        await until(lambda: desktop.phase() == "asked" and "rehearsed" in desktop.kinds())
+        shown = next(step.body for step in desktop.record().steps if step.entry.kind == "rehearsed")
+        await approve(desktop)
+        told = text(await call)
+    assert told == f"{str(shown['stdout']).strip()}\n{REHEARSED}"
+    assert "running" not in desktop.kinds()
+    decision = desktop.record().decision
+    assert decision is not None
+    assert (decision.verdict, decision.by) == (Verdict.APPROVED, Decider.PERSON)
 
 
 async def test_killed_in_the_middle_hands_nothing_over_and_leaves_nothing(desktop: Desktop) -> None:
     async with desktop.doomed_client() as client:
         call = ask(client, f"echo {SECRET}; exec -a {SECRET} sleep 25")
-        await until(lambda: "rehearsing" in kinds(desktop) and processes(f"{SECRET} 25"))
+        await until(
+            lambda: desktop.phase() == "asked" and "rehearsing" in desktop.kinds() and processes(f"{SECRET} 25")
+        )
         desktop.kill()
         await until(lambda: not processes(f"{SECRET} 25"))
         assert await call is None
     await desktop.start()
     await until(lambda: desktop.phase() == "closed")
-    record = desktop.records()[0]
+    record = desktop.record()
     assert record.decision is not None and record.decision.verdict is Verdict.DENIED and record.result is None
-    assert not {"rehearsed", "released"} & {*kinds(desktop)}
+    assert not {"rehearsed", "released"} & {*desktop.kinds()}

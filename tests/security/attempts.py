@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 
 from runner.model.request import Language
@@ -17,6 +18,8 @@ class Attempt:
     limits: dict[str, float] = field(default_factory=dict)
     differs: dict[str, str] = field(default_factory=dict)
     """Kind of sandbox -> why it is known to succeed there, without harm."""
+    alone: bool = False
+    """Whether it uses up what others of the same run need, so that it has a run of its own."""
 
 
 def _python(body: str) -> str:
@@ -42,6 +45,40 @@ def _sh(name: str, test: str, **differs: str) -> Attempt:
 def _py(name: str, body: str, **differs: str) -> Attempt:
     return Attempt(name, _python(body), differs=differs)
 
+
+def in_one_run(attempts: list[Attempt]) -> str:
+    """Return a program whose value is what each of these attempts in Python printed last.
+
+    Each is made in a process that is a copy of the first: with all that this one may do, and has open.
+    """
+    return IN_ONE_RUN.format({one.name: one.code for one in attempts})
+
+
+def in_one_script(attempts: list[Attempt]) -> str:
+    """Return a script that prints the name of each of these attempts in shell, and in the next line what it printed."""
+    return "".join(f"echo {shlex.quote(one.name)}\n( {one.code} )\n" for one in attempts)
+
+
+IN_ONE_RUN = """
+import os, sys
+result = {{}}
+for name, code in {}.items():
+    reader, writer = os.pipe()
+    if not (child := os.fork()):
+        os.dup2(writer, 1)
+        os.close(reader)
+        try:
+            exec(compile(code, name, "exec"), {{"__name__": "__main__"}})
+        except BaseException as error:
+            print(type(error).__name__)
+        sys.stdout.flush()
+        os._exit(0)
+    os.close(writer)
+    with open(reader) as file:
+        words = file.read().split()
+    os.waitpid(child, 0)
+    result[name] = words[-1] if words else "nothing"
+"""
 
 _OWN_KERNELS = dict.fromkeys(("gvisor", "gvisor-direct"), "a call to gVisor's kernel, which is the sandbox's own")
 
@@ -181,28 +218,33 @@ out = bool(names)
         "keeps memory above the limit",
         "x = []\ntry:\n    while True: x.append(bytearray(1 << 22))\nexcept MemoryError: print('held')\n",
         limits={"memory_mb": 96},
+        alone=True,
     ),
     Attempt(
         "keeps files above the limit",
         "try:\n    with open('b', 'wb') as f:\n        for _ in range(64): f.write(bytes(1 << 20))\n"
         "    print('escaped')\nexcept OSError: print('held')\n",
         limits={"disk_mb": 16},
+        alone=True,
     ),
     Attempt(
         "keeps empty files without end",
         "import os\ntry:\n    for n in range(250_000): os.close(os.open(str(n), os.O_CREAT))\n"
         "    print('escaped')\nexcept OSError: print('held')\n",
+        alone=True,
     ),
     Attempt(
         "opens files without end",
         "f = []\ntry:\n    while len(f) < 5000: f.append(open('/dev/null'))\n"
         "    print('escaped')\nexcept OSError: print('held')\n",
+        alone=True,
     ),
     Attempt(
         "starts processes without end",
         "import os, time\nn = 0\ntry:\n    while n < 300:\n        if os.fork() == 0: time.sleep(3); os._exit(0)\n"
         "        n += 1\n    print('escaped')\nexcept OSError: print('held')\n",
         limits={"processes": 32},
+        alone=True,
     ),
 )
 

@@ -19,6 +19,7 @@ from runner.audit.verify import verify
 from runner.engine.run_files import RunFiles
 from runner.model.decision import Verdict
 from runner.model.events import RunFinished
+from runner.model.lifecycle import Phase
 from runner.model.recorded import WHOLE
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
@@ -44,7 +45,7 @@ async def approved(engine: Engine) -> Answer:
     asked = Submission("claude", Tool.CODE_EXECUTE, Language.SHELL, CODE, max_output_bytes=4 << 20)
     ticket = await engine.submit(asked)
     async with asyncio.timeout(20):
-        while not engine.desk.position(ticket.request_id):
+        while ticket.case.phase is not Phase.ASKED:
             await asyncio.sleep(0)
     digest = engine.desk.waiting()[0].digest
     assert engine.answer(ticket.request_id, digest, Verdict.APPROVED, "") == ""
