@@ -279,7 +279,7 @@ class Detail(QFrame):
 
     def _show_behaviour(self, record: CaseRecord) -> None:
         """Show what the run did, beside what was foreseen; also that its sandbox tells nothing."""
-        self.behaviour.show_result(record.result, record.assessment, record.request)
+        self.behaviour.show_result(record.result, words.weighed(record), record.request)
         place = self.tabs.indexOf(self.behaviour)
         self.tabs.setTabText(place, self.behaviour.title)
         self.tabs.setTabVisible(place, record.result is not None and record.result.observed is not None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 from app import phrases
 from app.parts.amounts import counted, percent, size
 from app.undo import words as undo
+from runner.model.assessment import Assessment
 from runner.model.codec import UnreadableValue, decode
 from runner.model.decision import Decider, Verdict
 from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE
@@ -189,6 +190,17 @@ def edited(record: CaseRecord) -> str:
     """Return the code that a person approved in place of what was asked; empty where it was not changed."""
     found = _version(record).get("code")
     return found if isinstance(found, str) and found != record.request.code else ""
+
+
+def weighed(record: CaseRecord) -> Assessment | None:
+    """Return the assessment of what was approved; None where it cannot be read. Raises nothing for a damaged one."""
+    found = _version(record).get("assessment")
+    if not isinstance(found, dict):
+        return record.assessment
+    try:
+        return decode(Assessment, found)
+    except UnreadableValue:
+        return None
 
 
 def rehearsal(record: CaseRecord) -> str:

@@ -116,7 +116,7 @@ def test_a_flood_takes_a_bounded_share_of_the_processor(kernel: Kernel) -> None:
     kernel.connect()
     kernel.begin()
     kernel.line.setblocking(False)
-    one = started(2, b"flood", *[b"x"] * 3000)
+    one = started(2, b"flood", *[b"x"] * 20_000)
     sent = refused = 0
     begun, worked = time.monotonic(), time.process_time() - time.thread_time()
     while time.monotonic() - begun < 0.5:

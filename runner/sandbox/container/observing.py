@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Job
 
 
+GIVEN_UP = "Its end was not awaited."
+
+
 class Observing:
     """Everything happens on the loop of the run."""
 
@@ -44,3 +47,11 @@ class Observing:
         if self._feed is None:
             return result
         return replace(result, observed=await asyncio.to_thread(self._feed.finish, over))
+
+    def given_up(self, result: Result) -> Result:
+        """Return `result` with what is known at once of a run that is not awaited any more."""
+        if not self._begun:
+            return replace(result, observed=None)
+        if self._feed is None:
+            return result
+        return replace(result, observed=replace(self._feed.behaviour, gap=GIVEN_UP))

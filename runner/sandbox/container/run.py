@@ -129,7 +129,7 @@ class ContainerRun:
             gone = await (self._container.remove(LOST_SECONDS) if lost else self._container.remove())
             result = await self._collecting.added_to(result, cut=self._killed)
         except asyncio.CancelledError:
-            result = self._result(1, Outcome.ENGINE_LOST, self._lost)
+            result = self._observing.given_up(self._result(1, Outcome.ENGINE_LOST, self._lost))
         finally:
             self._container.let_go()
             if self._relay is not None:

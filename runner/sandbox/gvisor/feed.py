@@ -28,6 +28,8 @@ SOCKET, SESSION = "t.sock", "trace.json"
 HANDSHAKE_SECONDS = 20.0
 SLICE_SECONDS, SLICE_SHARE = 0.1, 0.25
 """How much of each slice of time a feed may work."""
+PAUSE_SECONDS = 0.003
+"""Between two looks; what comes meanwhile waits, some two hundred messages at most."""
 LAST_SECONDS = 0.5
 """For what is left to be read when a run is over; usual are some microseconds."""
 SUDDEN_SECONDS = 2.0
@@ -154,8 +156,8 @@ class Feed:
                 with self._reading:
                     self._read(begun + SLICE_SECONDS * SLICE_SHARE)
                 rest = (time.thread_time() - worked) / SLICE_SHARE - (time.monotonic() - begun)
-                if rest > SLICE_SECONDS / 2:
-                    time.sleep(rest)
+                # Not woken for each message, which would take the processor from the code that is looked at.
+                time.sleep(min(max(rest, PAUSE_SECONDS), SLICE_SECONDS))
 
     def _connected(self) -> socket.socket | None:
         """Return the connection of the kernel once both sides have introduced themselves; None where it does not."""
