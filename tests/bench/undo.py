@@ -49,7 +49,8 @@ async def _rows() -> list[Row]:
             for house in (with_undo, without):
                 await house.open()
             without.copies_nothing()
-            found, floor = [], []
+            found: list[float] = []
+            floor: list[float] = []
             for number in range(ROUNDS):  # in turn, so that both meet the same machine
                 for house in (with_undo, without)[:: 1 if number % 2 else -1]:
                     (found if house is with_undo else floor).append(await house.approved())
