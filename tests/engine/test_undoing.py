@@ -174,7 +174,7 @@ async def test_two_presses_at_once_undo_once(house: House) -> None:
 
 async def test_what_does_not_fit_has_no_undo_and_says_why(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     id = await house.create()
-    monkeypatch.setattr(past_states, "MOST_OF_ONE", 5500)
+    monkeypatch.setattr(past_states, "MOST_OF_ONE", 26_000)
     for number in range(3):
         await shell(house, id, f"head -c 1000 /dev/zero > {number}")
     assert [bool(one.no_undo) for one in runs(house)] == [True, True, False]
