@@ -97,6 +97,7 @@ async def test_a_run_and_those_after_it_are_undone_and_the_agent_is_told(house: 
     bodies = {step.entry.kind: step.body for step in record_in(house.places.ledger, second.request_id).steps}
     assert decode(RunChanges, bodies[FILES_CHANGED]) == plan.run
     assert bodies[UNDONE]["later"] == [third.request_id]
+    assert UNDONE in [step.entry.kind for step in record_in(house.places.ledger, third.request_id).steps]
     assert verify(house.places.ledger).ok
 
 
