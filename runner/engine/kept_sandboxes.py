@@ -218,6 +218,7 @@ class KeptSandboxes:
             return False
         one.expiry.cancel()
         one.past.close()
+        one.answered.set()
         await one.session.close()
         await self._record.note(GONE, "", {"sandbox": id, "agent": one.kept.agent, "why": why})
         with contextlib.suppress(KnownError):  # reported already; no request can use the grants of a removed sandbox

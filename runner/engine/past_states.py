@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 MOST_RUNS = 20
 """Latest runs whose changes are listed."""
 MOST_OF_ONE = 2 * MOST_BYTES
-"""Bytes of all copies of one sandbox, on the disk; what runs leave alone counts in each copy."""
+"""Bytes of all copies of one sandbox; what runs leave alone counts in each copy."""
 MOST_OF_ALL = 8 * MOST_BYTES
 """The same of all sandboxes."""
 RUNNING = "Code runs in this sandbox. Wait for its end, or stop it."
@@ -97,6 +98,7 @@ class PastStates:
         except KnownError as error:
             self._why = error.what if isinstance(error, NotCopied) else f"it could not be copied: {error.what}"
             return
+        await asyncio.to_thread(getattr, found, "state")  # worked out here, once
         if self._closed:
             found.close()
             return
@@ -129,7 +131,10 @@ class PastStates:
             run.changes = FileChanges(unknown=why)
         else:
             stays = together(run.before.left, self._now.left)
-            found = difference(run.before.without(stays), self._now.without(stays))
+            before, after = run.before.without(stays), self._now.without(stays)
+            found = await asyncio.to_thread(difference, before, after)
+            if run not in self._runs:  # closed meanwhile
+                return None
             run.after, run.changes, run.paths = self._now, found.changes, found.paths
         self.fit(room)
         return next(one for one in reversed(self.listed) if one.number == run.number)

@@ -86,6 +86,9 @@ class Undoing:
             one.past.note = TOLD.format(number=number, later=also, look=LOOK)
             one.past.went_back(shown.run.request_id)
             self._lending.put_back(one, number)
+            for run in shown.later:
+                body = {"sandbox": one.kept.id, "number": run.number, "with": shown.run.request_id}
+                await self._record.note(UNDONE, run.request_id, body)
             return
         unchanged = one.past.state == shown.state
         why = why or "The files are not those of before after all."

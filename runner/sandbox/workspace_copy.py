@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 10_000
 MOST_BYTES = 64 << 20
 """Of all files of one copy: it is made while a person reads, and on a slow machine that is a second."""
+ENTRY_BYTES = 4_096
+"""What one entry counts besides its content: rather more than its name and hash take in memory."""
 LEAST_FREE = 256 << 20
 """Bytes that stay free on the disk: the history is written to the same one."""
 LONGEST_PATH = 2_000
@@ -83,7 +85,8 @@ class WorkspaceCopy:
         self.entries = entries
         self.special = special
         self.left = left
-        self.size = sum(one.size for one in entries.values())
+        self.size = sum(one.size for one in entries.values()) + ENTRY_BYTES * len(entries)
+        """Bytes that it takes, on the disk and in memory."""
         self._file = file
         self._lock = threading.Lock()
         self._state = ""

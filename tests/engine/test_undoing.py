@@ -11,23 +11,23 @@ from runner.audit.verify import verify
 from runner.engine import past_states
 from runner.engine.lending import Lending
 from runner.model.answer import Status
+from runner.model.codec import decode
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
-from runner.model.events import RunMeasured
-from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE, ChangeKind
+from runner.model.events import ApprovalSpent, RunMeasured
+from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE, ChangeKind, RunChanges
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.sandbox import workspace_copy
 from runner.sandbox.local.session import LocalSession
 from runner.system.tasks import spawn
-from tests.engine.test_kept_sandboxes import house
+from tests.engine.test_kept_sandboxes import house, missed
 from tests.recorded import record_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.answer import Answer
-    from runner.model.file_changes import RunChanges
     from runner.sandbox.workspace_copy import WorkspaceCopy
     from tests.engine.test_kept_sandboxes import House
 
@@ -94,8 +94,10 @@ async def test_a_run_and_those_after_it_are_undone_and_the_agent_is_told(house: 
     assert fourth.result is not None and fourth.result.stdout == "first1\n"
     assert runs(house)[-1].changes.count == 0
     await house.engine.close("to look")
-    kinds = [step.entry.kind for step in record_in(house.places.ledger, second.request_id).steps]
-    assert {FILES_CHANGED, UNDONE} <= set(kinds)
+    bodies = {step.entry.kind: step.body for step in record_in(house.places.ledger, second.request_id).steps}
+    assert decode(RunChanges, bodies[FILES_CHANGED]) == plan.run
+    assert bodies[UNDONE]["later"] == [third.request_id]
+    assert UNDONE in [step.entry.kind for step in record_in(house.places.ledger, third.request_id).steps]
     assert verify(house.places.ledger).ok
 
 
@@ -132,6 +134,15 @@ async def test_what_was_asked_before_an_undo_is_not_done_after_it(house: House) 
     assert not (workspace(house) / "one").exists()
 
 
+async def test_a_late_approval_ends_when_the_files_are_put_back(house: House) -> None:
+    id = await house.create()
+    first = await shell(house, id, "echo 1 > one")
+    ticket = await missed(house, id)
+    assert await house.engine.late.arm(ticket.request_id, ticket.case.request.digest) == ""
+    await undo(house, id, first)
+    assert ApprovalSpent(ticket.request_id, used=False) in house.heard
+
+
 async def test_an_undo_waits_for_no_run_and_says_so(house: House) -> None:
     id = await house.create()
     first = await shell(house, id, "echo 1 > one")
@@ -164,7 +175,7 @@ async def test_two_presses_at_once_undo_once(house: House) -> None:
 
 async def test_what_does_not_fit_has_no_undo_and_says_why(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     id = await house.create()
-    monkeypatch.setattr(past_states, "MOST_OF_ONE", 5500)
+    monkeypatch.setattr(past_states, "MOST_OF_ONE", 26_000)
     for number in range(3):
         await shell(house, id, f"head -c 1000 /dev/zero > {number}")
     assert [bool(one.no_undo) for one in runs(house)] == [True, True, False]
