@@ -64,6 +64,7 @@ class WrongLevel(QWidget):
         self._subject: tuple[Request, Assessment] | None = None
         self._turn = 0
         """Counts the requests: what comes back about an earlier one is not shown."""
+        self._looking = False
         self._line: DisputedLine | None = None
         self._gone: DisputedLine | None = None
         """What was taken back last."""
@@ -171,10 +172,13 @@ class WrongLevel(QWidget):
 
     @Slot()
     def look(self) -> None:
-        """Look what is kept of the request."""
-        if self._subject is not None:
+        """Look what is kept of the request, once the look before has ended: code may change with every key."""
+        if self._subject is not None and not self._looking:
+            self._looking = True
             turn = self._turn
-            self._keeping.find(self._subject[0], lambda line: self._found(turn, line), lambda e: self._failed(turn, e))
+            self._keeping.find(
+                self._subject[0], lambda line: self._found(turn, line), lambda error: self._not_found(turn, error)
+            )
 
     # ---- the form ----
 
@@ -244,9 +248,19 @@ class WrongLevel(QWidget):
             self._keeping.remove(line, lambda _: self._taken_back(turn, line), lambda error: self._failed(turn, error))
 
     def _found(self, turn: int, line: DisputedLine | None) -> None:
-        if turn == self._turn:
+        self._looking = False
+        if turn != self._turn:
+            self.look()
+        elif self._gone is None:
             self._line = line
             self._show_state()
+
+    def _not_found(self, turn: int, error: Exception) -> None:
+        self._looking = False
+        if turn != self._turn:
+            self.look()
+        else:
+            self._failed(turn, error)
 
     def _kept(self, turn: int, line: DisputedLine | None) -> None:
         if turn == self._turn:

@@ -92,6 +92,7 @@ def reasons_for(request: Request, assessment: Assessment) -> ClassReasons:
     """Return why `request` has the class that `assessment`, with the person's rules, gives it. Pure; reads no code."""
     level = assessment.level
     holding = [one for one in assessment.findings if one.level >= level]
+    lines = request.code.split("\n") if holding else []
     worst = assessment.attention
     rest = tuple(one for one in assessment.findings if one.level is not worst)
     return ClassReasons(
@@ -100,7 +101,7 @@ def reasons_for(request: Request, assessment: Assessment) -> ClassReasons:
         kind=kind_of(request, assessment.base),
         confined=request.client is None,
         ruled=assessment.reasons[0] if _ruled(assessment) else "",
-        holding=tuple(_holding(request, assessment, group) for group in _by_place(holding)),
+        holding=tuple(_holding(lines, assessment, group) for group in _by_place(holding)),
         lower=tuple(_lower(assessment)),
         worst=tuple(one for one in assessment.findings if one.level is worst),
         without_worst=replace(assessment, findings=rest).attention,
@@ -109,10 +110,9 @@ def reasons_for(request: Request, assessment: Assessment) -> ClassReasons:
     )
 
 
-def _holding(request: Request, assessment: Assessment, findings: tuple[Finding, ...]) -> HoldingPlace:
-    lines = request.code.split("\n", findings[0].span.line)
+def _holding(lines: list[str], assessment: Assessment, findings: tuple[Finding, ...]) -> HoldingPlace:
     at = 0 if findings[0].span == WHOLE else findings[0].span.line
-    text = lines[at - 1].strip()[:LONGEST_LINE] if 0 < at <= len(lines) else ""
+    text = lines[at - 1][:LONGEST_LINE].strip() if 0 < at <= len(lines) else ""
     return HoldingPlace(findings, text, remaining(assessment, findings))
 
 
@@ -176,21 +176,24 @@ KINDS = {
     Tool.CLIENT_TOOL: "Using a tool that Assent does not know",
 }
 STARTED = " that can be run"
-BUILDS = " with packages that run programs of their own while they are installed"
+BUILT = "packages that run programs of their own while they are installed"
+BUILDING = {
+    Tool.CODE_CREATE_SANDBOX: f"Making a sandbox with {BUILT}",
+    Tool.CODE_INSTALL_PACKAGE: f"Installing {BUILT}",
+}
 
 
 def kind_of(request: Request, base: Level | None) -> str:
     """Return the kind of a request, with what gives it `base`."""
     words = KINDS[request.tool]
     if request.builds:
-        return f"{words.removeprefix('Making an empty sandbox') or 'Making a sandbox'}{BUILDS}"
+        return BUILDING.get(request.tool, f"{words} with {BUILT}")
     if request.tool in (Tool.CODE_WRITE_FILE, Tool.CLIENT_EDIT) and base is not None and base >= Level.HIGH:
         return f"{words}{STARTED}"
     return words
 
 
 NETWORK = "network access"
-BUILT = "packages that run programs of their own while they are installed"
 UNREAD = "code that cannot be read (too long, nested too deeply)"
 STARTABLE = "a file that can be run"
 RAISING: dict[Tool, tuple[tuple[Level, str], ...]] = {

@@ -177,6 +177,13 @@ def packages(tool: Tool, *, built: bool) -> Request:
     return replace(one, network=NetworkMode.NONE if built else NetworkMode.DOMAINS, **code)
 
 
+def test_packages_that_run_programs_are_critical_whatever_else_is_not_there() -> None:
+    one = packages(Tool.CODE_INSTALL_PACKAGE, built=True)
+    reasons = reasons_for(one, weigh(one))
+    assert reasons.kind == f"Installing {BUILT}"
+    assert why_words.lower(reasons)[0].startswith("HIGH, MEDIUM or LOW: not possible; installing packages that run")
+
+
 @pytest.mark.parametrize("isolation", Isolation)
 def test_where_it_would_run_does_not_change_the_class(isolation: Isolation) -> None:
     for one in PROGRAMS[:12]:
