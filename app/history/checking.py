@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import threading
-import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -14,7 +11,6 @@ from app.errands import Errands
 from app.parts.notice import Tone
 from runner.identity import signer
 from runner.model.errors import KnownError
-from runner.system.durable import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,9 +71,7 @@ class Checking(QObject):
         known = self._vouching()
         verdict = signer.check_ledger(self._places, known, self._progress)
         if verdict.ok:
-            # Only to remind of it: where it cannot be written, it is asked for again.
-            with contextlib.suppress(OSError):
-                replace_file(self._places.verified, json.dumps({"at": time.time()}))
+            signer.note_verified(self._places)
         return verdict, known.problem
 
     def _progress(self, entries: int) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QTimer, Signal, Slot
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from app.history.model import PAGE, HistoryModel, merged, read_news, read_page
 from app.history.reader import Reader
 from app.parts.empty import EmptyState
 from app.parts.lines import HEADING, HEIGHT, list_view
+from app.parts.plain import plain_label
 from runner.audit.row import Row
 from runner.audit.search import ANYTHING, Filter
 from runner.model.errors import KnownError
@@ -69,8 +70,7 @@ class HistoryList(QFrame):
         self._pages = QStackedWidget()
         for page in (self.waiting, self.nothing, self.no_match, self.failure, self.view):
             self._pages.addWidget(page)
-        self.searching = QLabel("Searching\N{HORIZONTAL ELLIPSIS}", self)
-        self.searching.setProperty("role", "muted")
+        self.searching = plain_label("Searching\N{HORIZONTAL ELLIPSIS}", "muted")
         self.searching.setContentsMargins(look.px(12), look.px(4), look.px(12), look.px(4))
         self.searching.hide()
         self._slow = QTimer(self)

@@ -242,7 +242,7 @@ def _verify(arguments: argparse.Namespace, places: Places) -> int:
     from pathlib import Path
 
     from runner.audit.verify import verify
-    from runner.identity.signer import check_ledger, vouching
+    from runner.identity.signer import check_ledger, note_verified, vouching
 
     known = vouching(places)
     path = Path(arguments.path) if arguments.path else places.ledger
@@ -252,6 +252,8 @@ def _verify(arguments: argparse.Namespace, places: Places) -> int:
         return 0
     if own:
         verdict, doubt = check_ledger(places, known, _count), known.problem
+        if verdict.ok:
+            note_verified(places)
     else:
         verdict = verify(path, progress=_count)
         if known.public_key in verdict.keys:
@@ -267,7 +269,7 @@ def _verify(arguments: argparse.Namespace, places: Places) -> int:
     for words in verdict.outside:
         print(words)
     if not verdict.ok:
-        if not verdict.altered or verdict.first_broken:
+        if verdict.entries and (not verdict.altered or verdict.first_broken):
             print(f"{verdict.entries:,} entries before it are good.", file=sys.stderr)
         return 1
     for words in filter(None, (verdict.unsure, doubt)):

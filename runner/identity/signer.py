@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +18,7 @@ from runner.identity.outside import outside_anchors
 from runner.identity.secrets import Secrets
 from runner.model.errors import KnownError
 from runner.settings.loading import load
+from runner.system.durable import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,3 +118,10 @@ def _key(stored: str) -> bytes:
             "The key that signs the history is damaged where secrets are kept.",
             f"Remove the entry {NAME} of Assent there; a new one is made at the next start.",
         ) from error
+
+
+def note_verified(places: Places) -> None:
+    """Note that the whole ledger was found unbroken just now, so that nobody is reminded of it."""
+    # Where it cannot be written, it is only asked for again.
+    with contextlib.suppress(OSError):
+        replace_file(places.verified, json.dumps({"at": time.time()}))

@@ -225,13 +225,15 @@ async def test_verify_names_the_first_broken_entry(home: Path) -> None:
     assert good.returncode == 2, good.stderr
     assert "entries fit together" in good.stdout
     assert "The signing key is not available" in good.stdout
+    assert json.loads(places.verified.read_text())["at"] > 0, "the window reminds nobody of it"
+    places.verified.unlink()
     with sqlite3.connect(places.ledger) as connection:
         for (guard,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             connection.execute(f"DROP TRIGGER {guard}")
         connection.execute("UPDATE bodies SET data = '{}' WHERE seq = 1")
     connection.close()
     broken = assent("verify", str(places.ledger))
-    assert broken.returncode == 1
+    assert broken.returncode == 1 and not places.verified.exists()
     assert assent("verify", str(home / "nothing")).returncode == 1
 
 
