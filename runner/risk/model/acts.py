@@ -182,6 +182,8 @@ class Source(StrEnum):
     FILE = "file"
     HOST_INFO = "host-info"
     ENVIRONMENT = "environment"
+    ENVIRONMENT_NAMES = "environment-names"
+    """Of the variables, without their values."""
     REMOTE = "remote"
     ASSEMBLED = "assembled"
     WHO = "who"

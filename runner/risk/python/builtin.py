@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
+from runner.risk.model.acts import Source
 from runner.risk.model.value import UNKNOWN, Value, labels_of, reference, text
 from runner.risk.python.arguments import first
 from runner.risk.python.calling import (
@@ -32,6 +33,7 @@ from runner.risk.python.files import (
     temporary_folder,
     temporary_name,
     temporary_pair,
+    truncated,
     variable,
 )
 from runner.risk.python.libraries import SPECIAL_LIBRARIES
@@ -115,8 +117,24 @@ def new_type(machine: Machine, called: Value, args: Args, named: Named, place: P
     return Value(labels=labels_of(args), name=first(args).name)
 
 
+NAMES = Value(labels=frozenset({Source.ENVIRONMENT_NAMES}))
+
+
+def names_of(special: Special) -> Special:
+    """Return `special` for everything but the environment, of which only the names are taken."""
+
+    def call(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+        return NAMES if first(args).name == "os.environ" else special(machine, called, args, named, place)
+
+    return call
+
+
+def environment_names(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return NAMES
+
+
 def counted(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    """Return what `len` gives: a number that tells nothing of what was counted."""
+    """Return what `len`, `bool` and the like give, which tells nothing of the value itself."""
     return UNKNOWN
 
 
@@ -127,6 +145,8 @@ SPECIALS: dict[str, Special] = {
     "fileinput.FileInput": edited,
     "~tmp_path_factory.mktemp": temporary_name,
     "len": counted,
+    "bool": counted,
+    "os.environ.keys": environment_names,
     "exec": run_text,
     "eval": run_text,
     "execfile": run_text,
@@ -141,10 +161,10 @@ SPECIALS: dict[str, Special] = {
     "repr": string,
     "bytes": octets,
     "bytearray": octets,
-    "list": listed,
-    "tuple": listed,
-    "set": listed,
-    "sorted": ordered,
+    "list": names_of(listed),
+    "tuple": names_of(listed),
+    "set": names_of(listed),
+    "sorted": names_of(ordered),
     "iter": nothing_new,
     "dict": dictionary,
     "reversed": backwards,
@@ -197,6 +217,9 @@ SPECIALS: dict[str, Special] = {
     "ast.fix_missing_locations": nothing_new,
     "open": opened,
     "file": opened,
+    "pathlib.Path.open": opened,
+    "open.truncate": truncated,
+    "os.truncate": truncated,
     "os.fdopen": opened,
     "gzip.open": opened,
     "bz2.open": opened,

@@ -87,8 +87,8 @@ def opened(machine: Machine, called: Value, args: Args, named: Named, place: Pla
     """open: reading or writing by its mode; the result remembers the path."""
     target = args[0] if args else named.get("file", UNKNOWN)
     mode = (args[1] if len(args) > 1 else named.get("mode", UNKNOWN)).text or "r"
-    if called.name.endswith("Path.open") and called.owner is not None:
-        target, mode = called.owner, (first(args).text or "r")
+    if called.name.replace("()", "").endswith("Path.open") and called.owner is not None:
+        target, mode = called.owner, (first(args).text or named.get("mode", UNKNOWN).text or "r")
     writes = any(letter in mode for letter in "wax+") and not mode.startswith("rb+")
     act = machine.trail.add(
         "open" if writes else "read", called.name, {"path": target, "mode": text(mode)}, place, called.labels
@@ -129,6 +129,17 @@ def printed(machine: Machine, called: Value, args: Args, named: Named, place: Pl
         return None
     fields = {"path": path, "data": concatenate(args, " "), "mode": (named["file"].fields or {}).get("mode", UNKNOWN)}
     machine.nested.done(machine.trail.add("write", "print", fields, place, called.labels))
+    return UNKNOWN
+
+
+def truncated(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """`f.truncate(0)` and `os.truncate(path, 0)` empty a file; another size only ends it there."""
+    ours = called.owner.fields if called.owner is not None else None
+    path, sizes = (ours["path"], args[:1]) if ours and "path" in ours else (first(args), args[1:2])
+    if not sizes or sizes[0].number != 0:
+        return None
+    fields = {"path": path, "data": text(""), "empties": text("yes")}
+    machine.nested.done(machine.trail.add("write", called.name, fields, place, called.labels))
     return UNKNOWN
 
 
