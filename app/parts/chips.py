@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -62,6 +62,10 @@ class ChipRow(QWidget):
         self.setAccessibleName(", ".join(fact.words for fact in self._facts))
         self._fit()
 
+    def minimumSizeHint(self) -> QSize:
+        """Ask for no width: an agent chooses some of the words, and must not make the page wider than the window."""
+        return QSize(0, super().minimumSizeHint().height())
+
     def _paint(self) -> None:
         for chip, fact in zip(self._chips, self._facts, strict=False):
             chip.show_fact(fact)
@@ -84,7 +88,8 @@ class _Chip(QWidget):
         super().__init__()
         self._look = look
         self._picture = plain_label()
-        self._words = ElidedLabel()
+        # Of a host that is too long both ends are seen: what it belongs to stands at its end.
+        self._words = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         self._words.setFont(look.font(-0.5, bold=True))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

@@ -153,6 +153,16 @@ class PromptCard(QFrame):
         self.show_state()
         self.update()
 
+    def shorten(self) -> None:
+        """Show the most telling lines alone, without a button that approves: there is no room for all of it."""
+        self.content.shorten()
+        self.show_state()
+        # At once, also for what is not on screen yet: its place is asked for now.
+        for part in (self.content, self):
+            if (layout := part.layout()) is not None:
+                layout.invalidate()
+            part.updateGeometry()
+
     def let_go(self) -> None:
         """Follow nothing any more: it is about to be deleted."""
         self._card = None

@@ -73,7 +73,7 @@ class CardChips(QWidget):
             painter.setBrush(QColor(getattr(tokens, f"{chip.ink}_tint")))
             painter.drawRoundedRect(room, room.height() / 2, room.height() / 2)
             painter.setPen(QColor(getattr(tokens, chip.ink)))
-            words = metrics.elidedText(chip.text, Qt.TextElideMode.ElideRight, room.width() - inset)
+            words = metrics.elidedText(chip.text, Qt.TextElideMode.ElideMiddle, room.width() - inset)
             painter.drawText(room, Qt.AlignmentFlag.AlignCenter, words)
         painter.end()
 

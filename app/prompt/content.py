@@ -83,6 +83,14 @@ class RequestContent(QWidget):
             self._add_excerpt(card)
         self.updateGeometry()
 
+    def shorten(self) -> None:
+        """Show the most telling lines alone: there is no room for all of it."""
+        if self._fits and self._card is not None:
+            self._fits = False
+            self._empty()
+            self._add_excerpt(self._card)
+            self.updateGeometry()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._laid_out = True

@@ -75,7 +75,7 @@ class Toast(QFrame):
         wanted = self._elsewhere() and self._cases.count_waiting() > 0 and not self._hidden
         if wanted and not self.isVisible():
             self.stack.live(True)
-            if not self._place():
+            if not self._place_somehow():
                 self.stack.live(False)
                 return
             self.show()
@@ -106,9 +106,21 @@ class Toast(QFrame):
     @Slot()
     def _settle(self) -> None:
         """Take the place again; go where there is no room for all of the card any more."""
-        if self.isVisible() and not self._place():
+        if self.isVisible() and not self._place_somehow():
             self.hide()
             self.stack.live(False)
+
+    def _place_somehow(self) -> bool:
+        """Take the place with all of the card, else with its most telling lines; return False without room for either.
+
+        In a larger window it has to be opened again to be whole.
+        """
+        if self._place():
+            return True
+        for card in self.stack.cards:
+            card.shorten()
+        self.stack.updateGeometry()
+        return self._place()
 
     def _place(self) -> bool:
         """Lie in the lower right corner, as high as the card; return False where the window is too small for it."""

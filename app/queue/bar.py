@@ -23,6 +23,8 @@ class BatchBar(QWidget):
     clear = Signal()
     dismiss = Signal()
     """All that was missed is to be dropped from the list."""
+    left = Signal()
+    """What had the keyboard has gone: it belongs to the list now."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,6 +55,7 @@ class BatchBar(QWidget):
 
         One that was missed has its own button beside it, so the line is for more of them.
         """
+        had = (focus := self.window().focusWidget()) is not None and self.isAncestorOf(focus)
         self._alike.setText(f"{alike} alike")
         self.list.setText("Group" if opened else "List")
         self._marked.setText(f"{marked} selected")
@@ -62,6 +65,8 @@ class BatchBar(QWidget):
         self._missed.setText(f"{missed} missed")
         self._over.setVisible(missed > 1)
         self.setVisible(alike > 1 or marked > 0 or missed > 1)
+        if had and focus is not None and not focus.isVisible():
+            self.left.emit()
 
     def _button(self, words: str, what: str, wanted: object) -> QPushButton:
         button = QPushButton(words)

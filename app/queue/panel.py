@@ -104,6 +104,7 @@ class QueuePanel(QFrame):
         self.bar.clear.connect(self._clear_marks)
         self.bar.approve.connect(self._ask_batch)
         self.bar.dismiss.connect(self._dismiss_all)
+        self.bar.left.connect(self.view.setFocus)
         cases.happened.connect(self._take)
         cases.agents_known.connect(self.refresh)
         self.refresh()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from app import phrases
@@ -18,10 +20,12 @@ from app.remembering.rows import RuleRow, grant_row, rule_row, suggestion_row
 from app.remembering.trial import Trial
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, GatewayOpened, GrantsChanged, RequestDecided, TroubleCleared
+from runner.policy.rulefile import FILE
 
 if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Iterable
+    from pathlib import Path
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
@@ -44,6 +48,7 @@ ALL_ASKED = "Until this is corrected, everything is asked."
 MOST_SHOWN = 5
 """Rules that cannot be used of which so many are shown at once."""
 NO_RULES = "No rules yet. Write them in {file}; they are checked from top to bottom."
+EMPTY_FILE = "# Rules, checked from top to bottom. The help says what one may ask for, under Security.\nrules: []\n"
 NO_GRANTS = "Nothing remembered. The arrow beside Approve does that; CRITICAL requests always ask."
 OTHERWISE = (
     "Everything else asks you, unless you trust the agent for a while. LOW passes and is recorded, unless that is "
@@ -82,6 +87,11 @@ class RulesPanel(QWidget):
         self.tabs.setAccessibleName("Rules and dry run")
         self.trial = Trial(cases, bridge, look, places.ledger)
         self.rules = Group(look, "1  Your rules")
+        self.open = QPushButton(f"Open {FILE}")
+        self.open.setProperty("kind", "link")
+        self.open.setAutoDefault(False)
+        self.open.setToolTip("In the program that your desktop opens such files with. Reload takes up what you change")
+        self.open.clicked.connect(self.open_file)
         self.grants = Group(look, "2  What you remembered")
         self.otherwise = Group(look, "3  Otherwise")
         self.suggested = Group(look, "Suggestions")
@@ -108,6 +118,19 @@ class RulesPanel(QWidget):
         self._ask_suggestions()
         if self.trial.isVisible():
             self.trial.look_again()
+
+    @Slot()
+    def open_file(self) -> None:
+        """Open the file of the rules in the person's editor; make one without rules where there is none."""
+        file = self._places.config / FILE
+        try:
+            with contextlib.suppress(FileExistsError), file.open("x", encoding="utf-8") as made:
+                made.write(EMPTY_FILE)
+        except OSError as error:
+            self.failed.emit(f"{file} cannot be made: {error.strerror}.")
+            return
+        if not open_in_desktop(file):
+            self.failed.emit(f"No program here opens {file}. Open it in your editor.")
 
     async def _reload(self, answer: Future[None]) -> None:
         try:
@@ -169,7 +192,7 @@ class RulesPanel(QWidget):
         written = rules.rules if rules is not None else ()
         self.rules.show_rows(
             [rule_row(self._look, number, rule) for number, rule in enumerate(written, 1)],
-            NO_RULES.format(file=self._places.config / "rules.yaml"),
+            NO_RULES.format(file=self._places.config / FILE),
         )
         rows = [grant_row(self._look, grant) for grant in grants]
         for row, grant in zip(rows, grants, strict=True):
@@ -202,6 +225,7 @@ class RulesPanel(QWidget):
         scroll.column.addWidget(plain_label(ORDER, "muted", wrap=True))
         for group in (self.suggested, self.rules, self.grants, self.otherwise):
             scroll.column.addWidget(group)
+        scroll.column.insertWidget(scroll.column.indexOf(self.grants), self.open, 0, Qt.AlignmentFlag.AlignLeft)
         self._pages = QStackedWidget()
         self._pages.addWidget(scroll)
         self._pages.addWidget(self.trial)
@@ -230,6 +254,11 @@ class RulesPanel(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._tick.stop()
+
+
+def open_in_desktop(file: Path) -> bool:
+    """Open `file` with the program that the desktop has for it; return False where there is none."""
+    return QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
 
 
 class Group(QWidget):

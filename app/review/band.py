@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from runner.model.assessment import Assessment, Level
     from runner.model.kept_sandbox import Kept
 
-MOST_LINES = 3
-"""Of the sentence; its tool tip has all of it."""
 LOOK_LENGTH = 160
 """Characters of the line to look at, before it is cut to the width."""
 
@@ -92,7 +90,8 @@ class VerdictBand(QWidget):
         # Not what the label asks for: it never asks for less than it was given before.
         room = QRect(0, 0, max(1, inner), 1 << 16)
         words = metrics.boundingRect(room, int(Qt.TextFlag.TextWordWrap), self.sentence.text())
-        height = min(MOST_LINES * metrics.lineSpacing(), max(metrics.lineSpacing(), words.height()))
+        # All of it, however long an agent's names make it: its end may be the worse half. It has a bound of its own.
+        height = max(metrics.lineSpacing(), words.height())
         if self.sentence.height() != height or self.sentence.minimumHeight() != height:
             self.sentence.setFixedHeight(height)
             self.updateGeometry()

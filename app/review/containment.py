@@ -118,7 +118,9 @@ def _network(request: Request) -> Chip:
         case NetworkMode.DOMAINS:
             named = [phrases.visible(one) for one in request.domains[:MOST_HOSTS]]
             more = len(request.domains) - len(named)
-            words = ", ".join(named) + (f" and {more} more" if more else "")
+            # Their number first: of names that are too long the middle is left out.
+            several = f"{len(request.domains)} hosts: " if len(request.domains) > 1 else ""
+            words = several + ", ".join(named) + (f" and {more} more" if more else "")
             return Chip(f"may reach {words or 'no host'}", "globe", holds=not request.domains)
 
 

@@ -27,6 +27,7 @@ from runner.model.events import (
     ApprovalSpent,
     EngineTroubled,
     QuestionAsked,
+    QuestionsMoved,
     RehearsalMoved,
     RequestAssessed,
     RequestDecided,
@@ -273,8 +274,9 @@ class ReviewPanel(QFrame):
                     # A sandbox that was empty when it was asked for may have been used since.
                     self._show_facts(self.shown or card)
                     self.rearm()
-                case QuestionAsked() | RequestDecided():
-                    concerned = True  # another session of the same agent may have come or gone
+                case QuestionAsked() | QuestionsMoved() | RequestDecided():
+                    # Another session of the same agent may have come or gone, or its time is another one.
+                    concerned = True
                 case _:
                     pass
         if concerned:

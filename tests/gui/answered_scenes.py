@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from app.prompt.window import PromptWindow
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Decider, Decision, Verdict
-from runner.model.events import AwayChanged, ModeChanged, RequestDecided
+from runner.model.events import AwayChanged, ModeChanged, RehearsalMoved, RequestDecided
+from runner.model.rehearsal import Rehearsal, RehearsalPhase
 from runner.model.request import ClientTool, Tool
 from runner.model.result import CapturedFile, Outcome
 from runner.model.span import Span
@@ -130,6 +131,28 @@ def prompt_many(scene: Scene) -> None:
     show_prompt(scene)
 
 
+def rehearsed(scene: Scene, *files: CapturedFile) -> None:
+    """A request whose outcome is there to be handed over."""
+    one = harmless(scene)
+    said = "mean 13.1\nquartile 12.1\nquartile 12.9\nquartile 13.4\n"
+    found = Rehearsal(one.digest, feed.result(stdout=said, files=files))
+    scene.hear((RehearsalMoved(one.id, RehearsalPhase.SHOWN, "", found, began=True),))
+
+
+def rehearsed_files(scene: Scene) -> None:
+    """What the files of a rehearsal hold."""
+    reading = scene.window.deciding.review.page.reading
+    reading.offer_files(lambda _file: b"name,n\nmean,13.1\nmedian,12.9\n")
+    rehearsed(scene, CapturedFile("figures.csv", 30, "0" * 64))
+    tabs = range(reading.tabs.count())
+    reading.tabs.setCurrentIndex(next(tab for tab in tabs if reading.tabs.tabText(tab).startswith("Files")))
+
+
+def prompt_rehearsed(scene: Scene) -> None:
+    rehearsed(scene)
+    show_prompt(scene)
+
+
 def show_prompt(scene: Scene) -> None:
     scene.bridge.prompting = True
     window = PromptWindow(scene.cases, scene.bridge, scene.window._look, lambda: True, lambda: False)
@@ -217,6 +240,9 @@ ANSWERED: dict[str, Callable[[Scene], None]] = {
     "after-missed": missed,
     "prompt": prompt,
     "prompt-many": prompt_many,
+    "prompt-rehearsed": prompt_rehearsed,
+    "queue-rehearsed": rehearsed,
+    "queue-rehearsed-files": rehearsed_files,
     "toast": toast,
     "hurry": hurry,
     "docked": docked,

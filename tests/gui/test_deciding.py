@@ -24,7 +24,7 @@ from runner.approval.editing import Earlier, Version
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.difference import difference
-from runner.model.events import ApprovalArmed, ApprovalSpent, QuestionPaused, RequestEdited
+from runner.model.events import ApprovalArmed, ApprovalSpent, QuestionPaused, QuestionsMoved, RequestEdited
 from runner.model.request import Tool
 from runner.system.clock import since_boot
 from tests.audit import story
@@ -290,6 +290,12 @@ def test_a_pause_is_shown(desk: Desk) -> None:
     desk.hear((QuestionPaused(one.id, since_boot() + 540, 600),))
     assert "Paused, asks until " in desk.page.header.below.text()
     assert desk.page.header.ring.left > 500
+
+
+def test_a_deadline_that_moves_with_others_is_on_the_card_too(desk: Desk) -> None:
+    one = desk.ask()
+    desk.hear((QuestionsMoved(((one.id, since_boot() + 4000, 4060.0),)),))
+    assert desk.page.header.ring.left > 3000
 
 
 # ---- missed ----

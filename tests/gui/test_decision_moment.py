@@ -94,6 +94,26 @@ def test_what_does_not_contain_is_amber(desk: Desk) -> None:
     assert set(chips(desk).values()) == {"low"}, "a kept sandbox that nothing has used yet is empty"
 
 
+def test_no_name_pushes_the_end_of_the_sentence_out_of_sight(desk: Desk) -> None:
+    desk.window.frame.resize(960, 600)
+    names = [f"{sign * 22}\N{HORIZONTAL ELLIPSIS}{sign * 21}" for sign in "WM"]
+    sentence = f"Makes the folder {names[0]} and the folder {names[1]} and deletes what it finds."
+    desk.ask(feed.request(), replace(feed.assessment(), verdict=RiskVerdict(sentence)))
+    label = desk.page.band.sentence
+    desk.qtbot.waitUntil(lambda: label.height() >= label.heightForWidth(label.width()) > 4 * label.font().pointSize())
+
+
+def test_names_of_hosts_push_nothing_out_of_the_window(desk: Desk) -> None:
+    hosts = tuple(f"{sign * 60}.{sign * 60}.{sign * 60}.example:443" for sign in "ab")
+    desk.ask(feed.request("print(1)", network=NetworkMode.DOMAINS, domains=hosts), feed.assessment(Level.CRITICAL))
+    page = desk.page
+    page.grab()
+    assert page.minimumSizeHint().width() <= 900 and page.width() <= desk.review.width()
+    place = page.foot.deny.mapTo(desk.window, page.foot.deny.rect().bottomRight())
+    assert desk.window.rect().contains(place) and desk.window.rect().right() - place.x() < 400
+    assert next(word for word in chips(desk) if "reach" in word).startswith("may reach 2 hosts: aaa")
+
+
 @pytest.mark.parametrize("isolation", [Isolation.PROCESS, Isolation.LOCAL])
 def test_without_a_sandbox_nothing_is_called_contained(desk: Desk, isolation: Isolation) -> None:
     tool = ClientTool("Bash", "/home/me/project", "", "") if isolation is Isolation.LOCAL else None

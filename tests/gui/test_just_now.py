@@ -191,6 +191,7 @@ def test_an_outcome_that_was_opened_beside_a_question_gives_way_to_the_next_ques
 
 
 def test_what_was_missed_says_when_and_why_and_goes_at_once(desk: Desk) -> None:
+    waits = desk.ask()
     gone = [desk.ask(feed.request(f"step{n}()")) for n in range(3)]
     for one in gone:
         desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
@@ -198,9 +199,11 @@ def test_what_was_missed_says_when_and_why_and_goes_at_once(desk: Desk) -> None:
     row = queue.model.text(queue.model.row_of(gone[0].id))
     assert "missed " in row
     assert queue.bar.dismiss_all.isVisible()
+    queue.bar.dismiss_all.setFocus()
     desk.qtbot.mouseClick(queue.bar.dismiss_all, Qt.MouseButton.LeftButton)
     assert desk.cases.missed() == () and desk.answers == []
-    assert not queue.bar.isVisible()
+    assert not queue.bar.isVisible() and queue.view.hasFocus()
+    assert desk.review.card is not None and desk.review.card.id == waits.id
 
 
 # ---- while somebody is active ----

@@ -50,7 +50,7 @@ def use(at: float, sent: int | None, received: int | None = None, connections: i
 
 def test_the_gauge_says_bytes_both_ways_hosts_and_connections(meters: Meters) -> None:
     meters.begin(Limits(), Isolation.LOCAL, (), networked=True)
-    assert "No data" in meters.network.accessibleName()
+    assert "Nothing sent or received yet." in meters.network.accessibleName()
     meters.add(use(1.0, 0, 0))
     meters.add(use(2.0, 2048, 1 << 20, 2))
     meters.network.set_hosts(1)

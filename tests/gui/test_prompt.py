@@ -28,6 +28,7 @@ from runner.model.request import (
     Request,
     Tool,
 )
+from runner.model.verdict import RiskVerdict
 from tests.gui import decision_scenes, feed
 from tests.gui.elapse import rest
 from tests.risk.decision_requests import REQUESTS
@@ -354,6 +355,21 @@ def test_a_card_in_the_corner_has_room_for_every_chip(desk: Desk) -> None:
     (card,) = desk.window.toast.stack.cards
     desk.qtbot.waitUntil(lambda: card.chips.height() >= card.chips.heightForWidth(card.chips.width()) > 0)
     assert card.chips.chips[-1].text == "reads shop.db, which is not in this sandbox"
+
+
+def test_a_card_that_is_too_high_for_the_window_comes_shortened_and_approves_nothing(desk: Desk) -> None:
+    desk.window.frame.resize(960, 600)
+    desk.window.show_page("Agents")
+    sentence = f"Makes the folder {'W' * 22}\N{HORIZONTAL ELLIPSIS}{'W' * 21} and the folder {'M' * 40}."
+    desk.ask(
+        feed.request("\n".join(f"print('{'x' * 60}')" for _ in range(8))),
+        replace(feed.assessment(), verdict=RiskVerdict(sentence)),
+    )
+    toast = desk.window.toast
+    desk.qtbot.waitUntil(toast.isVisible)
+    (card,) = toast.stack.cards
+    assert not card.approve.isVisible() and card.look_closer.isVisible()
+    assert toast.geometry().top() >= 0 and card.note.text().startswith("Review it in the window")
 
 
 def test_the_narrow_window_is_a_column_of_the_same_cards(desk: Desk) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLabel
 from app import phrases
 from app.bridge import EngineLink
 from app.cards import Cards
-from app.remembering import words
+from app.remembering import panel, words
 from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue
 from app.remembering.panel import RulesPanel
@@ -34,6 +34,7 @@ from runner.policy.explain import Explanation, Step
 from runner.policy.grants import Choice, Grant, Subject, make
 from runner.policy.host_grants import for_host
 from runner.policy.rulefile import read
+from runner.policy.rules import Rules
 from runner.settings.loading import load
 from tests.doubles import HeldSandbox
 from tests.gui import feed
@@ -191,6 +192,24 @@ def test_critical_unread_and_blocked_requests_cannot_be_remembered(desk: Desk) -
     desk.rested()
     assert not desk.page.foot.remember.isEnabled()
     assert not desk.window.findChildren(RememberDialog)
+
+
+def test_the_file_of_the_rules_is_opened_and_made_where_there_is_none(
+    desk: Desk, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[object] = []
+    monkeypatch.setattr(panel, "open_in_desktop", lambda file: not opened.append(file))
+    page, file = rules_page(desk), places.config / "rules.yaml"
+    page.open.click()
+    assert opened == [file] and read(places) == Rules()
+    file.write_text("rules: [{name: mine, action: deny}]")
+    page.open.click()
+    assert "mine" in file.read_text(), "what the person wrote"
+    file.unlink()
+    file.mkdir()
+    monkeypatch.setattr(panel, "open_in_desktop", lambda _file: False)
+    with desk.qtbot.waitSignal(page.failed):
+        page.open.click()
 
 
 def rules_page(desk: Desk) -> RulesPanel:
