@@ -96,7 +96,10 @@ def test_both_kinds_of_javascript_modules(lab: Lab) -> None:
     ],
 )
 def test_standard_input(lab: Lab, language: Language, code: str) -> None:
-    assert lab.run(code, language, stdin="Zoë\nabc").stdout.split() == ["cba", "ëoZ"] or language is SHELL
+    assert sorted(lab.run(code, language, stdin="Zoë\nabc").stdout.split()) == ["cba", "ëoZ"]
+
+
+def test_much_input_and_none(lab: Lab) -> None:
     assert lab.run("cat", SHELL, stdin="x" * 300_000).stdout == "x" * 300_000
     assert lab.run("cat", SHELL).stdout == ""
 
