@@ -216,7 +216,7 @@ async def test_a_caller_that_goes_away_withdraws(stage: Stage, era: str, when: s
     if stage.counter.submit_gate is not None:
         stage.counter.submit_gate.set()
     await stage.counter.until(lambda: stage.counter.withdrawn)
-    answer = await (await stage.counter.question()).answered(5)
+    answer = await (await stage.counter.question()).answered(HANGS)
     assert answer is not None
     assert answer.is_error
 
