@@ -20,6 +20,7 @@ from runner.model.decision import Ask, Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import AwayChanged, QuestionAsked, QuestionsMoved
 from tests.engine.test_engine import HELLO, Stage
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,7 +102,7 @@ async def test_it_survives_a_restart_and_what_waits_is_asked_again_by_a_person_a
     fetched, held = await before.asked(), await before.asked(replace(HELLO, code="print(2)"))
     await before.engine.park(fetched.request_id)
     await before.engine.close("over")
-    denied = await held.answered(5)
+    denied = await held.answered(HANGS)
     assert denied is not None and denied.decision.verdict is Verdict.DENIED, "its agent still held the call open"
 
     after = Stage(tmp_path)
@@ -109,7 +110,7 @@ async def test_it_survives_a_restart_and_what_waits_is_asked_again_by_a_person_a
     assert after.engine.absence.away
     # Trust given later answers what comes later, not what a person was asked already.
     await after.engine.modes.trust("claude", 600)
-    await after.until(lambda: after.engine.desk.position(fetched.request_id))
+    await after.until(lambda: any(isinstance(event, QuestionAsked) for event in after.heard))
     question = after.engine.desk.question(fetched.request_id)
     assert question is not None and question.parked
     assert AWAY_SECONDS - 60 < question.window <= AWAY_SECONDS
@@ -126,7 +127,7 @@ async def test_lockdown_and_stop_all_deny_what_waits(stage: Stage) -> None:
     await away(stage)
     ticket = await stage.asked()
     await stage.engine.modes.lock()
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.decision.verdict is Verdict.DENIED
 
 

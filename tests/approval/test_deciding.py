@@ -22,6 +22,7 @@ from runner.model.events import ApprovalArmed, ApprovalSpent, ModeChanged, Quest
 from runner.model.lifecycle import Phase
 from runner.model.request import Language
 from tests.engine.test_engine import HELLO, Stage
+from tests.patience import HANGS
 from tests.recorded import record_in
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ async def missed(stage: Stage) -> Ticket:
     """A request whose question has expired."""
     ticket = await stage.asked()
     stage.engine.desk._expire(ticket.request_id)
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.decision.verdict is Verdict.EXPIRED
     return ticket
 
@@ -73,7 +74,7 @@ async def test_a_paused_question_still_expires_at_the_cap(stage: Stage, monkeypa
     (question,) = stage.engine.desk.waiting()
     question.expiry.at = question.asked_at
     stage.engine.look_at(ticket.request_id)
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.decision.verdict is Verdict.EXPIRED
 
 
@@ -90,7 +91,7 @@ async def test_what_a_person_wrote_runs_and_the_agent_gets_the_difference(stage:
     await stage.until(lambda: stage.sandbox.runs)
     assert stage.sandbox.runs[0].job.code == code
     stage.sandbox.runs[0].finish("1\n3\n")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None
     assert answer.text() == f"1\n3\n{EDITED}\n print(1)\n-print(2)\n+print(3)"
     assert answer.decision.digest == draft.request.digest
@@ -115,7 +116,7 @@ async def test_limits_that_a_person_changed_are_those_it_runs_with_and_the_agent
     await stage.until(lambda: stage.sandbox.runs)
     assert stage.sandbox.runs[0].job.limits == limits
     stage.sandbox.runs[0].finish("1\n")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None
     changed = "time 5 s in place of 30 s, memory 1024 MB in place of 512 MB"
     assert answer.text() == f"1\n{LIMITED} {changed}."
@@ -169,7 +170,7 @@ async def test_an_edit_of_nothing_is_refused_in_words(stage: Stage) -> None:
 async def test_the_last_approved_version_of_the_same_purpose_is_found(stage: Stage) -> None:
     first = await stage.approved(replace(HELLO, title="Count", code="print(1)"))
     stage.sandbox.runs[0].finish()
-    await first.answered(5)
+    await first.answered(HANGS)
     again = await stage.asked(replace(HELLO, title="Count", code="print(2)"))
     earlier = await stage.engine.editing.earlier(again.request_id)
     assert earlier is not None
@@ -189,7 +190,7 @@ async def test_a_late_approval_runs_nothing_until_the_agent_comes_back_once(stag
     again = await stage.engine.submit(HELLO)
     await stage.until(lambda: stage.sandbox.runs)
     stage.sandbox.runs[0].finish("hello\n")
-    answer = await again.answered(5)
+    answer = await again.answered(HANGS)
     assert answer is not None and answer.decision.by is Decider.PERSON
     assert "armed-used" in kinds(stage)
     assert heard(stage, ApprovalArmed) and heard(stage, ApprovalSpent) == [ApprovalSpent(request.id, used=True)]
@@ -256,7 +257,7 @@ async def test_a_lockdown_denies_what_waits_and_what_comes(stage: Stage) -> None
     await stage.engine.modes.lock()
     coming = await stage.engine.submit(HELLO)
     for ticket in (waiting, coming):
-        answer = await ticket.answered(5)
+        answer = await ticket.answered(HANGS)
         assert answer is not None and LOCKED in answer.text()
     await stage.engine.modes.guard()
     await stage.asked()

@@ -33,6 +33,7 @@ from runner.policy.grants import Choice, Subject
 from runner.system.expiry import Expiry
 from tests.doubles import HeldSession
 from tests.engine.test_engine import HELLO, Stage
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -93,7 +94,7 @@ def approve(stage: Stage, ticket: Ticket) -> str:
 async def missed(stage: Stage) -> Ticket:
     ticket = await stage.asked()
     stage.engine.desk._expire(ticket.request_id)
-    assert await ticket.answered(5) is not None
+    assert await ticket.answered(HANGS) is not None
     return ticket
 
 
@@ -123,7 +124,7 @@ async def test_what_changes_while_an_approval_is_written_counts(
     await stage.until(lambda: pen.waiting["approved"])
     await change(stage)  # type: ignore[misc]
     pen.go()
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.result is not None
     assert answer.result.outcome is Outcome.KILLED
     assert stage.sandbox.runs == []
@@ -140,7 +141,7 @@ async def test_a_lockdown_that_was_lifted_meanwhile_still_ended_what_was_approve
     await stage.engine.modes.lock()
     await stage.engine.modes.guard()
     pen.go()
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.result is not None and answer.result.error.startswith(LOCKED)
     assert stage.sandbox.runs == []
 
@@ -160,7 +161,7 @@ async def test_a_lockdown_while_the_sandbox_starts_ends_the_run(stage: Stage, mo
     await begun.wait()
     await stage.engine.modes.lock()
     go.set()
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.result is not None and answer.result.outcome is Outcome.KILLED
 
 
@@ -176,7 +177,7 @@ async def test_a_lockdown_denies_what_is_still_being_assessed(stage: Stage, monk
     await reading.wait()
     stage.engine.withdraw(tickets[0].request_id)
     await stage.engine.modes.lock()
-    first, second = [await ticket.answered(5) for ticket in tickets]
+    first, second = [await ticket.answered(HANGS) for ticket in tickets]
     assert first is not None and first.status is Status.WITHDRAWN
     assert second is not None and second.decision.reason == LOCKED
     assert stage.phases(tickets[1].request_id) == ["arrived", "denied", "closed"]
@@ -193,7 +194,7 @@ async def test_a_write_that_waits_for_its_sandbox_is_not_done_in_lockdown(stage:
         approve(stage, ticket)
         await stage.until(lambda: ticket.phase is Phase.APPROVED)
         await stage.engine.modes.lock()
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.problem.startswith(LOCKED)
 
 
@@ -231,7 +232,7 @@ async def test_an_agent_revoked_elsewhere_gets_no_edited_version_run(stage: Stag
     draft = await stage.engine.editing.draft(request.id, "print(1)")
     Agents(stage.places).revoke("claude")
     assert await stage.engine.editing.approve(request.id, request.digest, "print(1)", draft.request.digest)
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.WITHDRAWN
     assert stage.sandbox.runs == []
 
@@ -248,7 +249,7 @@ async def test_revoking_on_a_full_disk_withdraws_what_the_agent_asked(
     monkeypatch.setattr("runner.identity.agents.replace_file", full)
     with pytest.raises(KnownError, match="could not be written"):
         await stage.engine.membership.revoke("claude")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.WITHDRAWN
     assert "no longer open" in approve(stage, ticket)
     assert stage.sandbox.runs == []
@@ -319,7 +320,7 @@ async def test_a_late_approval_whose_use_cannot_be_written_waits_on(stage: Stage
     assert await arm(stage, await missed(stage)) == ""
     pen.broken.add(USED)
     again = await stage.engine.submit(HELLO)
-    answer = await again.answered(5)
+    answer = await again.answered(HANGS)
     assert answer is not None and answer.status is Status.DENIED
     pen.broken.clear()
     await stage.until(lambda: again.phase is Phase.CLOSED)
@@ -401,7 +402,7 @@ async def test_a_grant_does_not_run_what_was_stopped_while_its_use_was_written(s
     await stage.until(lambda: pen.waiting["grant-used"])
     stage.engine.stop_all()
     pen.go()
-    answer = await again.answered(5)
+    answer = await again.answered(HANGS)
     assert answer is not None and answer.result is not None
     assert (answer.result.outcome, answer.result.stdout) == (Outcome.KILLED, ""), "stopped before it started"
     assert stage.sandbox.runs == []
@@ -418,7 +419,7 @@ async def test_a_new_history_is_begun_while_questions_are_open_and_they_can_be_a
     for run in stage.sandbox.runs:
         run.finish("done")
     for ticket in (running, waiting):
-        answer = await ticket.answered(5)
+        answer = await ticket.answered(HANGS)
         assert answer is not None and answer.status is Status.FINISHED
         await stage.until(lambda ticket=ticket: ticket.phase is Phase.CLOSED)
         whole = ["arrived", "assessed", "asked", "approved", "running", "finished", "closed"]

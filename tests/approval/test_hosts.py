@@ -22,6 +22,7 @@ from runner.model.request import Isolation
 from runner.system.tasks import spawn
 from tests.engine.test_engine import HELLO, Stage
 from tests.network.stage import PUBLIC
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -258,7 +259,7 @@ async def test_a_run_that_ends_meanwhile_gets_no_host(stage: HostStage) -> None:
     saying = spawn("word", for_this_run(stage, ticket))
     await stage.looking.wait()
     stage.sandbox.runs[0].finish()
-    await ticket.answered(5)
+    await ticket.answered(HANGS)
     stage.look.set()
     assert await saying == OVER
     assert not stage.allows()

@@ -20,6 +20,7 @@ from runner.policy.grants import Choice, Subject
 from runner.sandbox.local.sandbox import LocalSandbox
 from tests.engine.test_engine import HELLO, Stage
 from tests.gateway.stage import staged
+from tests.patience import HANGS
 from tests.sandbox.conftest import job
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ async def test_09_a_sandbox_carries_nothing_from_another_agent(tmp_path: Path, p
 async def test_12_a_prompt_that_expired_made_no_rule(stage: Stage) -> None:
     ticket = await stage.asked()
     stage.engine.desk._expire(ticket.request_id)
-    await ticket.answered(5)
+    await ticket.answered(HANGS)
     assert stage.engine.parts.configuration.grants.all() == ()
     again = await stage.asked()
     assert not again.case.answer.done()
@@ -94,7 +95,7 @@ async def test_17_what_is_kept_is_named_and_not_counted(stage: Stage) -> None:
         request = ticket.case.request
         grants.append(await stage.engine.remembering.add(request.id, request.digest, EXACT))
         stage.engine.answer(request.id, request.digest, Verdict.DENIED, "")
-        await ticket.answered(5)
+        await ticket.answered(HANGS)
     await stage.engine.remembering.revoke((grants[0].name,), "test")
     await stage.asked(replace(HELLO, code="print(0)"))
     assert stage.sandbox.runs == []

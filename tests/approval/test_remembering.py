@@ -16,6 +16,7 @@ from runner.model.request import Isolation, Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from tests.engine.test_engine import HELLO, Stage
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +41,7 @@ async def denied(stage: Stage, submission: Submission = HELLO) -> Ticket:
     """Asked, and answered with no: over, and nothing ran."""
     ticket = await stage.asked(submission)
     stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.DENIED, "no")
-    await ticket.answered(5)
+    await ticket.answered(HANGS)
     return ticket
 
 
@@ -51,7 +52,7 @@ async def unasked(stage: Stage, submission: Submission = HELLO) -> Answer:
     await stage.until(lambda: len(stage.sandbox.runs) > before or stage.engine.desk.waiting())
     assert not stage.engine.desk.waiting(), "a person was asked"
     stage.sandbox.runs[-1].finish("done\n")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None
     return answer
 
@@ -163,7 +164,7 @@ async def test_a_rule_that_denies_beats_what_is_remembered(stage: Stage) -> None
     (stage.places.config / "rules.yaml").write_text("rules: [{name: stop, action: deny}]")
     stage.engine.reload()
     ticket = await stage.engine.submit(HELLO)
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.decision.rule == "stop"
     (stage.places.config / "rules.yaml").write_text("rules: [{name: worse, level: CRITICAL}]")
     stage.engine.reload()
@@ -193,7 +194,7 @@ async def test_while_a_file_cannot_be_read_everything_is_asked(tmp_path: Path, f
         assert rooms == ["grants" if file == "grants.json" else "settings"]
         if file == "grants.json":
             await stage.engine.remembering.start_again()
-            answer = await (await stage.engine.submit(Submission("claude", Tool.CODE_SANDBOX_INFO))).answered(5)
+            answer = await (await stage.engine.submit(Submission("claude", Tool.CODE_SANDBOX_INFO))).answered(HANGS)
             assert answer is not None and answer.decision.by is Decider.RULE
     finally:
         await stage.engine.close("over")
@@ -304,7 +305,7 @@ async def test_what_is_approved_again_and_again_is_suggested(stage: Stage) -> No
     async def approve(submission: Submission) -> Ticket:
         ticket = await stage.approved(submission)
         stage.sandbox.runs[-1].finish("x")
-        await ticket.answered(5)
+        await ticket.answered(HANGS)
         return ticket
 
     other = Submission("claude", Tool.CODE_EXECUTE, Language.SHELL, "ls")
@@ -328,5 +329,5 @@ async def test_what_was_approved_only_in_another_version_is_not_suggested(stage:
         assert await editing.approve(ticket.request_id, ticket.case.request.digest, "print('better')", edited) == ""
         await stage.until(lambda runs=runs: len(stage.sandbox.runs) > runs)
         stage.sandbox.runs[-1].finish("x")
-        await ticket.answered(5)
+        await ticket.answered(HANGS)
     assert await stage.engine.hindsight.suggestions() == ()

@@ -15,6 +15,7 @@ from runner.model.decision import Verdict
 from runner.system.tasks import spawn
 from tests.engine.test_engine import HELLO
 from tests.engine.test_rehearsing import RehearsalStage
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     import asyncio
@@ -62,7 +63,7 @@ async def test_the_printed_outcome_is_handed_over(talk: Talk) -> None:
     assert "out \N{BOX DRAWINGS LIGHT VERTICAL} It left no files." in talk.sink.getvalue().split("\n")
     assert not ticket.case.answer.done()
     talk.type("hand over")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.text() == f"hello\nIt left no files.\n{REHEARSED}"
     await asking
 
@@ -74,7 +75,7 @@ async def test_approve_runs_it_for_real(talk: Talk) -> None:
     talk.type("approve")
     await talk.until(lambda: len(talk.sandbox.runs) == 2)
     talk.sandbox.runs[1].finish("real\n")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.text() == "real"
     await asking
 
@@ -106,6 +107,6 @@ async def test_a_word_that_is_asked_for_is_asked_for_here_too(talk: Talk) -> Non
     await talk.until(lambda: talk.terminal._lines.empty())
     assert not ticket.case.answer.done()
     talk.type(f"hand over {talk.terminal._approval_word}")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.result is not None
     await asking

@@ -35,6 +35,7 @@ from runner.system.tasks import spawn
 from tests import container_engine as engine
 from tests.contract.conftest import job
 from tests.doubles import HeldSandbox
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -289,7 +290,7 @@ async def test_started_after_the_console_it_is_used_without_a_restart(client: En
         while not console.desk.position(request.id):
             await asyncio.sleep(0.01)
         assert console.answer(request.id, request.digest, Verdict.APPROVED, "") == ""
-        answer = await ticket.answered(30)
+        answer = await ticket.answered(HANGS)
         assert answer is not None and answer.text() == "there"
     finally:
         await console.close("over")

@@ -159,7 +159,7 @@ async def test_the_console_keeps_some_and_says_so(tmp_path: Path) -> None:
         while not console.desk.position(request.id):
             await asyncio.sleep(0.01)
     assert console.answer(request.id, request.digest, Verdict.APPROVED, "") == ""
-    answer = await ticket.answered(30)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.result is not None
     assert (answer.result.stdout, answer.result.meta.image) == ("through\n", request.image)
     assert sandbox.warmth is not None and sandbox.warmth.hits == 1

@@ -16,6 +16,7 @@ from runner.model.submission import Submission
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.network.stage import PUBLIC, Hosts
+from tests.patience import HANGS
 from tests.recorded import record_in
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class NetworkedStage:
         return ticket
 
     async def answer(self, ticket: Ticket) -> Answer:
-        answer = await ticket.answered(30)
+        answer = await ticket.answered(HANGS)
         assert answer is not None
         return answer
 

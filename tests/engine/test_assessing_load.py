@@ -19,6 +19,7 @@ from runner.model.result import Outcome
 from runner.risk.assess import TOO_LARGE
 from runner.risk.worker.assessor import Assessor
 from tests.engine.test_engine import HELLO, Stage
+from tests.patience import HANGS
 from tests.risk.test_assessor import StandIn
 
 if TYPE_CHECKING:
@@ -66,11 +67,11 @@ async def test_deny_stop_and_lockdown_act_while_bombs_are_read(stage: Stage) -> 
     other = await stage.asked(replace(HELLO, agent="other"))
     digest = asked.case.request.digest
     assert stage.engine.answer(asked.request_id, digest, Verdict.DENIED, "no") == ""
-    denied = await asked.answered(10)
+    denied = await asked.answered(HANGS)
     stage.engine.runs.stop(running.request_id)
-    stopped = await running.answered(10)
+    stopped = await running.answered(HANGS)
     await stage.engine.modes.lock()
-    locked = await other.answered(10)
+    locked = await other.answered(HANGS)
     assert denied is not None and denied.status is Status.DENIED
     assert stopped is not None and stopped.result is not None and stopped.result.outcome is Outcome.KILLED
     assert locked is not None and locked.status is Status.DENIED
@@ -114,7 +115,7 @@ async def test_imports_that_cannot_be_read_are_not_run(tmp_path: Path, monkeypat
     ticket = await stage.asked()
     monkeypatch.setattr(stage.engine.parts.assessor, "imported", unread)
     assert stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "") == ""
-    answer = await ticket.answered(10)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.result is not None
     assert "could not be read" in answer.result.error and len(stage.sandbox.runs) == 1
     await stage.engine.close("the test is over")

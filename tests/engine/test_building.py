@@ -20,6 +20,7 @@ from runner.policy.grants import offered
 from tests.engine.test_installing import install, registry, run
 from tests.engine.test_kept_sandboxes import House
 from tests.engine.test_known_files import out, request
+from tests.patience import HANGS
 from tests.recorded import record_in
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ async def test_stop_ends_a_build(house: House, registry: LoopbackRegistry) -> No
     await house.until(lambda: b"refused" in b"".join(piece.data for piece in output.since(0).pieces))
     assert house.engine.transcript(ticket.request_id) is None, "agents get nothing of it"
     house.engine.runs.stop(ticket.request_id, "enough")
-    answer = await ticket.answered(10)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and "The installation was stopped: enough" in answer.problem, answer
     finished = [one.result for one in house.heard if isinstance(one, RunFinished)]
     assert len(finished) == 1 and house.engine.sandboxes.packages(id) is None

@@ -40,7 +40,7 @@ async def approved(places: Places, root: Path, environment: dict[str, str]) -> A
                 await asyncio.sleep(0)
         digest = engine.desk.waiting()[0].digest
         assert engine.answer(ticket.request_id, digest, Verdict.APPROVED, "") == ""
-        answer = await ticket.answered(10)
+        answer = await ticket.answered(HANGS)
         assert answer is not None
         return answer
     finally:

@@ -92,7 +92,7 @@ async def test_what_is_approved_runs_and_is_answered_and_recorded(stage: Stage) 
     ticket = await stage.approved()
     assert stage.sandbox.runs[0].job.code == HELLO.code
     stage.sandbox.runs[0].finish("hello\n")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.text() == "hello"
     assert stage.phases(ticket.request_id) == [
         "arrived",
@@ -157,7 +157,7 @@ async def test_a_sandbox_that_came_after_the_start_is_taken_up_and_runs_go_on(tm
 async def test_what_is_denied_never_reaches_the_sandbox(stage: Stage) -> None:
     ticket = await stage.asked()
     stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.DENIED, "not here")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.text() == "Denied: not here. Nothing was run; there is no output."
     assert stage.sandbox.runs == []
 
@@ -178,7 +178,7 @@ async def test_critical_cannot_be_approved_for_the_local_sandbox(stage: Stage) -
 
 async def test_low_is_decided_without_asking_and_still_recorded(stage: Stage) -> None:
     ticket = await stage.engine.submit(Submission("claude", Tool.CODE_SANDBOX_INFO))
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.decision.by is Decider.RULE
     assert stage.phases(ticket.request_id) == ["arrived", "assessed", "approved", "finished", "closed"]
     assert not any(isinstance(event, QuestionAsked) for event in stage.heard)
@@ -187,7 +187,7 @@ async def test_low_is_decided_without_asking_and_still_recorded(stage: Stage) ->
 async def test_a_caller_that_goes_away_withdraws_its_question(stage: Stage) -> None:
     ticket = await stage.asked()
     stage.engine.withdraw(ticket.request_id)
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.WITHDRAWN
     late = stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
     assert "no longer open" in late
@@ -197,7 +197,7 @@ async def test_a_caller_that_goes_away_withdraws_its_question(stage: Stage) -> N
 async def test_a_caller_that_goes_away_before_the_question_is_put_withdraws_it(stage: Stage) -> None:
     ticket = await stage.engine.submit(HELLO)
     stage.engine.withdraw(ticket.request_id)
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.WITHDRAWN
     assert not any(isinstance(event, QuestionAsked) for event in stage.heard)
 
@@ -205,7 +205,7 @@ async def test_a_caller_that_goes_away_before_the_question_is_put_withdraws_it(s
 async def test_a_caller_that_goes_away_ends_its_run(stage: Stage) -> None:
     ticket = await stage.approved()
     stage.engine.withdraw(ticket.request_id)
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.result is not None and answer.result.outcome is Outcome.KILLED
 
 
@@ -227,7 +227,7 @@ async def test_an_agent_with_the_name_of_a_former_one_sees_none_of_its_requests(
 async def test_stop_all_denies_what_waits_and_ends_what_runs(stage: Stage) -> None:
     running, waiting = await stage.approved(), await stage.asked()
     stage.engine.stop_all()
-    first, second = await running.answered(5), await waiting.answered(5)
+    first, second = await running.answered(HANGS), await waiting.answered(HANGS)
     assert first is not None and first.result is not None and first.result.outcome is Outcome.KILLED
     assert second is not None and second.status is Status.DENIED
 
@@ -270,7 +270,7 @@ async def test_after_a_crash_nothing_is_approved_and_nothing_runs_twice(tmp_path
     ended = after.engine.ticket("claude", running.request_id)
     denied = after.engine.ticket("claude", asked.request_id)
     assert ended is not None and denied is not None
-    lost, interrupted = await ended.answered(5), await denied.answered(5)
+    lost, interrupted = await ended.answered(HANGS), await denied.answered(HANGS)
     assert lost is not None and lost.result is not None and lost.result.outcome is Outcome.ENGINE_LOST
     assert interrupted is not None and interrupted.decision.by is Decider.ENGINE
     assert interrupted.status is Status.DENIED
@@ -292,7 +292,7 @@ async def test_a_ledger_that_cannot_be_written_approves_nothing(stage: Stage, mo
     monkeypatch.setattr(Ledger, "append", append)
     monkeypatch.setattr("runner.engine.recorder.RETRY_SECONDS", 0.01)
     stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.DENIED
     assert "disk is full" in answer.text()
     assert stage.sandbox.runs == []
@@ -308,7 +308,7 @@ async def test_a_ledger_that_cannot_be_written_approves_nothing(stage: Stage, mo
 async def test_the_windows_of_two_requests_do_not_wait_for_each_other(stage: Stage) -> None:
     first, second = await stage.asked(), await stage.approved()
     stage.sandbox.runs[0].finish("done")
-    assert await second.answered(5) is not None
+    assert await second.answered(HANGS) is not None
     assert await first.answered(0) is None
     assert sum(isinstance(event, RunFinished) for event in stage.heard) == 1
 
@@ -322,7 +322,7 @@ async def test_a_bug_on_the_way_denies_and_answers(stage: Stage, monkeypatch: py
     caught: list[dict[str, object]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: caught.append(context))
     ticket = await stage.engine.submit(HELLO)
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None
     assert (answer.status, answer.decision.by) == (Status.DENIED, Decider.ENGINE)
     assert stage.phases(ticket.request_id) == ["arrived", "denied", "closed"]
@@ -339,7 +339,7 @@ async def test_a_bug_in_the_sandbox_ends_the_request(stage: Stage, monkeypatch: 
     asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: None)
     ticket = await stage.asked()
     stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None
     assert answer.result is not None
     assert answer.result.outcome is Outcome.ENGINE_LOST

@@ -213,7 +213,7 @@ async def test_what_was_planned_for_other_packages_is_not_installed(house: House
     await install(house, id, "alpha")
     question = next(one for one in house.engine.desk.waiting() if one.request_id == waits.request_id)
     house.engine.answer(question.request_id, question.digest, Verdict.APPROVED, "")
-    answer = await waits.answered(10)
+    answer = await waits.answered(HANGS)
     assert answer is not None and "other packages" in answer.problem, answer
     again = await install(house, id, "gamma")
     assert again.facts is not None and again.facts["installed"] == {"gamma": "1.0"}
@@ -270,7 +270,7 @@ async def test_the_same_files_are_remembered_and_no_others(house: House, registr
     choice = Choice(Subject.PACKAGES, uses=3, seconds=600.0)
     await house.engine.remembering.add(question.request_id, question.digest, choice)
     house.engine.answer(question.request_id, question.digest, Verdict.DENIED, "")
-    await ticket.answered(10)
+    await ticket.answered(HANGS)
     house.says = Verdict.DENIED
     again = await install(house, ids[1], "alpha")
     assert (again.status, again.decision.by) == (Status.FINISHED, Decider.GRANT)
@@ -363,7 +363,7 @@ async def test_stop_ends_an_installation_that_is_unpacking(
             house.engine.runs.stop(ticket.request_id, "enough")
         else:
             house.engine.stop_all("enough")
-        answer = await ticket.answered(10)
+        answer = await ticket.answered(HANGS)
     assert answer is not None and "The installation was stopped: enough" in answer.problem, answer
     assert house.engine.installing.active == () == house.engine.installing.unpacking
     # Nothing of it counts, and the next one begins with an empty folder.

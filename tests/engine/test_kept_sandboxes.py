@@ -73,12 +73,12 @@ class House:
 
     async def call(self, tool: Tool, **given: object) -> Answer:
         submission = Submission(given.pop("agent", "claude"), tool, **given)  # type: ignore[arg-type]
-        answer = await (await self.engine.submit(submission)).answered(10)
+        answer = await (await self.engine.submit(submission)).answered(HANGS)
         assert answer is not None
         return answer
 
     async def create(self, submission: Submission = CREATE) -> str:
-        answer = await (await self.engine.submit(submission)).answered(10)
+        answer = await (await self.engine.submit(submission)).answered(HANGS)
         assert answer is not None and answer.facts is not None, answer
         return str(answer.facts["sandbox_id"])
 
@@ -206,7 +206,7 @@ async def test_a_link_made_between_approval_and_use_is_not_followed(house: House
     (workspace / "d").symlink_to(outside)
     question = house.engine.desk.waiting()[0]
     house.engine.answer(question.request_id, question.digest, Verdict.APPROVED, "")
-    answer = await ticket.answered(10)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.FAILED
     assert "link" in answer.text()
     assert not list(outside.iterdir())
@@ -223,7 +223,7 @@ async def test_nothing_done_in_a_kept_sandbox_is_remembered(house: House) -> Non
     with pytest.raises(KnownError, match="may have changed"):
         await house.engine.remembering.add(question.request_id, question.digest, Choice(Subject.EXACT, uses=1))
     house.engine.answer(question.request_id, question.digest, Verdict.DENIED, "")
-    await ticket.answered(10)
+    await ticket.answered(HANGS)
 
 
 async def test_limits_are_those_of_the_sandbox(house: House) -> None:
@@ -263,7 +263,7 @@ async def test_sandboxes_that_are_being_made_count_too(house: House, monkeypatch
 
     monkeypatch.setattr(LocalSandbox, "open", slow)
     tickets = [await house.engine.submit(CREATE) for _ in range(5)]
-    answers = await asyncio.gather(*(ticket.answered(10) for ticket in tickets))
+    answers = await asyncio.gather(*(ticket.answered(HANGS) for ticket in tickets))
     assert sum(answer is not None and answer.status is Status.FINISHED for answer in answers) == 2
 
 
@@ -291,7 +291,7 @@ async def test_it_is_removed_when_its_time_is_over_whatever_runs_in_it(house: Ho
     one = house.engine.sandboxes._open[id]
     one.ends_for_good = 0.0
     house.engine.sandboxes._wind(one, in_use=True)
-    answer = await ticket.answered(10)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.FAILED
     assert answer.result is not None and "destroyed" in answer.result.error
     await house.until(lambda: not house.engine.sandboxes.listed())
@@ -323,7 +323,7 @@ async def missed(house: House, id: str) -> Ticket:
     ticket = await house.engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "1", sandbox_id=id))
     await house.until(lambda: house.engine.desk.position(ticket.request_id))
     house.engine.desk._expire(ticket.request_id)
-    assert await ticket.answered(5) is not None
+    assert await ticket.answered(HANGS) is not None
     return ticket
 
 
@@ -385,7 +385,7 @@ async def test_files_of_one_folder_and_ending_are_remembered_for_one_sandbox(hou
     grant = await house.engine.remembering.add(question.request_id, question.digest, choice)
     assert (grant.pattern, grant.sandbox) == ("data/*.csv", id)
     house.engine.answer(question.request_id, question.digest, Verdict.DENIED, "")
-    await ticket.answered(10)
+    await ticket.answered(HANGS)
     house.says = Verdict.DENIED
     again = await house.call(Tool.CODE_READ_FILE, sandbox_id=id, file_path="/workspace/data/b.csv")
     assert again.decision.by is Decider.GRANT
@@ -414,7 +414,7 @@ async def test_what_is_written_is_weighed_whatever_was_remembered(house: House) 
     question = house.engine.desk.waiting()[0]
     await house.engine.remembering.add(question.request_id, question.digest, Choice(Subject.FILES, uses=50))
     house.engine.answer(question.request_id, question.digest, Verdict.APPROVED, "")
-    await ticket.answered(10)
+    await ticket.answered(HANGS)
     house.says = Verdict.DENIED
     for content, given, decider in (
         ("two", {}, Decider.GRANT),

@@ -14,6 +14,7 @@ from runner.model.events import RequestArrived
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from tests.engine.test_kept_sandboxes import house
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from runner.model.answer import Answer
@@ -93,7 +94,7 @@ async def test_a_file_that_was_changed_meanwhile_does_not_run(house: House, chan
         await house.until(ticket.position)
         (question,) = (one for one in house.engine.desk.waiting() if one.request_id == ticket.request_id)
         house.engine.answer(question.request_id, question.digest, Verdict.APPROVED, "")
-        answer = await ticket.answered(10)
+        answer = await ticket.answered(HANGS)
         assert answer is not None and answer.result is not None
     assert why in answer.result.error and answer.result.stdout == ""
     assert await refused(house, id, "python3 main.py") is Level.CRITICAL, "what is there now is not known"

@@ -19,6 +19,7 @@ from runner.model.request import ClientTool, Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from tests.engine.test_engine import HELLO, Stage
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -77,7 +78,7 @@ async def test_what_waits_when_an_agent_is_paused_may_still_be_answered_and_what
     for run in stage.sandbox.runs:
         run.finish("done\n")
     for ticket in (running, waiting):
-        answer = await ticket.answered(5)
+        answer = await ticket.answered(HANGS)
         assert answer is not None and answer.result is not None and answer.result.stdout == "done\n"
 
 
@@ -93,10 +94,10 @@ async def test_nothing_of_a_paused_agent_starts_unasked(stage: Stage, by: str) -
         approve(stage, first)
         await stage.until(lambda: stage.sandbox.runs)
         stage.sandbox.runs.pop().finish()
-        await first.answered(5)
+        await first.answered(HANGS)
     ticket = await stage.engine.submit(HELLO)
     stage.engine.parts.agents.pause("claude")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.DENIED
     assert "paused this agent" in answer.decision.reason and answer.decision.by is Decider.ENGINE
     assert stage.sandbox.runs == []
@@ -141,7 +142,7 @@ async def test_open_questions_that_are_not_allowed_any_more_are_denied_and_other
     python = await stage.asked()
     shell = await stage.asked(replace(HELLO, language=Language.SHELL, code="echo hello"))
     await stage.engine.membership.allow("claude", Allowance(languages=("shell",)))
-    answer = await python.answered(5)
+    answer = await python.answered(HANGS)
     assert answer is not None and answer.status is Status.DENIED
     assert answer.decision.reason == "The person lets this agent use shell only, not python."
     assert approve(stage, shell) == ""
@@ -159,7 +160,7 @@ async def test_an_approval_that_comes_after_a_limit_does_not_count(stage: Stage)
 async def test_what_would_happen_says_what_the_agent_may_not_do(stage: Stage) -> None:
     ticket = await stage.approved()
     stage.sandbox.runs[0].finish()
-    await ticket.answered(5)
+    await ticket.answered(HANGS)
     await stage.engine.membership.allow("claude", Allowance(languages=("shell",)))
     told = await stage.engine.hindsight.explain_past(ticket.request_id)
     assert "use shell only" in " ".join(step.said for step in told.steps)
@@ -175,7 +176,7 @@ async def test_a_renamed_agent_leaves_everything_behind_but_its_token(stage: Sta
     await engine.membership.rename("codex", "codex-work")
     with pytest.raises(KnownError, match="renamed to codex-work"):
         await engine.submit(mine)
-    answers = [await ticket.answered(5) for ticket in (waiting, running)]
+    answers = [await ticket.answered(HANGS) for ticket in (waiting, running)]
     assert answers[0] is not None and answers[0].status is Status.WITHDRAWN
     assert answers[0].decision.reason == "The agent was renamed to codex-work."
     assert not engine.parts.configuration.grants.all() and not engine.modes.now.agent

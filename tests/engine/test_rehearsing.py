@@ -32,6 +32,7 @@ from runner.policy.grants import Choice, Subject
 from runner.system.places import resources
 from tests.doubles import HeldSandbox
 from tests.engine.test_engine import HELLO, Stage
+from tests.patience import HANGS
 from tests.recorded import record_in
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ async def test_the_agent_gets_exactly_the_outcome_that_was_shown(stage: Rehearsa
     await stage.switch_on()
     ticket, outcome = await stage.rehearsed()
     assert stage.hand_over(ticket, outcome) == ""
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.FINISHED
     assert answer.text() == f"hello\n{SAID}" and answer.structured()["rehearsed"] == SAID
     assert len(stage.sandbox.runs) == 1
@@ -132,7 +133,7 @@ async def test_a_denial_keeps_all_of_it_from_the_agent(stage: RehearsalStage) ->
     await stage.switch_on()
     ticket, _ = await stage.rehearsed(stdout="the secret of the run\n")
     stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.DENIED, "no")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.DENIED and answer.result is None
     said = json.dumps([answer.text(), answer.structured(), answer.details()])
     assert "secret" not in said and "Nothing was run" not in said and WITHHELD in said
@@ -163,7 +164,7 @@ async def test_what_is_approved_for_real_runs_and_ends_the_rehearsal(stage: Rehe
     await stage.until(lambda: len(stage.sandbox.runs) == 2)
     assert (await rehearsal.finished()).outcome is Outcome.KILLED
     stage.sandbox.runs[1].finish("for real\n")
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.text() == "for real"
     kinds = stage.phases(ticket.request_id)
     assert "running" in kinds and "rehearsed" not in kinds and "rehearsal-ended" in kinds
@@ -224,7 +225,7 @@ async def test_whatever_ends_the_question_ends_the_rehearsal(stage: RehearsalSta
         assert stage.last(ticket).phase is RehearsalPhase.NONE and stage.last(ticket).why
         assert stage.engine.desk.position(ticket.request_id)  # it is an ordinary question now
     else:
-        answer = await ticket.answered(5)
+        answer = await ticket.answered(HANGS)
         assert answer is not None and answer.result is None and answer.status is not Status.FINISHED
         assert answer.decision.reason in (LATE, STOPPED) or how not in ("expiry", "stop all")
     assert ticket.case.rehearsal is None
@@ -249,7 +250,7 @@ async def test_a_lockdown_between_the_click_and_the_answer_hands_nothing_over(st
     ticket, outcome = await stage.rehearsed()
     assert stage.hand_over(ticket, outcome) == ""
     await stage.engine.modes.lock()
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.result is None and "hello" not in answer.text()
     assert "released" not in stage.phases(ticket.request_id)
 
@@ -268,7 +269,7 @@ async def test_what_cannot_be_recorded_is_neither_shown_nor_handed_over(
 
     monkeypatch.setattr(stage.engine._recorder, "append", failing)
     assert stage.hand_over(first, outcome) == ""
-    answer = await first.answered(5)
+    answer = await first.answered(HANGS)
     assert answer is not None and answer.status is Status.DENIED and answer.result is None
     second, run = await stage.rehearsing(replace(HELLO, code="print('second')"))
     run.finish("second\n")
@@ -389,7 +390,7 @@ async def test_what_a_person_remembered_runs_and_is_not_rehearsed(stage: Rehears
     again = await stage.engine.submit(HELLO)
     await stage.until(lambda: len(stage.sandbox.runs) == 2)
     stage.sandbox.runs[1].finish("by grant\n")
-    answer = await again.answered(5)
+    answer = await again.answered(HANGS)
     assert answer is not None and answer.decision.by is Decider.GRANT and answer.text() == "by grant"
     assert not stage.moves(again)
 
@@ -400,7 +401,7 @@ async def test_identical_calls_join_one_rehearsal_and_get_one_outcome(stage: Reh
     joined = await stage.engine.submit(replace(HELLO, may_join=True))
     assert joined.request_id == ticket.request_id and len(stage.sandbox.runs) == 1
     assert stage.hand_over(ticket, outcome) == ""
-    assert await joined.answered(5) is await ticket.answered(5)
+    assert await joined.answered(HANGS) is await ticket.answered(HANGS)
 
 
 async def test_closing_ends_it_and_the_next_start_shows_no_old_outcome(tmp_path: Path) -> None:

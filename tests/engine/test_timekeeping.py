@@ -19,6 +19,7 @@ from runner.settings.loading import load
 from runner.system.clock import SleepGauge
 from runner.system.places import Places
 from tests.doubles import HeldSandbox
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -95,7 +96,7 @@ async def test_a_question_expires_while_the_machine_sleeps(machine: Machine) -> 
     assert "no longer open" in refused
     machine.sleep(0.0)
     for ticket in (first, second):
-        answer = await ticket.answered(10)
+        answer = await ticket.answered(HANGS)
         assert answer is not None and answer.decision.verdict is Verdict.EXPIRED
 
 
@@ -110,7 +111,7 @@ async def test_a_question_is_asked_on_after_a_short_sleep(machine: Machine) -> N
 async def test_a_late_approval_ends_while_the_machine_sleeps(machine: Machine) -> None:
     ticket = await machine.asked()
     machine.sleep(601)
-    await ticket.answered(10)
+    await ticket.answered(HANGS)
     assert await machine.engine.late.arm(ticket.request_id, ticket.case.request.digest) == ""
     machine.sleep(late_approval.ARMED_SECONDS / 2)
     assert len(machine.engine.late._armed) == 1

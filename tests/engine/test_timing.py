@@ -87,7 +87,7 @@ async def test_a_run_is_stopped_while_its_sandbox_starts(stage: SlowStage) -> No
     await stage.slow.starting.wait()
     stage.engine.runs.stop(ticket.request_id, "No, not that.")
     stage.slow.go.set()
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.result is not None
     assert answer.result.outcome is Outcome.KILLED
     assert "No, not that." in answer.result.error
@@ -105,7 +105,7 @@ async def test_a_run_is_paused_while_its_sandbox_starts(stage: SlowStage) -> Non
     stage.engine.runs.hold_all(False)
     assert not stage.slow.runs[0].still
     stage.slow.runs[0].finish()
-    assert await ticket.answered(5) is not None
+    assert await ticket.answered(HANGS) is not None
 
 
 async def test_stop_all_ends_a_request_whose_assessment_is_being_written(stage: SlowStage) -> None:
@@ -118,7 +118,7 @@ async def test_stop_all_ends_a_request_whose_assessment_is_being_written(stage: 
 
     stage.engine.listen(stop)
     ticket = await stage.engine.submit(HELLO)
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.result is not None
     assert (answer.result.outcome, answer.result.error) == (Outcome.KILLED, "Stop. Nothing was run.")
     assert stage.slow.runs == []
@@ -149,7 +149,7 @@ async def test_no_sandbox_is_kept_that_opened_after_the_end_of_its_approval(stag
         case _:
             stage.engine.withdraw(ticket.request_id)
     stage.slow.go.set()
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.facts is None
     assert stage.engine.sandboxes.listed() == ()
     assert [session.closed for session in stage.slow.sessions] == [True]
@@ -167,7 +167,7 @@ async def test_the_ledger_is_sealed_although_a_kept_sandbox_does_not_close(
     await stage.engine.start(gateway=False)
     stage.slow.go.set()
     ticket = await stage.engine.submit(CREATE)
-    assert await ticket.answered(5) is not None
+    assert await ticket.answered(HANGS) is not None
     monkeypatch.setattr(HeldSession, "close", broken)
     async with asyncio.timeout(HANGS):
         await stage.engine.close("over")
@@ -231,7 +231,7 @@ async def test_an_approval_without_asking_ends_when_the_rules_no_longer_give_it(
     (stage.places.config / "rules.yaml").write_text("rules: [{name: worse, level: CRITICAL}]")
     stage.engine.reload()
     stage.slow.go.set()
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None
     assert stage.slow.runs == []
     assert stage.engine.sandboxes.listed() == ()

@@ -154,7 +154,7 @@ async def test_closing_tells_everybody(house: House, era: str) -> None:
         others = [{**PRINT, "code": f"print({number})"} for number in range(3)]
         asking = [spawn("ask", client.call_tool("code_execute", other)) for other in others]
         await house.until(lambda: len(house.engine.desk.waiting()) == 3)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(10):
             await house.engine.close("Assent was closed.")
             asked, ran = await asyncio.gather(*asking), await running
     for result in asked:

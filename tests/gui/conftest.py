@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from app.cards import Cards
 from app.chrome.frame import Frame
@@ -20,12 +21,12 @@ from runner.system.places import Places
 from tests.gui import feed
 from tests.gui.elapse import rest
 from tests.gui.loop import in_loop
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from PySide6.QtWidgets import QApplication
-    from pytestqt.qtbot import QtBot
 
     from app.review.page import RequestPage
     from app.review.panel import ReviewPanel
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 
 HERE = Path(__file__).parent
+for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitActive, QtBot.waitExposed):
+    # Not the usual five seconds, which a window on a busy machine may need to be painted.
+    wait.__kwdefaults__ = {**(wait.__kwdefaults__ or {}), "timeout": round(HANGS * 1000)}
 NO_MATTER = "This plugin does not support"
 """What Qt's screenless platform says of every dialog and popup."""
 

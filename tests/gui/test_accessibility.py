@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from jeepney import MessageType
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAccessible, QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -155,17 +155,40 @@ def stage(qtbot: QtBot, look: Look, places: Places) -> Iterator[Stage]:
     made.close()
 
 
+# A look is changed while there is no window: changing every page of one takes seconds. So `qtbot`, which closes the
+# windows, comes after what changes the look, and goes before it.
+
+
+@pytest.fixture(params=[Theme.LIGHT, Theme.DARK], ids=str)
+def theme(request: pytest.FixtureRequest, look: Look) -> Iterator[Theme]:
+    look.choose(request.param)
+    yield request.param
+    _windows_gone()
+    look.choose(Theme.LIGHT)
+
+
 @pytest.fixture
-def large(qtbot: QtBot, qapp: QApplication, look: Look, places: Places) -> Iterator[Stage]:
-    """The same at 200 % text."""
+def double(qapp: QApplication, look: Look) -> Iterator[Look]:
+    """A look with 200 % text."""
     double = Look(qapp, Theme.LIGHT, 2.0)
-    made = Stage(qtbot, double, places)
-    yield made
-    made.close()
+    yield double
+    _windows_gone()
     look._tokens = None
     qapp.setFont(look.font())
     look.choose(Theme.LIGHT)
     double.deleteLater()
+
+
+def _windows_gone() -> None:
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture
+def large(double: Look, qtbot: QtBot, places: Places) -> Iterator[Stage]:
+    """The stage at 200 % text."""
+    made = Stage(qtbot, double, places)
+    yield made
+    made.close()
 
 
 # ---- for those who hear it ----
@@ -323,20 +346,18 @@ def test_reason_and_dialogs_are_gone_through_as_they_are_read(stage: Stage) -> N
     dialog.reject()
 
 
-def test_the_focus_can_be_seen_in_both_themes(stage: Stage, look: Look) -> None:
+def test_the_focus_can_be_seen_in_both_themes(theme: Theme, look: Look, stage: Stage) -> None:
+    assert look.dark is (theme is Theme.DARK)
     unseen = set()
-    for theme in (Theme.LIGHT, Theme.DARK):
-        look.choose(theme)
-        known: set[tuple[object, ...]] = set()
-        for name, top in stage.tour():
-            for widget in top.findChildren(QWidget):
-                kind = (type(widget).__name__, widget.property("kind"), widget.property("checked"))
-                if kind not in known and reachable(widget):
-                    known.add(kind)
-                    if changed(top, widget) < SEEN:
-                        unseen.add((str(theme), name, *kind))
-        assert len(known) > 20
-    look.choose(Theme.LIGHT)
+    known: set[tuple[object, ...]] = set()
+    for name, top in stage.tour():
+        for widget in top.findChildren(QWidget):
+            kind = (type(widget).__name__, widget.property("kind"), widget.property("checked"))
+            if kind not in known and reachable(widget):
+                known.add(kind)
+                if changed(top, widget) < SEEN:
+                    unseen.add((name, *kind))
+    assert len(known) > 20
     assert unseen == set()
 
 

@@ -308,7 +308,9 @@ def test_a_question_is_shown_and_stays_and_sounds_when_half_of_its_time_has_pass
 ) -> None:
     desk.ask(window=0.4)
     first = notified(bus)
-    assert (first["title"], first["lasting"]) == ("A request by claude-code, 1 s left", 8000)
+    # Of a window of 0.4 s: a machine that is busy needs some of it until it says so.
+    assert first["title"] in ("A request by claude-code, 1 s left", "A request by claude-code, 0 s left")
+    assert first["lasting"] == 8000
     assert first["hints"]["suppress-sound"] == ("b", True) and "sound-name" not in first["hints"]
     desk.qtbot.waitUntil(lambda: not bus.calls.empty())
     again = notified(bus)

@@ -142,7 +142,7 @@ async def test_a_client_that_hangs_up_withdraws_its_question(engine: Engine, era
             await asyncio.sleep(0.01)
     ticket = engine.ticket("claude", person.asked[0])
     assert ticket is not None
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.decision.verdict is Verdict.WITHDRAWN
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import h11
 import pytest
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.model.result import Result
+    from runner.network.loop import NetworkLoop
 
 ROOT = Path(__file__).resolve().parents[2]
 USER_SCRIPT = '''
@@ -160,3 +164,23 @@ def test_certificates_are_those_that_programs_here_are_configured_with(tmp_path:
     assert bundle({"REQUESTS_CA_BUNDLE": str(named)}) == named.read_bytes()
     assert bundle({"SSL_CERT_FILE": str(tmp_path / "missing"), "CURL_CA_BUNDLE": str(named)}) == named.read_bytes()
     assert b"PRIVATE KEY" not in bundle({"SSL_CERT_FILE": str(secret)})
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("turns", range(6))
+async def test_a_connection_that_comes_as_the_run_ends_is_closed(turns: int) -> None:
+    """In whatever turn of the loop it ends: one that is let go of without a word is a warning."""
+    way = LocalDoors(Gate(()), cast("NetworkLoop", None))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        way._spawn("proxy", way._accept(listener, 0))
+        await asyncio.sleep(0)
+        with socket.create_connection(listener.getsockname(), 10) as client:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await way._end()
+            listener.close()
+            gc.collect()
+            with contextlib.suppress(ConnectionResetError):
+                assert client.recv(1) == b""
+    assert way._room._value == doors.MOST_STREAMS

@@ -390,7 +390,7 @@ async def test_files_that_run_out_all_the_same(stage: Stage) -> None:
     acceptor = stage.gateway._acceptor
     assert acceptor is not None
     acceptor._listener = without = WithoutFiles(acceptor._listener)  # type: ignore[assignment]
-    async with asyncio.timeout(5), stage.http() as http:
+    async with asyncio.timeout(HANGS), stage.http() as http:
         assert (await post(http, stage, call(PRINT))).status_code == 200
     assert without.failures == 0
 
@@ -429,7 +429,7 @@ async def test_the_rest_of_a_strangers_message_is_taken_after_the_answer(stage: 
     """Closed at once, the connection would be reset while the client still sends, and the answer lost."""
     body_of_it = b" " * (3 << 20)
     message = posted(stage.headers(Host=stage.host, Authorization="Bearer assent_guess"), body_of_it)
-    async with stage.dialed() as (reader, writer), asyncio.timeout(4):
+    async with stage.dialed() as (reader, writer), asyncio.timeout(HANGS):
         writer.write(message[: -len(body_of_it)])
         assert b" 401 " in await reader.readline()
         writer.write(body_of_it)
@@ -446,7 +446,7 @@ async def test_a_token_that_is_revoked_while_a_message_arrives_counts_no_more(st
             await asyncio.sleep(0)
         stage.agents.revoke(stage.agents.all()[0].name)
         writer.write(message[-10:])
-        async with asyncio.timeout(4):
+        async with asyncio.timeout(HANGS):
             assert b" 401 " in await reader.readline()
     assert not stage.counter.tickets
 
@@ -531,6 +531,10 @@ async def test_one_agent_at_its_worst(tmp_path: Path) -> None:
             begun = time.perf_counter()
             await client.call_tool("code_sandbox_info", {})
             usual = time.perf_counter() - begun
+            begun = time.perf_counter()
+            await house.engine.modes.lock()
+            usual_lock = time.perf_counter() - begun
+            await house.engine.modes.guard()
         flood = await asyncio.create_subprocess_exec(*hostile.command(house), stdin=PIPE)
         assert flood.stdin is not None
         flood.stdin.write(hostile.messages(house))
@@ -555,7 +559,7 @@ async def test_one_agent_at_its_worst(tmp_path: Path) -> None:
                 await asyncio.sleep(0.01)
         # Generous, for machines that do other work; `make bench ARGS=hostile` holds the goals themselves.
         assert took < 4 * CALL_SECONDS + 10 * usual
-        assert locked < 4 * LOCKDOWN_SECONDS + 10 * floor.worst
+        assert locked < 4 * LOCKDOWN_SECONDS + 10 * max(usual_lock, floor.worst)
         assert found.worst < 4 * LOCKDOWN_SECONDS + 10 * floor.worst
 
 

@@ -14,6 +14,7 @@ from runner.policy.grants import Choice, Subject
 from tests.approval.conftest import stage
 from tests.approval.test_remembering import READING, denied, remember, unasked
 from tests.engine.test_engine import HELLO, Stage
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from runner.sandbox.contract import Readiness
@@ -45,7 +46,7 @@ async def test_nothing_runs_when_a_protection_goes_after_the_approval(
 
     monkeypatch.setattr(stage.sandbox, "check", less)
     assert stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "") == ""
-    answer = await ticket.answered(5)
+    answer = await ticket.answered(HANGS)
     assert answer is not None and answer.result is not None
     assert answer.result.outcome is Outcome.ENGINE_LOST and stage.sandbox.runs == []
     assert "is gone: a wall of cards" in answer.result.error

@@ -49,7 +49,7 @@ async def approved(engine: Engine) -> Answer:
             await asyncio.sleep(0)
     digest = engine.desk.waiting()[0].digest
     assert engine.answer(ticket.request_id, digest, Verdict.APPROVED, "") == ""
-    answer = await ticket.answered(20)
+    answer = await ticket.answered(HANGS)
     assert answer is not None
     return answer
 
@@ -137,7 +137,7 @@ def test_runs_share_one_budget_and_their_artifacts_are_made_one_at_a_time(
                 for run in sandbox.runs:
                     run.finish("hello")
                 for ticket in tickets:
-                    assert await ticket.answered(10) is not None
+                    assert await ticket.answered(HANGS) is not None
             assert all(run.transcript.text(Stream.OUT)[0] == "" for run in sandbox.runs)
         finally:
             await engine.close("over")

@@ -24,6 +24,7 @@ from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from tests import container_engine
 from tests.engine.test_engine import HELLO, Stage
+from tests.patience import HANGS
 from tests.recorded import record_in
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ async def test_it_reaches_nothing_and_tells_the_agent_nothing(
         assert [one.read_text() for one in drafts] == ["kept from the agent"]
         digest = ticket.case.request.digest
         assert stage.engine.answer(ticket.request_id, digest, Verdict.DENIED, "no") == ""
-        answer = await ticket.answered(5)
+        answer = await ticket.answered(HANGS)
         assert answer is not None
         told = json.dumps([answer.text(), answer.structured(), answer.details()])
         assert not [one for one in ("THE OUTPUT", "left.txt", "leak.example") if one in told]
@@ -134,7 +135,7 @@ async def test_the_released_files_and_output_are_those_of_the_rehearsal(tmp_path
         code = "import uuid\nname = str(uuid.uuid4())\nopen('a.txt', 'w').write(name)\nprint(name)\nresult = name"
         ticket, shown = await stage.outcome(code)
         assert stage.engine.hand_over(ticket.request_id, ticket.case.request.digest, shown.digest) == ""
-        answer = await ticket.answered(10)
+        answer = await ticket.answered(HANGS)
         assert answer is not None and answer.result is not None
         name = shown.result.stdout.strip()
         assert (answer.result.stdout.strip(), answer.result.value) == (name, name)
@@ -176,7 +177,7 @@ async def test_lockdown_kills_the_processes_of_a_rehearsal(tmp_path: Path) -> No
         assert run is not None
         await stage.engine.modes.lock()
         assert (await asyncio.wait_for(run.finished(), 10)).outcome is Outcome.KILLED
-        answer = await ticket.answered(5)
+        answer = await ticket.answered(HANGS)
         assert answer is not None and answer.result is None
         await stage.until(lambda: not stage.engine.runs.rehearsals._active)
 

@@ -160,18 +160,18 @@ class LocalDoors:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = spawn(f"sandbox's {name}", work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _accept(self, listener: socket.socket, port: int) -> None:
         """Take connections; those to `port` are for the name whose address they go to, 0 is the proxy's own."""
-        loop = asyncio.get_running_loop()
         while True:
             await self._room.acquire()
             try:
-                connection, _ = await loop.sock_accept(listener)
+                connection = await _accepted(listener)
             except OSError:
                 self._room.release()
                 await asyncio.sleep(AGAIN_SECONDS)
@@ -179,8 +179,14 @@ class LocalDoors:
             except asyncio.CancelledError:
                 self._room.release()
                 raise
-            self._spawn("connection", self._serve(connection, port))
+            # Not in the task itself, which does nothing at all where it is cancelled before its first turn.
+            task = self._spawn("connection", self._serve(connection, port))
+            task.add_done_callback(functools.partial(self._served, connection))
             await asyncio.sleep(0)  # as when reading
+
+    def _served(self, connection: socket.socket, _task: asyncio.Task[None]) -> None:
+        connection.close()
+        self._room.release()
 
     async def _serve(self, connection: socket.socket, port: int) -> None:
         try:
@@ -194,9 +200,6 @@ class LocalDoors:
                 await self._gate.serve(pipe, f"{name}:{port}")
         except OSError:  # it has gone already
             pass
-        finally:
-            connection.close()
-            self._room.release()
 
     async def _answer(self, server: socket.socket) -> None:
         loop = asyncio.get_running_loop()
@@ -206,6 +209,20 @@ class LocalDoors:
                 if answer := self._names.answer(query):
                     await loop.sock_sendto(server, answer, asker)
             await asyncio.sleep(0)
+
+
+async def _accepted(listener: socket.socket) -> socket.socket:
+    """Return the next connection. `loop.sock_accept` loses one that comes while its caller is cancelled."""
+    loop = asyncio.get_running_loop()
+    while True:
+        with contextlib.suppress(BlockingIOError, InterruptedError):
+            return listener.accept()[0]
+        readable = asyncio.Event()
+        loop.add_reader(listener, readable.set)
+        try:
+            await readable.wait()
+        finally:
+            loop.remove_reader(listener)
 
 
 def _made_and_closed(space: int, places: list[tuple[str, int]]) -> list[socket.socket]:
