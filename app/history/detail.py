@@ -66,6 +66,13 @@ NOT_SHOWN = (
 _DOT = " \N{MIDDLE DOT} "
 
 
+def _try_button() -> QPushButton:
+    button = QPushButton("Test rules")
+    button.setToolTip("Test this request against the current rules; runs nothing")
+    button.setAutoDefault(False)
+    return button
+
+
 class Detail(QFrame):
     """Shows one record at a time; more of the same request changes only what is new."""
 
@@ -96,10 +103,7 @@ class Detail(QFrame):
         self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.outcome.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self.copy = CopyButton("Copy code", "Copy the code")
-        self.try_now = QPushButton("Test rules")
-        self.try_now.setToolTip("Test this request against the current rules; runs nothing")
-        self.try_now.setAutoDefault(False)
-        self.try_now.clicked.connect(self._try)
+        self.try_now = _try_button()
         self.code = CodeView(look)
         self.output = OutputView(look)
         self.timeline = RunTimeline(look)
@@ -125,6 +129,7 @@ class Detail(QFrame):
         self._connect()
 
     def _connect(self) -> None:
+        self.try_now.clicked.connect(self._try)
         self.timeline.pointed.connect(self._point_at_line)
         self.output.pane.line_pressed.connect(self._point_at_moment)
         self.tabs.currentChanged.connect(self._tab_chosen)
