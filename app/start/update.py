@@ -63,6 +63,13 @@ LATER = (
     "tomlkit",
     "tomlkit.exceptions",
     "yaml",
+    "runner.risk.javascript.program",
+    "runner.risk.python.program",
+    "runner.risk.python.python2",
+    "runner.risk.rules.written",
+    "runner.risk.run_yaml",
+    "runner.risk.shell.script",
+    "runner.risk.sql",
 )
 """Modules that the console imports only when they are wanted: after an update that would be other code than the rest.
 
