@@ -19,6 +19,14 @@ HEADER_SECONDS = 5.0
 """Time for the head of a message, for a valid token since the connection was opened, and for the rest of a message
 that was answered before its end. Clients on this machine send a head in one piece; uvicorn itself has no limit.
 """
+IDLE_SECONDS = 120
+"""Time for which a connection stays open between two messages.
+
+Longer than clients reuse one (httpx 5 s, Go and reqwest 90 s): a message sent at the moment at which the server closes
+the connection is lost, and clients do not send a call twice.
+"""
+LATE_SECONDS = 1.0
+"""How late a time limit may be noticed. Beyond, this process was held up, and what was sent is not yet read."""
 MOST_OF_ONE_AGENT = 128
 """Connections of one agent up to which they stay open between two messages; others are closed after each.
 
@@ -34,7 +42,7 @@ class Connections:
     def __init__(self, most: int) -> None:
         self._most = most
         self._of_one_agent = min(MOST_OF_ONE_AGENT, most // 4)
-        self._open: set[Connection] = set()
+        self._open: dict[Connection, None] = {}
         self._strangers: dict[Connection, None] = {}
         self._agents: Counter[str] = Counter()
 
@@ -45,15 +53,17 @@ class Connections:
         """Return whether one more may be opened, beside those that are `arriving`; close an old one where needed."""
         if len(self._open) + arriving < self._most:
             return True
-        if not self._strangers:
+        # The oldest without a token; else one that is not in use, of the agent that has most of them.
+        idle = (one for one in self._open if one.is_idle())
+        least = next(iter(self._strangers), None) or max(idle, key=lambda one: self._agents[one.agent], default=None)
+        if least is None:
             return False
-        oldest = next(iter(self._strangers))
-        self.remove(oldest)
-        oldest.transport.abort()
+        self.remove(least)
+        least.transport.abort()
         return True
 
     def add(self, connection: Connection) -> None:
-        self._open.add(connection)
+        self._open[connection] = None
         self._strangers[connection] = None
 
     def recognize(self, connection: Connection, agent: str) -> None:
@@ -65,7 +75,7 @@ class Connections:
 
     def remove(self, connection: Connection) -> None:
         if connection in self._open:
-            self._open.discard(connection)
+            del self._open[connection]
             self._strangers.pop(connection, None)
             self._forget(connection.agent)
 
@@ -150,10 +160,32 @@ class Connection(H11Protocol):
     def _answered_early(self) -> bool:
         return self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
 
+    def is_idle(self) -> bool:
+        """Return whether it waits for its next message."""
+        return self.cycle is not None and self.cycle.response_complete and not self._within_head()
+
+    def timeout_keep_alive_handler(self) -> None:
+        # uvicorn starts this timer right after each answer.
+        if self._is_late(self.timeout_keep_alive_task):
+            self.timeout_keep_alive_task = self.loop.call_later(IDLE_SECONDS, self.timeout_keep_alive_handler)
+        else:
+            super().timeout_keep_alive_handler()
+
     def _wait(self) -> None:
         # Not restarted by each byte: the limit is for the whole.
         if self._patience is None:
-            self._patience = self.loop.call_later(HEADER_SECONDS, self.transport.close)
+            self._patience = self.loop.call_later(HEADER_SECONDS, self._out_of_time)
+
+    def _out_of_time(self) -> None:
+        late = self._is_late(self._patience)
+        self._patience = None
+        if late:
+            self._wait()
+        else:
+            self.transport.close()
+
+    def _is_late(self, timer: asyncio.TimerHandle | None) -> bool:
+        return timer is not None and self.loop.time() - timer.when() > LATE_SECONDS
 
     def _stop_waiting(self) -> None:
         if self._patience is not None:

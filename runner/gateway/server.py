@@ -26,6 +26,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, ImageContent, ListToolsRes
 
 from runner.gateway import catalog, door, origin, sessions
 from runner.gateway.acceptor import Acceptor
+from runner.gateway.connection import IDLE_SECONDS
 from runner.gateway.guard import ARGUMENTS, CALLER, Doorway, Guard
 from runner.gateway.limits import CallLimits, Terms
 from runner.gateway.tools import Tools, UnknownTool
@@ -266,6 +267,7 @@ def _config(app: Guard) -> uvicorn.Config:
         server_header=False,
         date_header=False,
         proxy_headers=False,
+        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=1,
     )
 

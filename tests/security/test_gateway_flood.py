@@ -410,6 +410,50 @@ async def test_the_oldest_stranger_makes_room(tmp_path: Path, monkeypatch: pytes
         assert len(stage.gateway._acceptor.connections) <= 20
 
 
+async def test_an_agent_that_left_its_connections_open_makes_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where all are agents' and each is one that may stay, the one that has most of them loses an idle one."""
+    monkeypatch.setattr("runner.gateway.server.MOST_CONNECTIONS", 8)
+    monkeypatch.setattr(connection.Connections, "may_stay", lambda self, one: True)
+    async with staged(tmp_path) as stage, AsyncExitStack() as stack:
+        message = posted(stage.headers(Host=stage.host, Mcp_Name="code_sandbox_info"), call({}, "code_sandbox_info"))
+        bearer = f"Bearer {stage.agents.add('other')}"
+        other = posted(
+            stage.headers(Host=stage.host, Authorization=bearer, Mcp_Name="code_sandbox_info"),
+            call({}, "code_sandbox_info"),
+        )
+        lines = []
+        for sent in (other, *[message] * 7):
+            reader, writer = await stack.enter_async_context(stage.dialed())
+            writer.write(sent)
+            await reader.readuntil(b"\r\n\r\n")
+            lines.append(reader)
+        async with stage.http() as http, asyncio.timeout(HANGS):
+            assert (await post(http, stage, b"")).status_code == 400
+            await lines[1].read()
+        assert [line.at_eof() for line in lines] == [False, True, *[False] * 6]
+
+
+def hold_up() -> None:
+    """Keep the loop from everything for longer than its time limits."""
+    time.sleep(0.2)
+
+
+async def test_a_console_that_was_held_up_closes_no_connection(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was sent meanwhile is not yet read: a computer that slept or was busy has missed it, not the agent."""
+    monkeypatch.setattr(connection, "HEADER_SECONDS", 0.05)
+    monkeypatch.setattr(connection, "LATE_SECONDS", 0.05)
+    async with stage.dialed() as (reader, writer), asyncio.timeout(HANGS):
+        while not stage.gateway._acceptor.connections:  # type: ignore[union-attr]
+            await asyncio.sleep(0)
+        hold_up()
+        writer.write(
+            posted(stage.headers(Host=stage.host, Mcp_Name="code_sandbox_info"), call({}, "code_sandbox_info"))
+        )
+        assert b" 200 " in await reader.readuntil(b"\r\n")
+
+
 async def test_a_connection_that_is_closed_after_an_answer_says_so(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
