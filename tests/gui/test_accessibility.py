@@ -36,6 +36,7 @@ from runner.model.assessment import Level
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
 from tests.gui import feed, record, shots
+from tests.gui.seeing import to_the_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -455,8 +456,7 @@ def test_large_text_leaves_the_decision_within_reach(large: Stage) -> None:
     large.qtbot.waitUntil(lambda: in_sight(deciding.review.page.foot.approve))
     assert approved(large) == []
     reveal(code)
-    code.verticalScrollBar().setValue(code.verticalScrollBar().maximum())
-    large.qtbot.waitUntil(lambda: code.is_seen_to_end)
+    to_the_end(large.qtbot, code, lambda: code.is_seen_to_end)
     reveal(deciding.review.page.foot)
     large.qtbot.waitUntil(deciding.review.page.foot.approve.isEnabled)
     QTest.keyClick(code, Qt.Key.Key_A)

@@ -30,6 +30,7 @@ from runner.system.clock import since_boot
 from tests.audit import story
 from tests.gui import feed, record
 from tests.gui.elapse import rest
+from tests.gui.seeing import to_the_end
 from tests.recorded import record_in
 
 if TYPE_CHECKING:
@@ -525,8 +526,7 @@ def test_a_batch_shows_every_part_that_decides_and_waits_for_its_end(desk: Desk)
             assert part.text in shown
     rest_passes(desk, found)
     assert not found.yes.isEnabled()
-    found.code.verticalScrollBar().setValue(found.code.verticalScrollBar().maximum())
-    desk.qtbot.waitUntil(found.yes.isEnabled)
+    to_the_end(desk.qtbot, found.code, found.yes.isEnabled)
 
 
 def test_a_batch_names_the_file_that_would_be_written(desk: Desk) -> None:

@@ -19,6 +19,7 @@ from runner.model.rehearsal import Rehearsal, RehearsalMode, RehearsalPhase
 from runner.model.result import CapturedFile, Outcome
 from tests.gui import feed
 from tests.gui.elapse import rest
+from tests.gui.seeing import to_the_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,9 +120,7 @@ def test_a_long_outcome_is_handed_over_only_after_its_end_was_seen(desk: Desk) -
     assert not desk.page.foot.hand_over.isEnabled()
     click(desk, desk.page.foot.hand_over)
     assert not answers(desk) and "to the end" in desk.page.foot.sentence.text()
-    bar = desk.page.reading.extra.verticalScrollBar()
-    bar.setValue(bar.maximum())
-    desk.qtbot.waitUntil(desk.page.foot.hand_over.isEnabled)
+    to_the_end(desk.qtbot, desk.page.reading.extra, desk.page.foot.hand_over.isEnabled)
     click(desk, desk.page.foot.hand_over)
     assert [call[0] for call in answers(desk)] == ["hand_over"]
 
