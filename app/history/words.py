@@ -164,7 +164,7 @@ def _by_the_client(record: CaseRecord) -> Named:
 
 
 def sender(record: CaseRecord) -> Named:
-    """Return which agent sent it, what its program said of itself, and in which session."""
+    """Return which agent sent it, how its program described itself, and in which session."""
     request = record.request
     pairs = [("Agent", phrases.visible(request.agent)), ("Program", phrases.claim(request))]
     pairs += phrases.claims(request)

@@ -82,7 +82,7 @@ async def test_a_run_and_those_after_it_are_undone_and_the_agent_is_told(house: 
     await house.engine.sandboxes.undoing.undo(plan)
     assert {one.name: one.read_text() for one in workspace(house).iterdir()} == {"a": "first", "one": "1\n"}
     assert [one.number for one in runs(house)] == [1] and house.engine.sandboxes.listed()[0].put_back_to == 2
-    with pytest.raises(KnownError, match="undone already"):
+    with pytest.raises(KnownError, match="already undone"):
         await house.engine.sandboxes.undoing.undo(plan)
 
     told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
@@ -208,7 +208,7 @@ async def test_an_undo_that_fails_changes_nothing_or_says_so(house: House, monke
     told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
     assert "Note:" not in told.text()
     monkeypatch.setattr(LocalSession, "put_back", stops)
-    with pytest.raises(KnownError, match=r"Some files may be back"):
+    with pytest.raises(KnownError, match=r"Some files may be restored"):
         await house.engine.sandboxes.undoing.undo(plan)
     told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
     assert "failed partway" in told.text()

@@ -75,7 +75,7 @@ class DirectContainer:
         self.ends: Ends | None = None
         """The container's ends of its streams, once attached and not started yet."""
         self.feed: Feed | None = None
-        """Tells what the code in it does; None where no socket can be had for it."""
+        """Reports what the code in it does; None without a socket for it."""
         self._held = contextlib.ExitStack()
         try:
             root = self._held.enter_context(images.used(str(make["Image"])))
@@ -83,7 +83,7 @@ class DirectContainer:
             for each in (BUNDLE, STATE_FOLDER):
                 (folder / each).mkdir(mode=0o711)
             (folder / BUNDLE / "config.json").write_text(json.dumps(specification(make, root)))
-            with contextlib.suppress(OSError):  # its absence is said with each run
+            with contextlib.suppress(OSError):  # each run records its absence
                 self.feed = Feed(folder)
         except BaseException:
             self._held.close()
