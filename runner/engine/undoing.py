@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LOOK = "Look at the files before you continue."
 NOTE = "A person has put the files of this sandbox back to what they were before your run {number}{later}. {look}"
 NOTE_FAILED = "A person tried to restore earlier files of this sandbox, which failed partway. {look}"
+BUG = "Assent itself failed while putting the files back; see the fault log."
 WITHDRAWN = "A person has put the files of this sandbox back{to}. Nothing was run. Look at the files, then ask again."
 
 
@@ -79,7 +80,12 @@ class Undoing:
             await one.session.put_back(copy, self._folder, stays)
         except KnownError as error:
             why = str(error)
-        one.past.touched()
+        except Exception:
+            one.past.note = NOTE_FAILED.format(look=LOOK)
+            await self._record.note(NOT_UNDONE, shown.run.request_id, {"why": BUG, "changed": True})
+            raise
+        finally:
+            one.past.touched()  # however it ended, the copy of before is not what is there
         await one.past.look(one.session, one.left)
         if one.past.is_now(copy, stays):
             also = f" and the {len(shown.later)} after it" if shown.later else ""

@@ -202,6 +202,10 @@ async def test_an_undo_that_fails_changes_nothing_or_says_so(house: House, monke
         (workspace(house) / "one").unlink()
         raise KnownError("The disk is full.")
 
+    async def breaks(session: LocalSession, copy: WorkspaceCopy, folder: Path, left: tuple[str, ...]) -> None:
+        (workspace(house) / "d/x").unlink()
+        raise ValueError("a bug")
+
     monkeypatch.setattr(LocalSession, "put_back", refuses)
     with pytest.raises(KnownError, match=r"The disk is full.*Nothing was changed"):
         await house.engine.sandboxes.undoing.undo(plan)
@@ -212,12 +216,20 @@ async def test_an_undo_that_fails_changes_nothing_or_says_so(house: House, monke
         await house.engine.sandboxes.undoing.undo(plan)
     told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
     assert "failed partway" in told.text()
+    monkeypatch.setattr(LocalSession, "put_back", breaks)
+    broken = await house.engine.sandboxes.undoing.plan(id, first.request_id)
+    with pytest.raises(ValueError, match="a bug"):
+        await house.engine.sandboxes.undoing.undo(broken)
+    told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
+    assert "failed partway" in told.text()
     monkeypatch.undo()
+    again = await house.engine.sandboxes.undoing.plan(id, first.request_id)
+    assert again.state != broken.state, "what a failure left is looked at again"
     await undo(house, id, first)
     assert not list(workspace(house).iterdir())
     record = record_in(house.places.ledger, first.request_id)
     whys = [step.body["changed"] for step in record.steps if step.entry.kind == NOT_UNDONE]
-    assert whys == [False, True]
+    assert whys == [False, True, True]
 
 
 async def test_a_run_waits_for_the_copy_of_before_it_and_its_answer_for_none(
