@@ -38,7 +38,7 @@ KINDS = {
     "paused": "looked at by a person",
     "joined": "sent again by the agent, which got the same answer",
     "rehearsal-ended": "its rehearsal ended without an outcome",
-    "rehearsed": "its rehearsal ended, and you were shown what it did",
+    "rehearsed": "its rehearsal ended with an outcome",
     "rehearsing": "a rehearsal began, without network",
     "released": "the outcome of the rehearsal was handed over",
     "resumed": "resumed by a person",

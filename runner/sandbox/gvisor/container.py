@@ -157,14 +157,17 @@ class DirectContainer:
 
         Its share of the processor is limited once it has started: what starts it is not its own work.
         """
+        try:
+            return self._looked_at()
+        except OSError:  # its folder is just being removed; and what cannot be watched must not run on unwatched
+            self._end()
+            return True
+
+    def _looked_at(self) -> bool:
         if self._process is not None and self._process.poll() is not None:
             return True
         if self._group is not None and not self._bound and self._has_started():
-            try:
-                self._group.limit_processor(self._cores)
-            except OSError:
-                self._end()
-                return True
+            self._group.limit_processor(self._cores)
             self._bound = True
         readings = self.readings()
         memory = None if readings is None else readings.memory()
