@@ -164,7 +164,7 @@ class Cards(QObject):
         self.agents: tuple[Agent, ...] | None = None
         """None until they are known."""
         self.sandbox: Mapping[str, object] = {}
-        """What `code_sandbox_info` tells agents: isolation, protections, missing, versions. Empty until known."""
+        """What agents get from `code_sandbox_info`: isolation, protections, missing, versions. Empty until known."""
         self.kept: tuple[Kept, ...] = ()
         """The sandboxes that agents keep, oldest first."""
         self.address = ""
@@ -235,7 +235,7 @@ class Cards(QObject):
         self.sandbox_known.emit()
 
     def take(self, events: tuple[Event, ...]) -> None:
-        """Take a batch in, then tell the panels."""
+        """Take a batch in, then notify the panels."""
         for event in events:
             self._take(event)
         tell_apart((*self._waiting.values(), *self._running.values()))

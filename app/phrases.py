@@ -297,7 +297,7 @@ def decided(decision: Decision) -> str:
 
 
 def nothing_ran(rehearsed: bool) -> str:
-    """Return what is said of a request that was not approved: that nothing ran, or that its rehearsal did."""
+    """Return whether anything ran of a request that was not approved: nothing, or its rehearsal."""
     return "It ran in its rehearsal only; the agent gets nothing of that." if rehearsed else "Nothing was run."
 
 

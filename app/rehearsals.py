@@ -24,7 +24,7 @@ def outcome(card: Card) -> Rehearsal | None:
 
 
 def nothing_ran(card: Card) -> str:
-    """Return what is said of a request that was not approved: that nothing ran, or that its rehearsal did."""
+    """Return whether anything ran of a request that was not approved: nothing, or its rehearsal."""
     return phrases.nothing_ran(card.rehearsal is not None and card.rehearsal.began)
 
 

@@ -125,7 +125,7 @@ class Connecting(QFrame):
             tile.setToolTip(phrases.visible(state.problem))
             tile.clicked.connect(lambda _=False, client=state.client: self._choose(client))
             self.tiles.append(tile)
-        other = ClientTile(self._look, "Another program", "by a token to paste", "key-round")
+        other = ClientTile(self._look, "Another program", "paste a token", "key-round")
         other.clicked.connect(self.other)
         self.tiles.append(other)
         self._arrange()

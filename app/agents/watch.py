@@ -14,7 +14,7 @@ REST_MS = 100
 
 
 class FolderWatch(QObject):
-    """Watches the folder: the file itself is replaced by another with each change. The system tells, nothing polls."""
+    """Watches the folder: each change replaces the file itself. The system reports it, nothing polls."""
 
     changed = Signal()
 

@@ -2,76 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from app.behaviour import words
 from app.parts.empty import EmptyState
-from app.parts.lines import SUMMARY, Summary, list_view
-from app.parts.plain import plain_label, say, tip
+from app.parts.lines import list_view
+from app.parts.plain import plain_label, say
+from app.parts.summaries import SummaryModel
 from runner.model.events import RunFinished, RunObserved
 from runner.risk.foreseen import outcomes
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QObject
-
     from app.cards import Card, Cards
     from app.look.look import Look
+    from app.parts.lines import Summary
     from runner.model.assessment import Assessment
     from runner.model.behaviour import Behaviour
     from runner.model.events import Event
     from runner.model.request import Request
     from runner.model.result import Result
-
-Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
-
-
-class RowsModel(QAbstractTableModel):
-    """One column of rows; those that come after what is shown are added, so that the choice stays."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[Summary, ...] = ()
-
-    def show(self, rows: tuple[Summary, ...]) -> None:
-        before, kept = self.rows, len(self.rows)
-        if rows == before:
-            return
-        if [one.title for one in rows[:kept]] != [one.title for one in before]:
-            self.beginResetModel()
-            self.rows = rows
-            self.endResetModel()
-            return
-        if len(rows) > kept:
-            self.beginInsertRows(_NOWHERE, kept, len(rows) - 1)
-            self.rows = rows
-            self.endInsertRows()
-        self.rows = rows
-        if kept:
-            self.dataChanged.emit(self.index(0, 0), self.index(kept - 1, 0))
-
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else 1
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.rows):
-            return None
-        row = self.rows[index.row()]
-        match role:
-            case _ if role == SUMMARY:
-                return row
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
-                return row.spoken
-            case Qt.ItemDataRole.ToolTipRole:
-                return tip("\n".join(filter(None, (row.title, row.below, row.state))))
-            case _:
-                return None
 
 
 class BehaviourView(QWidget):
@@ -80,9 +32,9 @@ class BehaviourView(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.behaviour: Behaviour | None = None
-        self.model = RowsModel(self)
+        self.model = SummaryModel(self)
         self.view = list_view(look, self.model, "What the run did")
-        self.said = plain_label(wrap=True)
+        self.summary = plain_label(wrap=True)
         self.none = EmptyState(look, "activity", *words.NOTHING_KNOWN)
         self._place = QStackedWidget()
         self._place.addWidget(self.none)
@@ -90,9 +42,9 @@ class BehaviourView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, look.px(8), 0, 0)
         column.setSpacing(look.px(6))
-        column.addWidget(self.said)
+        column.addWidget(self.summary)
         column.addWidget(self._place, 1)
-        self.said.hide()
+        self.summary.hide()
 
     def show_result(self, result: Result | None, assessment: Assessment | None, request: Request) -> None:
         """Show what a run did that is over, and what came of what `assessment` had foreseen."""
@@ -114,8 +66,8 @@ class BehaviourView(QWidget):
         self.model.show(rows)
         self.none.say(*words.nothing(behaviour, running=running))
         self._place.setCurrentWidget(self.view if rows else self.none)
-        text, role = words.said(behaviour) if behaviour is not None and rows else ("", "muted")
-        say(self.said, text, role)
+        text, role = words.summary(behaviour) if behaviour is not None and rows else ("", "muted")
+        say(self.summary, text, role)
 
 
 class BehaviourOfRun(BehaviourView):

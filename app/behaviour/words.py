@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app.parts.expose import visible
 from app.parts.lines import Summary
 from runner.model.behaviour import DeedKind
+from runner.model.verdict import Verb
 from runner.risk.foreseen import Came
 
 if TYPE_CHECKING:
@@ -17,17 +18,17 @@ if TYPE_CHECKING:
 
 TAB = "What it did"
 NOT_FORESEEN = "not foreseen"
-NOTHING_KNOWN = ("Nothing is known", "No code ran, or this record is of a version that did not look.")
-NOTHING_TOLD = "Nothing is told"
+NOTHING_KNOWN = ("Nothing is known", "No code ran, or an earlier version made this record.")
+NOT_REPORTED = "No report"
 NOTHING_DONE = (
-    "Nothing but its own work",
-    "It started no program, asked for no connection, and opened no file for writing.",
+    "Nothing outside its own process",
+    "It started no program, tried no connection, and opened no file for writing.",
 )
-NOTHING_YET = ("Nothing yet", "Programs, connections and files that it opens for writing are listed here as they come.")
+NOTHING_YET = ("Nothing yet", "Programs, connections and files opened for writing are listed here as they come.")
 _KINDS = {
     DeedKind.PROGRAM: "Started a program",
-    DeedKind.CONNECTION: "Asked for a connection",
-    DeedKind.RIGHTS: "Changed rights; of what, the sandbox does not tell",
+    DeedKind.CONNECTION: "Tried to connect",
+    DeedKind.RIGHTS: "Changed permissions; the sandbox does not report of which file",
     DeedKind.FILE: "Opened a file for writing",
 }
 _INKS = {Came.DONE: "text", Came.FAILED: "medium", Came.NOT_DONE: "muted", Came.UNKNOWN: "muted"}
@@ -50,13 +51,14 @@ def _deeds(deeds: Iterable[Deed], mark: str = "") -> Iterator[Summary]:
 
 def _foreseen(one: ActOutcome) -> Summary:
     act = one.act
-    title = f"{act.verb.value} {act.target}".strip()
+    of = " of" if act.verb is Verb.CHANGES_RIGHTS and act.target else ""
+    title = f"{act.verb.value}{of} {act.target}".strip()
     line = f", line {act.line:,}" if act.line else ""
     title = visible(title[:1].upper() + title[1:])
     return Summary(title, f"Foreseen by the assessment{line}", visible(one.words), _INKS[one.came])
 
 
-def said(behaviour: Behaviour) -> tuple[str, str]:
+def summary(behaviour: Behaviour) -> tuple[str, str]:
     """Return what stands above the list, and its role: what was not foreseen, and where the list has gaps."""
     parts = []
     if behaviour.unforeseen:
@@ -67,13 +69,13 @@ def said(behaviour: Behaviour) -> tuple[str, str]:
 
 
 def nothing(behaviour: Behaviour | None, *, running: bool) -> tuple[str, str]:
-    """Return what is said in place of a list that would be empty."""
+    """Return heading and sentence for a list that would be empty."""
     if running:
         return NOTHING_YET
     if behaviour is None:
         return NOTHING_KNOWN
     if behaviour.absent or not behaviour.complete:
-        return NOTHING_TOLD, behaviour.reservation
+        return NOT_REPORTED, behaviour.reservation
     return NOTHING_DONE
 
 

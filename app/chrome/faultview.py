@@ -1,4 +1,4 @@
-"""Tells the person of errors inside Assent, and shows what was written down about them."""
+"""Reports errors inside Assent, and shows what was written down about them."""
 
 from __future__ import annotations
 

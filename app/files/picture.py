@@ -1,4 +1,4 @@
-"""A picture, made smaller where there is no room, on a ground that tells transparency from white."""
+"""A picture, made smaller where there is no room, on a ground that shows transparency."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ WORDS = {
     Isolation.PROCESS: "Code runs as plain processes of your account, the weakest way: install bubblewrap or Docker.",
 }
 NONE = "No sandbox works here, so requests to run code are refused."
-LOOKING = "Looking for the strongest sandbox of this machine."
+LOOKING = "Looking for the strongest sandbox on this machine."
 BETTER = "To get a stronger one, run this in a terminal:"
 ADVICE = "To get a stronger one:"
 IN_ORDER = ("gVisor", "Docker", "Local sandbox")
@@ -70,7 +70,7 @@ class IsolationStep(FirstStep):
         self.command.setAccessibleName("Command for a stronger sandbox")
         self.copy = CopyButton("Copy", "Copy the command")
         self.doctor = QPushButton("Doctor")
-        self.doctor.setToolTip("Examines all of this machine, with a fix for each thing")
+        self.doctor.setToolTip("Checks this machine, with a fix for each problem")
         self.doctor.setAutoDefault(False)
         self.doctor.clicked.connect(self.doctor_wanted)
         row = QHBoxLayout()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 TITLE = "First steps"
 SENTENCE = (
     "Your agents ask Assent before they run code; you decide, and what you approve runs in a sandbox. Nothing on this"
-    " page approves anything. Leave it whenever you like: Help and Ctrl+K lead back, and what is done stays done."
+    " page approves anything. You can leave it at any time and open it again from Help or Ctrl+K."
 )
 MOST_AGENTS = 6
 MARK = 48
@@ -215,7 +215,7 @@ class CallRow(QWidget):
         name = phrases.visible(agent.name)
         if agent.last_seen:
             self.ring.show_state(RingState.DONE)
-            self.words.setText(f"{name} is connected: its first call has come.")
+            self.words.setText(f"{name} is connected: its first call has arrived.")
         else:
             self.ring.show_state(RingState.WAITING)
             self.words.setText(f"Waiting for the first call of {name}. Start its program again, then give it a task.")

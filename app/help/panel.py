@@ -49,7 +49,7 @@ class HelpPanel(QWidget):
         self.search.setMaximumWidth(look.px(260))
         self.found = plain_label(role="muted")
         self.begin = QPushButton("First steps")
-        self.begin.setToolTip("Connect a program, send a test request, answer about the keyring")
+        self.begin.setToolTip("Connect a program, send a test request, choose whether to use the keyring")
         self.begin.setAutoDefault(False)
         self.begin.clicked.connect(self.first_steps)
         self._lay_out()

@@ -12,6 +12,7 @@ from app.allowances import allowed
 from app.errands import Errands
 from app.parts.empty import EmptyState
 from app.parts.lines import SUMMARY, Summary, list_view
+from app.parts.plain import tip
 from runner.audit.changes import MOST, read_changes
 from runner.model.errors import KnownError
 from runner.system.clock import LAST_TIME
@@ -158,7 +159,7 @@ class ChangesModel(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return line.spoken
         # A row is one line high; what does not fit is in the hint.
-        return line.title if role == Qt.ItemDataRole.ToolTipRole else None
+        return tip(line.title) if role == Qt.ItemDataRole.ToolTipRole else None
 
 
 class ChangesList(QFrame):

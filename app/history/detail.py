@@ -283,7 +283,7 @@ class Detail(QFrame):
         self.tabs.setTabVisible(place, result is not None and (networked or bool(contacts)))
 
     def _show_behaviour(self, record: CaseRecord) -> None:
-        """Show what the run did, beside what was foreseen; also that its sandbox tells nothing."""
+        """Show what the run did, beside what was foreseen; or that its sandbox does not report it."""
         self.behaviour.show_result(record.result, words.weighed(record), record.request)
         place = self.tabs.indexOf(self.behaviour)
         self.tabs.setTabText(place, self.behaviour.title)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 TITLE = "The content was removed"
 PROVABLE = (
-    "Each entry is still there: time, kind and the SHA-256 of what it said are in the chain, which Verify checks.",
-    "A copy of what an entry said can be shown to be the original: as canonical JSON it gives that SHA-256.",
-    "What is known above was noted, with its own hash, by the signed entry that removed the content.",
+    "Each entry is still there: its time, kind and the SHA-256 of its content are in the chain, which Verify checks.",
+    "A copy of an entry's content can be proved to be the original: as canonical JSON it has that SHA-256.",
+    "The facts above are in the signed entry that removed the content, with their own hash.",
 )
-NOT_PROVABLE = "What the code and the output were cannot be found out from the history any more."
+NOT_PROVABLE = "The history no longer holds the code and the output."
 
 
 class RemovedView(QScrollArea):
@@ -41,7 +41,7 @@ class RemovedView(QScrollArea):
         self._removal = Pairs(look, "Removed")
         self._known = Pairs(look, "What is known")
         self._provable = Listed(look, "What can be proved")
-        self._entries = Pairs(look, "Entries, and the SHA-256 of what each said")
+        self._entries = Pairs(look, "Entries, each with the SHA-256 of its content")
         column = QVBoxLayout()
         column.setContentsMargins(look.px(14), look.px(10), look.px(12), look.px(12))
         column.setSpacing(look.px(14))
@@ -63,7 +63,7 @@ class RemovedView(QScrollArea):
 
 
 def removal(error: ContentRemoved) -> words.Named:
-    """Return who removed the content, when, by which rule, and which entry says so."""
+    """Return who removed the content, when, by which rule, and the number of the entry."""
     removed = error.removed
     by_setting = removed.rule.get("by") == "setting"
     pairs = [
@@ -124,4 +124,4 @@ def _rule(rule: dict[str, object], by_setting: bool) -> str:
         parts.append(f"Content older than {days:g} days" + (" (history.keep_days)" if by_setting else ""))
     if isinstance(kept := rule.get("keep_bytes"), int):
         parts.append(f"Content beyond the newest {size_words(kept)}" + (" (history.keep_mb)" if by_setting else ""))
-    return "; ".join(parts) or "This request was chosen by hand"
+    return "; ".join(parts) or "This request was selected by hand"

@@ -38,7 +38,7 @@ KINDS = {
     "paused": "looked at by a person",
     "joined": "sent again by the agent, which got the same answer",
     "rehearsal-ended": "its rehearsal ended without an outcome",
-    "rehearsed": "its rehearsal ended, and you were shown what it did",
+    "rehearsed": "its rehearsal ended with an outcome",
     "rehearsing": "a rehearsal began, without network",
     "released": "the outcome of the rehearsal was handed over",
     "resumed": "resumed by a person",
@@ -164,7 +164,7 @@ def _by_the_client(record: CaseRecord) -> Named:
 
 
 def sender(record: CaseRecord) -> Named:
-    """Return which agent sent it, what its program said of itself, and in which session."""
+    """Return which agent sent it, how its program described itself, and in which session."""
     request = record.request
     pairs = [("Agent", phrases.visible(request.agent)), ("Program", phrases.claim(request))]
     pairs += phrases.claims(request)

@@ -90,7 +90,7 @@ class Notices(QObject):
 
     @property
     def away(self) -> bool:
-        """Whether somebody is to be told: no window of Assent is in front, a dialog neither, and nobody wants quiet."""
+        """Whether a notice is wanted: no window of Assent is in front, a dialog neither, and nobody wants quiet."""
         return not in_front() and self._window.presence.may_disturb
 
     @Slot(object)
@@ -155,7 +155,7 @@ class Notices(QObject):
         self._plan()
 
     def _tell_missed(self, request_id: str) -> None:
-        """Tell of a request that expired; of several within a short time in one notice."""
+        """Report a request that expired; of several within a short time in one notice."""
         card = self._cases.card(request_id)
         if card is None or not self.away:
             return

@@ -103,7 +103,7 @@ def written(readings: Sequence[Usage]) -> list[Written]:
 
 
 def files_written(result: Result) -> list[Written]:
-    """Return when each file that the run left was changed last; none where the sandbox could not tell."""
+    """Return when each file that the run left was changed last; none where the sandbox could not see it."""
     found = [Written(file.at, visible(file.path)) for file in result.files if file.at is not None]
     # A run that was paused has times beyond its own: these belong to no moment of the axis.
     return sorted(one for one in found if one.at <= result.duration + LATEST)

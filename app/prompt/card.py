@@ -154,7 +154,7 @@ class PromptCard(QFrame):
         self.update()
 
     def shorten(self) -> None:
-        """Show the most telling lines alone, without a button that approves: there is no room for all of it."""
+        """Show the most important lines alone, without a button that approves: there is no room for all of it."""
         self.content.shorten()
         self.show_state()
         # At once, also for what is not on screen yet: its place is asked for now.

@@ -1,4 +1,4 @@
-"""What decides in a request, in full where it is short enough for a card; else its most telling lines.
+"""What decides in a request, in full where it is short enough for a card; else its most important lines.
 
 The outcome of a rehearsal is a part like the others.
 """
@@ -84,7 +84,7 @@ class RequestContent(QWidget):
         self.updateGeometry()
 
     def shorten(self) -> None:
-        """Show the most telling lines alone: there is no room for all of it."""
+        """Show the most important lines alone: there is no room for all of it."""
         if self._fits and self._card is not None:
             self._fits = False
             self._empty()
@@ -122,7 +122,7 @@ class RequestContent(QWidget):
 
     def _add_excerpt(self, card: Card) -> None:
         first, text = words.excerpt(card)
-        for number, line in enumerate(text.splitlines(), first):
+        for number, line in enumerate(text.split("\n"), first):
             label = ElidedLabel(f"{number}  {phrases.visible(line[:400])}")
             label.setFont(self._look.mono())
             self._column.addWidget(label)

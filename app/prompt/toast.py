@@ -111,7 +111,7 @@ class Toast(QFrame):
             self.stack.live(False)
 
     def _place_somehow(self) -> bool:
-        """Take the place with all of the card, else with its most telling lines; return False without room for either.
+        """Take the place with all of the card, else with its main lines; return False without room for either.
 
         In a larger window it has to be opened again to be whole.
         """

@@ -120,7 +120,8 @@ def excerpt(card: Card) -> tuple[int, str]:
     part = next((part for part in card.request.parts if part.name == CODE), None)
     if part is None:
         return 1, ""
-    lines = part.text.splitlines() or [""]
+    # As the findings count them: another sign for the end of a line must not show another line.
+    lines = part.text.split("\n")
     first = min(max(1, _line_to_look_at(card)), len(lines))
     return first, "\n".join(lines[first - 1 : first - 1 + EXCERPT])
 

@@ -23,7 +23,7 @@ STOPPERS = {
     "ledger": "Nothing can be approved while the history does not work: see the top of the window.",
     "sandbox": "Nothing can be approved while no sandbox works: see the top of the window.",
 }
-"""What is said of the rooms whose trouble keeps everything from running. The banner has the reason and the remedy."""
+"""A short text for each part whose trouble keeps everything from running. The banner has the reason and the remedy."""
 
 
 def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTroubled]) -> str:

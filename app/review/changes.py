@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app import phrases
 from app.parts.amounts import counted
-from app.parts.expose import expose
+from app.parts.differences import SHOWN, numbered, write_line
 from app.parts.text_area import BY_KEYBOARD
 from runner.model.difference import Side
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from runner.model.assessment import Finding
     from runner.model.difference import DiffLine
 
-SHOWN = 2000
-LONGEST = 4096
-"""Characters of a line; a longer one would hold the window up (qt.md)."""
 NOTHING = "Nothing with this title by this agent has been approved before."
 ASKING = "Looking for an earlier version\N{HORIZONTAL ELLIPSIS}"
 
@@ -113,29 +110,21 @@ class ChangesView(QPlainTextEdit):
                     words = counted(line.count, "unchanged line")
                     self._write(cursor, f"\N{VERTICAL ELLIPSIS}     {words}", "muted")
                 case Side.REMOVED:
-                    self._write(cursor, _numbered("-", line.old, line.text), "high", tokens.high_tint)
+                    self._write(cursor, numbered("-", line.old, line.text), "high", tokens.high_tint)
                 case Side.ADDED:
-                    self._write(cursor, _numbered("+", line.new, line.text), "low", tokens.low_tint)
+                    self._write(cursor, numbered("+", line.new, line.text), "low", tokens.low_tint)
                     for finding in found.get(line.new or 0, ()):
                         level = finding.level
                         words = f"        \N{BOX DRAWINGS LIGHT UP AND RIGHT} {level.name.capitalize()}: "
                         reason = phrases.visible(finding.reason)
                         self._write(cursor, words + reason, level.name.lower(), tokens.tint(level))
                 case Side.SAME:
-                    self._write(cursor, _numbered(" ", line.new, line.text), "text")
+                    self._write(cursor, numbered(" ", line.new, line.text), "text")
         if len(lines) > SHOWN:
             self._write(cursor, f"and {len(lines) - SHOWN:,} more lines, see Code", "muted")
 
     def _write(self, cursor: QTextCursor, text: str, ink: str, ground: str = "") -> None:
-        """Write a line in its own color."""
-        if not cursor.atStart():
-            cursor.insertBlock()
-        block, words = QTextBlockFormat(), QTextCharFormat()
-        if ground:
-            block.setBackground(QColor(ground))
-        words.setForeground(QColor(getattr(self._look.tokens, ink)))
-        cursor.setBlockFormat(block)
-        cursor.insertText(text, words)
+        write_line(cursor, text, getattr(self._look.tokens, ink), ground)
 
 
 def sums(lines: tuple[DiffLine, ...]) -> str:
@@ -145,9 +134,3 @@ def sums(lines: tuple[DiffLine, ...]) -> str:
     added = sum(line.side is Side.ADDED for line in lines)
     removed = sum(line.side is Side.REMOVED for line in lines)
     return f"+{added} \N{MINUS SIGN}{removed}"
-
-
-def _numbered(sign: str, number: int | None, text: str) -> str:
-    shown = expose(text[:LONGEST]).text
-    cut = f" \N{HORIZONTAL ELLIPSIS} {len(text) - LONGEST:,} more characters" if len(text) > LONGEST else ""
-    return f"{sign} {number or '':>4}  {shown}{cut}"

@@ -139,7 +139,7 @@ class Deciding(QWidget):
         inside = focus is not None and self.isAncestorOf(focus)
         self.review.page.header.back.setVisible(self._narrow)
         self.queue.setVisible(not self._narrow or listing)
-        if self.beside.isHidden() is not listing:  # Qt would tell all inside again that they are shown
+        if self.beside.isHidden() is not listing:  # Qt would send show events to all children again
             self.beside.setVisible(not listing)
         if inside and focus is not None and not focus.isVisible():
             # Qt would give it to whatever comes next, in another part of the window.

@@ -146,7 +146,7 @@ def _where(card: Card) -> list[tuple[str, str]]:
         pairs.append(("Image", phrases.visible(request.image[:IMAGE_LENGTH])))
     if request.sandbox:
         agent = phrases.visible(request.agent)
-        pairs.append(("Kept as", f"{request.sandbox}, {agent}'s own; holds what earlier calls left"))
+        pairs.append(("Kept as", f"{request.sandbox}, {agent}'s own kept sandbox"))
     if request.files:
         pairs.append(("Files", _listed(request.files)))
     if request.executable:

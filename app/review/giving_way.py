@@ -1,4 +1,4 @@
-"""Tells when a request that is over, and that nobody is touching, gives its place to one that waits."""
+"""Decides when a request that is over, and that nobody is touching, gives its place to one that waits."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 REHEARSING = "Rehearsing without network. Wait for the outcome, or press Run for real."
 TO_LOOK_AT = f"Look at {rehearsals.OUTCOME} to the end to hand it over."
-ANOTHER = "The outcome is another one now."
+ANOTHER = "The outcome has changed."
 EXACTLY = "The agent gets exactly this outcome, and nothing runs again."
 
 

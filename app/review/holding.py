@@ -1,4 +1,4 @@
-"""Tells a key that is held from one that is pressed again and again: a keyboard repeats what is held."""
+"""Distinguishes a key that is held from one that is pressed again and again: a keyboard repeats what is held."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells a key that is pressed by itself from a letter of a text that is being typed."""
+"""Distinguishes a key that is pressed by itself from a letter of a text that is being typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells when something that is about to be clicked has been moved from under the pointer."""
+"""Notices when something that is about to be clicked has been moved from under the pointer."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.back import back_button
 from app.parts.lines import HEIGHT, SUMMARY, Summary, list_view
-from app.parts.plain import plain_label
+from app.parts.plain import plain_label, tip
 from app.undo.dialog import FilesDialog
 from runner.model.events import SandboxesChanged
 
@@ -74,7 +74,7 @@ class KeptModel(QAbstractTableModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return summary(kept).spoken
         if role == Qt.ItemDataRole.ToolTipRole:
-            return description(kept)
+            return tip(description(kept))
         return None
 
 

@@ -63,7 +63,7 @@ class OutcomeView(QFrame):
         self.output = OutputView(look)
         self.more = self._button("external-link", "Show in Running: its files, its code, what it used, and Stop")
         self.close_it = self._button("x", "Close: show nothing here")
-        self.undo = self._button("layers", "Files and Undo: what it changed in its sandbox, and the way back")
+        self.undo = self._button("layers", "Files and Undo: what it changed in its sandbox, and how to undo it")
         self.more.clicked.connect(self._ask_all)
         self.undo.clicked.connect(self._show_files)
         self.close_it.clicked.connect(self.closed)
@@ -165,7 +165,7 @@ class OutcomeView(QFrame):
         """Return what stands in place of the output where there is none to come."""
         if one.decision.verdict is Verdict.DENIED:
             reason = phrases.visible(one.decision.reason)
-            return f"The agent was told: {reason}" if reason else "The agent was told that it was denied."
+            return f"The agent got this reason: {reason}" if reason else "The agent was informed of the denial."
         if one.result is not None and not (one.result.stdout or one.result.stderr):
             return "It printed nothing."
         if one.result is None and one.closed:

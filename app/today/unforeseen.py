@@ -1,4 +1,4 @@
-"""Runs that did what their assessment had not foreseen, and the question whether what let them pass still stands."""
+"""Runs that did something their assessment had not foreseen, and the grants that let them pass."""
 
 from __future__ import annotations
 

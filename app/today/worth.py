@@ -100,16 +100,16 @@ def worth_a_look(shown: SpanFigures, facts: Known) -> list[Notable]:
 
 
 def _surprising(facts: Known) -> Iterable[Notable]:
-    """Yield the question whether a grant still stands whose run did what nobody foresaw; else that runs did."""
+    """Yield each grant whose run did something not foreseen, then how many runs did."""
     asked = [one for one in facts.surprises.passed if one.grant in facts.grants]
     for one in asked[:2]:
-        words = f"Does the grant {phrases.visible(one.grant)} still stand?"
+        words = f"Keep the grant {phrases.visible(one.grant)}?"
         did = phrases.visible(", ".join(one.what))
-        below = f"It let a run of {phrases.visible(one.agent)} pass that was not foreseen in all: {did}"
+        below = f"It let a run of {phrases.visible(one.agent)} pass that did something not foreseen: {did}"
         yield Notable("high", words, below, "Rules", ToPage("Rules"))
     if facts.surprises.runs:
-        words = f"{counted(facts.surprises.runs, 'run')} did what was not foreseen"
-        below = "Programs that no assessment named, hosts, or what the sandbox could not tell"
+        words = f"{counted(facts.surprises.runs, 'run')} did something not foreseen"
+        below = "Programs or hosts that the assessment did not name, or an incomplete report"
         yield Notable("high", words, below, "Show", ToHistory({"unforeseen": UNFORESEEN[1], **facts.period}))
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Slot
+from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.errands import Errands
@@ -13,8 +13,9 @@ from app.page_tasks import PageTasks
 from app.parts.amounts import size
 from app.parts.differences import MOST_TEXT, DifferenceView
 from app.parts.empty import EmptyState
-from app.parts.lines import SUMMARY, Summary, list_view
+from app.parts.lines import list_view
 from app.parts.plain import plain_label
+from app.parts.summaries import SummaryModel
 from app.undo import words
 from runner.model.difference import difference
 from runner.model.errors import KnownError
@@ -28,40 +29,9 @@ if TYPE_CHECKING:
 
     Read = Callable[[int], Awaitable[FilePreview]]
 
-Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
-CHOOSE = ("Nothing chosen", "Choose a file to see what became of it.")
+CHOOSE = ("Nothing chosen", "Choose a file to see how it changed.")
 NO_TEXT = "Not shown"
 GONE = "Contents are shown while the sandbox is kept: Running, Kept sandboxes, Files and Undo."
-
-
-class SummaryModel(QAbstractTableModel):
-    """One column of rows that were made before."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.rows: tuple[Summary, ...] = ()
-
-    def replace(self, rows: tuple[Summary, ...]) -> None:
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else 1
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.rows):
-            return None
-        summary = self.rows[index.row()]
-        if role == SUMMARY:
-            return summary
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return summary.spoken
-        return summary.title if role == Qt.ItemDataRole.ToolTipRole else None
 
 
 class ChangedFilesView(QWidget):
@@ -77,7 +47,7 @@ class ChangedFilesView(QWidget):
         self.errands = Errands("changed files", self)
         self.model = SummaryModel(self)
         self.view = list_view(look, self.model, "Changed files")
-        self.said = plain_label(role="muted", wrap=True)
+        self.summary = plain_label(role="muted", wrap=True)
         self.text = DifferenceView(look, "What changed in the file")
         self.nothing = EmptyState(look, "file-code", *CHOOSE)
         self._lay_out()
@@ -89,8 +59,8 @@ class ChangedFilesView(QWidget):
         self._chosen = -1
         self._read = read
         named = changes.changes if changes is not None else ()
-        self.said.setText("" if changes is None or undoing else words.sentence(changes))
-        self.said.setVisible(bool(self.said.text()))
+        self.summary.setText("" if changes is None or undoing else words.sentence(changes))
+        self.summary.setVisible(bool(self.summary.text()))
         self.model.replace(tuple(words.row(one, undoing=undoing) for one in named))
         self._split.setVisible(bool(named))
         self._aside.setVisible(not undoing)
@@ -128,7 +98,7 @@ class ChangedFilesView(QWidget):
         old, new = _text(found.before), _text(found.after)
         if old is None or new is None:
             sizes = " and ".join(size(len(one)) for one in (found.before, found.after) if one is not None)
-            self.nothing.say(NO_TEXT, f"This is no text ({sizes}{' and more' if found.cut else ''}).")
+            self.nothing.say(NO_TEXT, f"This is not text ({sizes}{' and more' if found.cut else ''}).")
             return
         self.errands.send(
             partial(difference, old, new),
@@ -164,7 +134,7 @@ class ChangedFilesView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, px(6), 0, 0)
         column.setSpacing(px(6))
-        column.addWidget(self.said)
+        column.addWidget(self.summary)
         column.addWidget(self._split, 1)
         column.addStretch(0)
 

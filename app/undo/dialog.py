@@ -15,8 +15,9 @@ from app.parts.empty import EmptyState
 from app.parts.fold import fit
 from app.parts.lines import list_view
 from app.parts.plain import plain_label
+from app.parts.summaries import SummaryModel
 from app.undo import words
-from app.undo.changes import ChangedFilesView, SummaryModel
+from app.undo.changes import ChangedFilesView
 from runner.model.errors import KnownError
 from runner.model.events import SandboxesChanged
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.model.file_changes import RunChanges, UndoPlan
 
-NO_RUNS = ("No run is over yet", "What each run changes among the files of this sandbox stands here.")
+NO_RUNS = ("No finished run yet", "What each run changes in this sandbox is listed here.")
 GONE = ("This sandbox is gone", "Its files went with it. What its runs changed is in the History.")
 LOOKING = "Looking at the files\N{HORIZONTAL ELLIPSIS}"
 WORKING = "Putting the files back\N{HORIZONTAL ELLIPSIS}"
@@ -57,7 +58,7 @@ class FilesDialog(QDialog):
         self.message = plain_label(role="muted", wrap=True)
         self.nothing = EmptyState(look, "layers", *NO_RUNS)
         self.undo = QPushButton("Undo this run\N{HORIZONTAL ELLIPSIS}")
-        self.undo.setAccessibleName("Undo this run, shows what comes back and asks first")
+        self.undo.setAccessibleName("Undo this run: shows what would be restored and asks first")
         self.sure = QPushButton("Put the files back")
         self.sure.setProperty("kind", "danger")
         self.back = back_button()
@@ -113,9 +114,7 @@ class FilesDialog(QDialog):
         if 0 <= row < len(self._runs):
             run = self._runs[row]
             self.title.setText(phrases.visible(run.title) or f"Run {run.number}")
-            self.about.setText(
-                f"Run {run.number} in this sandbox." + (f" No Undo: {run.no_undo}" if run.no_undo else "")
-            )
+            self.about.setText(words.about(run))
             read = partial(self._bridge.runs.changed_file, run.sandbox, run.request_id)
             self.changes.show_changes(run.changes, None if run.no_undo else read)
             self.undo.setEnabled(not run.no_undo)
@@ -149,6 +148,7 @@ class FilesDialog(QDialog):
             self._say(str(error))
             return
         if request_id != self._chosen:
+            self._say("")
             return
         self._say("")
         self._plan = plan
@@ -174,7 +174,7 @@ class FilesDialog(QDialog):
             self._tasks.start("undo", self._put_back(plan, self._bridge.runs.undo(plan)))
 
     async def _put_back(self, plan: UndoPlan, answer: Awaitable[None]) -> None:
-        said = f"The files are what they were before run {plan.run.number}. The agent is told with its next answer."
+        said = f"The files are what they were before run {plan.run.number}. The agent reads this with its next answer."
         try:
             await answer
         except KnownError as error:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from runner.model.kept_sandbox import Kept
 
 INKS = {ChangeKind.ADDED: "low", ChangeKind.CHANGED: "medium", ChangeKind.REMOVED: "high"}
-COMES = {ChangeKind.ADDED: "comes back", ChangeKind.CHANGED: "as it was", ChangeKind.REMOVED: "goes"}
+COMES = {ChangeKind.ADDED: "restored", ChangeKind.CHANGED: "as before", ChangeKind.REMOVED: "removed"}
 """What undoing does, by the change from now to then."""
 NOTHING = "no file"
 
@@ -57,35 +57,41 @@ def _sizes(change: ChangedFile) -> str:
     return " to ".join(dict.fromkeys(sizes))
 
 
+def about(run: RunChanges) -> str:
+    """Return which run it is, and why it cannot be undone where the sentence on its changes does not say that."""
+    why = f" No Undo: {phrases.visible(run.no_undo)}" if run.no_undo else ""
+    return f"Run {run.number} in this sandbox.{' No Undo.' if run.no_undo == run.changes.unknown != '' else why}"
+
+
 def run_row(run: RunChanges) -> Summary:
     """Return one run as a row of a list."""
-    title = phrases.visible(run.title) or f"Run {run.number}"
-    return Summary(title, counts(run.changes), f"run {run.number}")
+    title = phrases.visible(run.title) or "No title"
+    return Summary(f"{run.number}  {title}", counts(run.changes), "")
 
 
 def undoing(plan: UndoPlan) -> tuple[str, str]:
     """Return what undoing a run would do: a heading, and sentences."""
     heading = f"Put the files back to what they were before run {plan.run.number}?"
-    said = []
+    sentences = []
     if plan.later:
         named = ", ".join(f"{one.number}" for one in plan.later)
-        said.append(f"{counted(len(plan.later), 'later run')} ({named}) will be undone as well.")
+        sentences.append(f"{counted(len(plan.later), 'later run')} ({named}) will be undone as well.")
     changes = plan.changes
     numbers = (
-        (changes.added, "comes back", "come back"),
-        (changes.changed, "gets its former content", "get their former content"),
-        (changes.removed, "goes", "go"),
+        (changes.added, "is restored", "are restored"),
+        (changes.changed, "gets its earlier content", "get their earlier content"),
+        (changes.removed, "is removed", "are removed"),
     )
     parts = [f"{number:,} {one if number == 1 else many}" for number, one, many in numbers if number]
-    said.append(f"Of the files {', '.join(parts)}." if parts else "The files are the same already.")
+    sentences.append(f"Of the files {', '.join(parts)}." if parts else "The files are the same already.")
     if changes.left_out:
-        said.append(f"{changes.left_out:,} of them are not listed.")
+        sentences.append(f"{changes.left_out:,} of them are not listed.")
     if plan.stays:
-        said.append(f"Installed packages ({', '.join(plan.stays)}) stay as they are.")
+        sentences.append(f"Installed packages ({', '.join(plan.stays)}) stay as they are.")
     if plan.special:
-        said.append(f"{counted(plan.special, 'pipe or socket', 'pipes and sockets')} will not come back.")
-    said.append("What this sandbox was asked for and has not run is denied. This cannot be undone.")
-    return heading, " ".join(said)
+        sentences.append(f"{counted(plan.special, 'pipe or socket', 'pipes and sockets')} will not be restored.")
+    sentences.append("Requests for this sandbox that have not run yet are denied. This cannot be undone.")
+    return heading, " ".join(sentences)
 
 
 def find(kept: Iterable[Kept], request_id: str) -> RunChanges | None:

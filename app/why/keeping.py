@@ -31,7 +31,7 @@ class CaseKeeping(QObject):
         self._errands = Errands("kept-cases", self)
 
     def find(self, request: Request, done: Done, failed: Failed) -> None:
-        """Look for what was said of such a request."""
+        """Look for a level kept of such a request."""
         self._errands.send(lambda: self._cases.find(request), done, failed)
 
     def keep(self, request: Request, found: Assessment, named: Level, note: str, done: Done, failed: Failed) -> None:

@@ -175,7 +175,7 @@ class HeldRow(QWidget):
         self.link.setVisible(bool(place.line))
         self.place.setText(words)
         self.place.setVisible(not place.line)
-        said = (why_words.said(finding, place.text) for finding in place.findings)
+        said = (why_words.finding_line(finding, place.text) for finding in place.findings)
         self.findings.setText("\n".join(map(phrases.visible, said)))
         self.left.setText(phrases.visible(why_words.without(reasons, place)))
 

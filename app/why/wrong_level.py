@@ -30,7 +30,7 @@ SAYS_WRONG = "The level of this request is wrong"
 TAKE_BACK = "Take back"
 UNDO = "Undo"
 SAME = "That is what was found."
-PRIVATE = "Kept in {path} with the code, which may hold secrets. Never sent; nothing is decided by it."
+PRIVATE = "Kept in {path} with the code, which may hold secrets. Never sent; it decides nothing."
 
 
 class NoteField(QLineEdit):
@@ -70,7 +70,7 @@ class WrongLevel(QWidget):
         """What was taken back last."""
         self.state = wrapped_label(look)
         self.start = self._button(WRONG, SAYS_WRONG)
-        self.back = self._button(TAKE_BACK, "Take back what you said of this level")
+        self.back = self._button(TAKE_BACK, "Take back your level")
         self.undo = self._button(UNDO, "Keep again what was taken back")
         self.form = QWidget(self)
         self._levels = QButtonGroup(self)
@@ -82,7 +82,7 @@ class WrongLevel(QWidget):
         self.note.setPlaceholderText("Note (optional)")
         self.note.setAccessibleName("Note on the wrong level, optional")
         self.keep = self._button("Keep", "Keep this on this computer")
-        self.cancel = self._button("Cancel", "Say nothing of this level")
+        self.cancel = self._button("Cancel", "Close without keeping a level")
         self.keep.setProperty("kind", "")
         self.cancel.setProperty("kind", "quiet")
         # Folders have no spaces to break at.
@@ -298,7 +298,7 @@ class WrongLevel(QWidget):
         words = ""
         if case is not None:
             note = f" {phrases.visible(case.note)}" if case.note else ""
-            words = f"You said that it should have been {case.named.name}.{note}"
+            words = f"Your level: {case.named.name}.{note}"
         elif self._gone is not None:
             words = "Taken back: nothing is kept of this request."
         self.state.setText(words)
@@ -306,7 +306,7 @@ class WrongLevel(QWidget):
         self.state.setVisible(bool(words))
         formed = not self.form.isHidden()
         self.start.setText(CHANGE if case is not None else WRONG)
-        self.start.setAccessibleName("Change what you said of this level" if case is not None else SAYS_WRONG)
+        self.start.setAccessibleName("Change your level" if case is not None else SAYS_WRONG)
         self.start.setVisible(not formed)
         self.back.setVisible(not formed and case is not None)
         self.undo.setVisible(not formed and case is None and self._gone is not None)
@@ -319,12 +319,12 @@ class WrongLevel(QWidget):
 
 
 def _meaning(assessment: Assessment, named: Level) -> str:
-    """Return what a chosen level says of what was found."""
+    """Return what a chosen level means for the findings."""
     if not too_high(assessment, named):
-        return f"Something in it should have been found that is {named.name}."
-    most = "Nothing in it should have stood out." if named is Level.LOW else f"At most {named.name} should be found."
+        return f"A finding of level {named.name} is missing."
+    most = "It should have no findings." if named is Level.LOW else f"Its findings should be {named.name} at most."
     base = assessment.base
-    return most if base is None or base <= named else f"{most} The kind of request stays {base.name} by itself."
+    return most if base is None or base <= named else f"{most} The class of this kind of request stays {base.name}."
 
 
 def _breakable(path: str) -> str:

@@ -30,7 +30,7 @@ REASON_LENGTH = 500
 """Characters of a reason, as `console.md` has it."""
 REVOKED = "The agent was revoked."
 HANDED_OVER = "A person saw what it did in a rehearsal, and handed that over."
-NOT_SHOWN = "Not handed over: the outcome on screen is not there any more. Look at the request again."
+NOT_SHOWN = "Not handed over: the outcome on screen no longer exists. Look at the request again."
 RULES_CHANGED = "Rules or settings were changed before this could start. Ask again."
 MEANING = {
     Taken.ACCEPTED: "",

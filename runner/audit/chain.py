@@ -39,7 +39,7 @@ _GONE = "DELETE FROM leftovers WHERE place = ? AND name = ?"
 _ROW = f"REPLACE INTO requests ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 
 
-UNSIGNED = "Nothing was removed: the history is not signed now, so that nobody could tell who removed it."
+UNSIGNED = "Nothing was removed: the history is not signed now, so nothing would prove who removed it."
 
 
 class Chain:

@@ -72,7 +72,7 @@ class ContentRemoved(KnownError):
     """The content of a request was asked for, and is no longer there; with what the history still has of it."""
 
     def __init__(self, removed: RemovedContent, row: Row, entries: tuple[Entry, ...]) -> None:
-        super().__init__(removed.words, "Its entries are still in the history, with the hash of what each said.")
+        super().__init__(removed.words, "Its entries are still in the history, each with the hash of its content.")
         self.removed = removed
         self.row = row
         self.entries = entries

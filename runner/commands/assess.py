@@ -69,8 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", choices=[one.value for one in Language], help="default: by the file's name")
     parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
     parser.add_argument("--explain", action="store_true", help="say what holds the class, and what would change it")
-    kept = parser.add_argument_group("requests of which you said that their class is wrong")
-    kept.add_argument("--kept", action="store_true", help="list them, each with what the classifier says of it now")
+    kept = parser.add_argument_group("requests whose class you marked as wrong")
+    kept.add_argument("--kept", action="store_true", help="list them, each with the class it would get now")
     kept.add_argument("--show", metavar="ID", help="with --kept: show one, with its code")
     kept.add_argument("--remove", metavar="ID", nargs="+", help="with --kept: remove some, after asking")
     kept.add_argument("--yes", action="store_true", help="with --remove: do not ask")
@@ -121,7 +121,7 @@ def explained(reasons: ClassReasons) -> list[str]:
     from runner.commands.terminal import in_one_line
 
     lines: list[str] = []
-    for heading, sentences in why_words.told(reasons):
+    for heading, sentences in why_words.report(reasons):
         lines += [f"{heading}:"] if heading else []
         lines += [f"  {in_one_line(sentence)}" for sentence in sentences]
     return lines
@@ -155,7 +155,7 @@ def _explained(reasons: ClassReasons | None) -> dict[str, object]:
             "holding": holding,
             "lower": lower,
             "raised_by": {level.name: list(words) for level, words in reasons.raised_by},
-            "text": [{"heading": heading, "lines": list(lines)} for heading, lines in why_words.told(reasons)],
+            "text": [{"heading": heading, "lines": list(lines)} for heading, lines in why_words.report(reasons)],
         }
     }
 

@@ -1,4 +1,4 @@
-"""`assent assess --kept`: the requests of which the person said that their class is wrong, assessed again."""
+"""`assent assess --kept`: requests whose class the person marked as wrong, assessed again."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _shown(lines: Sequence[DisputedLine], again: Sequence[Reassessed]) -> Iterat
     for one in again:
         case = one.line.case
         assert case is not None
-        yield in_one_line(f"{one.line.id}: you said {case.named.name}. {case.note}".strip())
+        yield in_one_line(f"{one.line.id}: your level is {case.named.name}. {case.note}".strip())
         yield f"Kept:  {time.strftime('%Y-%m-%d %H:%M', time.localtime(case.kept_at))}, by classifier {case.classifier}"
         yield f"Then:  {_words(case.assessment)}"
         yield from (f"       {_finding(found.id, found.level, found.span.line)}" for found in case.findings)

@@ -209,7 +209,7 @@ def _why(result: Result, files: Mapping[str, bytes], seconds: float) -> str:
         case Outcome.TIMED_OUT:
             return f"it took longer than {seconds:g} s"
         case Outcome.FAILED if missing := asked_for(files):
-            return f"its build asks for {', '.join(missing)}, which nothing said before, so that it was not approved"
+            return f"its build asks for {', '.join(missing)}, which was not listed before, so it was not approved"
         case Outcome.FAILED:
             return f"its build ended with exit code {result.exit_code}"
         case other:

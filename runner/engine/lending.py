@@ -64,7 +64,7 @@ class Lending:
     """The open sandboxes by id. Every method is called on the engine's loop, unless it says otherwise."""
 
     def __init__(self, record: Record, open: Mapping[str, OpenSandbox], publish: Callable[[], None]) -> None:
-        """`publish` tells everybody that something about a sandbox is new."""
+        """`publish` sends out that something about a sandbox has changed."""
         self._record = record
         self._open = open
         self._publish = publish
@@ -135,12 +135,12 @@ class Lending:
         one.past.begin(request)
 
     def show(self, one: OpenSandbox) -> None:
-        """Tell everybody what is known of the runs in a sandbox."""
+        """Publish what is known of the runs in a sandbox."""
         one.kept = replace(one.kept, runs=one.past.listed)
         self._publish()
 
     def note_for(self, request: Request) -> str:
-        """Return what the agent has to be told about its sandbox, once."""
+        """Return the note for the agent about its sandbox, once."""
         if (one := self._open.get(request.sandbox)) is None:
             return ""
         note, one.past.note = one.past.note, ""

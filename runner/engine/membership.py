@@ -203,50 +203,50 @@ class Membership:
     def _lost_elsewhere(self, agent: Agent) -> None:
         """Withdraw the requests of an agent that `assent agents` has revoked or renamed."""
         if new := self._agents.renamed(agent):
-            told = self._told("agent-renamed", agent.name)
-            spawn(f"renamed {agent.name}", self._follow_renaming(agent.name, new, told=told))
+            recorded = self._is_recorded("agent-renamed", agent.name)
+            spawn(f"renamed {agent.name}", self._follow_renaming(agent.name, new, recorded=recorded))
             return
         self._withdraw_all(agent.name, REVOKED)
-        spawn(f"revoked {agent.name}", self._ended(agent.name, told=self._told("agent-revoked", agent.name)))
+        spawn(f"revoked {agent.name}", self._ended(agent.name, recorded=self._is_recorded("agent-revoked", agent.name)))
 
     def _altered_elsewhere(self, before: Agent, now: Agent) -> None:
         """Record what `assent agents` has changed of an agent, and act on it."""
         self._deny_forbidden(now.name)
         if before.paused is not now.paused:
             kind = "agent-paused" if now.paused else "agent-resumed"
-            self._note_unless_told(kind, now.name, {})
+            self._note_unless_recorded(kind, now.name, {})
         changed = before.allowance.differing(now.allowance)
         if changed := changed | ({"ink": now.ink} if now.ink != before.ink else {}):
-            self._note_unless_told("agent-changed", now.name, changed)
+            self._note_unless_recorded("agent-changed", now.name, changed)
 
     def _noted_elsewhere(self) -> None:
         self._record.publish(AgentsChanged())
         spawn("record changes of agents", self.take_up())
 
-    def _told(self, kind: str, name: str, now: Mapping[str, object] | None = None) -> bool:
+    def _is_recorded(self, kind: str, name: str, now: Mapping[str, object] | None = None) -> bool:
         """Return whether the command that changed an agent has noted that itself, for `take_up`."""
         return explained(self._agents.news, kind, name, now or {})
 
-    def _note_unless_told(self, kind: str, name: str, changed: Mapping[str, object]) -> None:
+    def _note_unless_recorded(self, kind: str, name: str, changed: Mapping[str, object]) -> None:
         self._record.publish(AgentsChanged())
-        if not self._told(kind, name, changed):
+        if not self._is_recorded(kind, name, changed):
             spawn(f"changed {name}", self._note(kind, name, changed))
 
     async def _note(self, kind: str, name: str, changed: Mapping[str, object] | None = None) -> None:
-        """Record a change of an agent, and tell the window."""
+        """Record a change of an agent, and publish it."""
         self._record.publish(AgentsChanged())
         await self._record.note(kind, "", {"agent": name} | ({"now": dict(changed)} if changed else {}))
 
-    async def _follow_renaming(self, name: str, new: str, *, told: bool = False) -> None:
+    async def _follow_renaming(self, name: str, new: str, *, recorded: bool = False) -> None:
         """End what belongs to the old name of an agent."""
         self._withdraw_all(name, RENAMED.format(new))
         await self._forgotten(name, "renamed")  # before anything is written: a call may come meanwhile
-        if not told:
+        if not recorded:
             await self._record.note("agent-renamed", "", {"agent": name, "to": new})
 
-    async def _ended(self, name: str, *, told: bool = False) -> None:
+    async def _ended(self, name: str, *, recorded: bool = False) -> None:
         await self._forgotten(name, "revoked")  # before anything is written: a call may come meanwhile
-        if not told:
+        if not recorded:
             await self._record.note("agent-revoked", "", {"agent": name})
 
     async def _forgotten(self, name: str, how: str) -> None:

@@ -69,7 +69,7 @@ class OpenLedger:
 
     @property
     def may_sign(self) -> bool:
-        """Whether the person has said where the key that signs is kept."""
+        """Whether the person has chosen where the signing key is kept."""
         return not self._secrets.undecided
 
     @property

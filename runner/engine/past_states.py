@@ -52,7 +52,7 @@ class PastStates:
         self.listed: tuple[RunChanges, ...] = ()
         """Finished runs whose changes are known, oldest first. May be read on any thread."""
         self.note = ""
-        """What the agent is told with its next answer."""
+        """A note for the agent; its next answer carries it."""
         self.stale: frozenset[str] = frozenset()
         """Requests that were asked before the files were put back: what was approved of them counts no more."""
         self._folder = folder
@@ -214,7 +214,7 @@ class PastStates:
         for run in self._runs:
             if run.request_id == request_id and run.changes is not None:
                 return run
-        raise KnownError("This run was undone already, or is too long ago.", CHANGED)
+        raise KnownError("This run was already undone, or is too old.", CHANGED)
 
     def _copies(self) -> list[WorkspaceCopy]:
         held = [self._now, *(one for run in self._runs for one in (run.before, run.after))]

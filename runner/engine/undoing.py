@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from runner.model.file_changes import FilePreview, UndoPlan
     from runner.model.record import Record
 
-LOOK = "Look at the files before you go on."
-TOLD = "A person has put the files of this sandbox back to what they were before your run {number}{later}. {look}"
-TOLD_FAILED = "A person tried to put the files of this sandbox back, and that failed partway. {look}"
+LOOK = "Look at the files before you continue."
+NOTE = "A person has put the files of this sandbox back to what they were before your run {number}{later}. {look}"
+NOTE_FAILED = "A person tried to restore earlier files of this sandbox, which failed partway. {look}"
+BUG = "Assent itself failed while putting the files back; see the fault log."
 WITHDRAWN = "A person has put the files of this sandbox back{to}. Nothing was run. Look at the files, then ask again."
 
 
@@ -57,7 +58,7 @@ class Undoing:
             one.past.touched()
             await one.past.look(one.session, one.left)
             if one.past.plan(shown.run.request_id, one.left) != shown:
-                raise KnownError(CHANGED, "Look again at what would come back.")
+                raise KnownError(CHANGED, "Look again at what would be restored.")
             number, later = shown.run.number, [run.request_id for run in shown.later]
             body = {
                 "sandbox": one.kept.id,
@@ -79,11 +80,16 @@ class Undoing:
             await one.session.put_back(copy, self._folder, stays)
         except KnownError as error:
             why = str(error)
-        one.past.touched()
+        except Exception:
+            one.past.note = NOTE_FAILED.format(look=LOOK)
+            await self._record.note(NOT_UNDONE, shown.run.request_id, {"why": BUG, "changed": True})
+            raise
+        finally:
+            one.past.touched()  # however it ended, the copy of before is not what is there
         await one.past.look(one.session, one.left)
         if one.past.is_now(copy, stays):
             also = f" and the {len(shown.later)} after it" if shown.later else ""
-            one.past.note = TOLD.format(number=number, later=also, look=LOOK)
+            one.past.note = NOTE.format(number=number, later=also, look=LOOK)
             one.past.went_back(shown.run.request_id)
             self._lending.put_back(one, number)
             for run in shown.later:
@@ -91,9 +97,11 @@ class Undoing:
                 await self._record.note(UNDONE, run.request_id, body)
             return
         unchanged = one.past.state == shown.state
-        why = why or "The files are not those of before after all."
+        why = why or "Afterwards the files were not those of the copy."
         if not unchanged:
-            one.past.note = TOLD_FAILED.format(look=LOOK)
+            one.past.note = NOTE_FAILED.format(look=LOOK)
             self._lending.put_back(one, 0)
         await self._record.note(NOT_UNDONE, shown.run.request_id, {"why": why, "changed": not unchanged})
-        raise KnownError(why, "Nothing was changed." if unchanged else "Some files may be back: look, and try again.")
+        raise KnownError(
+            why, "Nothing was changed." if unchanged else "Some files may be restored. Look, then try again."
+        )

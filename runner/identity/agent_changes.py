@@ -74,10 +74,10 @@ def plain(values: Mapping[str, object]) -> dict[str, object]:
 def explained(notes: Iterable[AgentChange], kind: str, agent: str, now: Mapping[str, object]) -> bool:
     """Return whether notes say of an agent what was seen to have changed: the history gets it from them then."""
     mine = [note for note in notes if (note.kind, note.agent) == (kind, agent)]
-    told: dict[str, object] = {}
+    noted: dict[str, object] = {}
     for note in mine:
-        told |= note.now
-    return bool(mine) and all(name in told and told[name] == value for name, value in plain(now).items())
+        noted |= note.now
+    return bool(mine) and all(name in noted and noted[name] == value for name, value in plain(now).items())
 
 
 def as_data(changes: Iterable[AgentChange]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What the person has said about the keyring of the desktop: Assent asks before it opens it for the first time."""
+"""The person's answer about the keyring of the desktop: Assent asks before it opens it for the first time."""
 
 from __future__ import annotations
 

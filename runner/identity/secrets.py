@@ -58,7 +58,7 @@ class Where:
     explanation: str
     remedy: str = ""
     answer: KeyringAnswer = KeyringAnswer.ALLOWED
-    """What the person has said about the keyring."""
+    """The person's answer about the keyring."""
 
 
 class Secrets:
@@ -93,7 +93,7 @@ class Secrets:
 
     @property
     def undecided(self) -> bool:
-        """Whether nobody has said where secrets go: a key that is made now would be lost. Never waits."""
+        """Whether it is not decided where secrets go: a key that is made now would be lost. Never waits."""
         return self._answer is KeyringAnswer.UNASKED and not self._agreed
 
     def take_answer(self, answer: KeyringAnswer) -> Where:

@@ -10,9 +10,9 @@ LONGEST = 300
 LONGEST_NAME = 80
 MOST_DEEDS = 250
 """Different things that are listed of one run."""
-NOT_TOLD = "This sandbox does not tell what programs code starts."
+NOT_REPORTED = "This sandbox does not report what code starts."
 """Why there is nothing to see of a run in a sandbox without a feed."""
-A_NAME = "a host name (which one, the sandbox does not tell)"
+A_NAME = "a host name (the sandbox does not report which)"
 """What was asked for where a program looks up a name."""
 UNIX = "unix:"
 """Begins the path of a socket in the file system of the sandbox."""
@@ -96,12 +96,12 @@ class Behaviour:
 
     @property
     def reservation(self) -> str:
-        """What is to be said beside the list where it does not hold everything; '' where it does."""
+        """What the list leaves out, in words; '' where it is complete."""
         if self.absent or self.complete:
             return self.absent
         parts = [self.gap] if self.gap else []
         if self.left_out:
-            parts.append(f"{self.left_out:,} further things that it did are not listed.")
+            parts.append(f"{self.left_out:,} further actions are not listed.")
         if self.lost:
             parts.append(f"{self.lost:,} messages of the sandbox were dropped.")
         return f"Not complete. {' '.join(parts)}"

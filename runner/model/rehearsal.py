@@ -92,7 +92,7 @@ def _lines(result: Result) -> Iterator[str]:
     if result.error:
         yield from _marked("why", result.error)
     if result.peak_memory is not None:
-        yield f"Memory at most: {result.peak_memory:,} bytes"
+        yield f"Peak memory: {result.peak_memory:,} bytes"
     if result.meta.blocked_imports:
         yield from _marked("import", f"refused: {', '.join(result.meta.blocked_imports)}")
     dropped = result.meta.dropped_stdout + result.meta.dropped_stderr
@@ -111,7 +111,7 @@ def _lines(result: Result) -> Iterator[str]:
         yield from _marked("file", f"{file.path}  {file.size:,} bytes  SHA-256 {file.sha256}")
     if result.files_left_out:
         yield from _marked("file", f"left out: {result.files_left_out}")
-    yield from ("", "Tried the network, and was refused:" if result.contacts else "It did not try the network.")
+    yield from ("", "Tried the network and was refused:" if result.contacts else "It did not try the network.")
     for contact in result.contacts:
         times = f" ({contact.times:,} times)" if contact.times > 1 else ""
         yield from _marked("host", f"{contact.name}{times}: {contact.why}")

@@ -77,7 +77,7 @@ class CapturedFile:
     size: int
     sha256: str
     at: float | None = None
-    """When it was changed last, in seconds since the run started; None where the sandbox cannot tell."""
+    """When it was changed last, in seconds since the run started; None where the sandbox cannot see it."""
 
 
 @dataclass(frozen=True, slots=True)

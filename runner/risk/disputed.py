@@ -1,4 +1,4 @@
-"""Requests of which a person said that the class is wrong: kept in a file of this account, for who works on the rules.
+"""Requests whose class a person marked as wrong: kept in a file of this account, for whoever improves the rules.
 
 The file is never sent and nothing is decided by it. Only a person's own act in the window or terminal writes to it.
 """
@@ -42,7 +42,7 @@ class DisputedCase:
     """A request with the class that it got, and the one that it should have had in the person's view."""
 
     request: Request
-    """Without the agent, and what it said of itself and of the request."""
+    """Without the agent, its description of itself and its title, reason, project and task."""
     named: Level
     """The person's view."""
     level: Level
@@ -82,7 +82,7 @@ def dispute(request: Request, assessment: Assessment, named: Level, note: str, n
 
 
 def classifier() -> str:
-    """Return which classifier this is, so that a case can be told from one of another version."""
+    """Return which classifier this is, so that cases of another version are recognized."""
     from importlib import metadata
 
     try:
@@ -144,7 +144,7 @@ def reassess(lines: Sequence[DisputedLine], assess: Callable[[Request], Assessme
 
 
 class DisputedCases:
-    """The file. Every method reads it anew, raises KnownError where that fails, and may wait for another process."""
+    """The file. Every method reads it again, raises KnownError where that fails, and may wait for another process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""What an assessment said that code would do, held against what it did: nothing that is not known counts as done."""
+"""Compare what an assessment foresaw with what the run did; what is not known never counts as done."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SHELLS = frozenset({"sh", "bash", "dash"})
 """Started by what runs a command line; what they start in turn is seen as well."""
 NETWORK = frozenset({Verb.SENDS, Verb.FETCHES, Verb.CONNECTS})
 WRITING = frozenset({Verb.WRITES, Verb.REWRITES, Verb.RUNS_ON_START})
-NOT_TOLD = "the sandbox does not tell"
-NOT_COMPLETE = "what it did is not completely known"
+NOT_REPORTED = "not reported by the sandbox"
+NOT_COMPLETE = "incomplete report"
 _ALIASES = {"dash": "sh", "mawk": "awk", "gawk": "awk", "nodejs": "node"}
 
 
@@ -108,7 +108,7 @@ def _alike(name: str) -> set[str]:
 
 def outcomes(result: Result, assessment: Assessment, request: Request) -> tuple[ActOutcome, ...]:
     """Return what came of each act of an assessment, in its order, as far as it is known."""
-    observed = result.observed or Behaviour(absent=NOT_TOLD)
+    observed = result.observed or Behaviour(absent=NOT_REPORTED)
     return tuple(_outcome(act, result, observed, request) for act in assessment.verdict.acts)
 
 
@@ -123,13 +123,13 @@ def _outcome(act: VerdictAct, result: Result, observed: Behaviour, request: Requ
         return _of_deeds(act, observed.of(DeedKind.RIGHTS), observed, "changed")
     if act.verb in WRITING and act.place:
         return _written(act, result, observed)
-    return ActOutcome(act, Came.UNKNOWN, NOT_TOLD)
+    return ActOutcome(act, Came.UNKNOWN, NOT_REPORTED)
 
 
 def _of_deeds(act: VerdictAct, deeds: Iterable[Deed], observed: Behaviour, done: str) -> ActOutcome:
     found = list(deeds)
     if not found:
-        return ActOutcome(act, *((Came.NOT_DONE, f"not {done}") if observed.complete else (Came.UNKNOWN, NOT_TOLD)))
+        return ActOutcome(act, *((Came.NOT_DONE, f"not {done}") if observed.complete else (Came.UNKNOWN, NOT_REPORTED)))
     if all(one.failed >= one.times for one in found):
         return ActOutcome(act, Came.FAILED, f"tried: {found[-1].problem}")
     times = sum(one.times for one in found)
@@ -159,7 +159,7 @@ def _contacted(act: VerdictAct, result: Result, observed: Behaviour, request: Re
     asked = [one for one in observed.of(DeedKind.CONNECTION) if one.name == host or not one.name]
     if asked:
         return ActOutcome(act, Came.FAILED, "tried, and there is no network")
-    return ActOutcome(act, *((Came.NOT_DONE, "not tried") if observed.complete else (Came.UNKNOWN, NOT_TOLD)))
+    return ActOutcome(act, *((Came.NOT_DONE, "not tried") if observed.complete else (Came.UNKNOWN, NOT_REPORTED)))
 
 
 def _is_local(host: str) -> bool:

@@ -1,4 +1,4 @@
-"""Tells code that only writes a plain deed in a roundabout way from code that hides what it does.
+"""Distinguish code that only writes a plain action in a roundabout way from code that hides what it does.
 
 Putting the name of a function or a command together is a danger because nobody can read what is called. Where all of
 it was put together here as well, where everything that the program does is known by its kind, and where no other rule

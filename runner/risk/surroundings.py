@@ -61,7 +61,7 @@ def _of_host(host_only: str) -> str | None:
     if address is not None:
         if address.is_loopback or address.is_private or address.is_link_local:
             return OWN_NETWORK
-        return "This is a numeric network address: nobody can tell whose it is."
+        return "This is a numeric network address: its owner is not known."
     if NUMBER.match(host_only):
         return "Writes a network address as one number, so that it cannot be recognised."
     if host_only == "localhost" or host_only.endswith(LOCAL) or "." not in host_only.strip("*."):

@@ -30,7 +30,7 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
         case Tool.CODE_READ_FILE:
             return _looks(request, "Hands the content of a file in its sandbox to the agent.", Verb.READS)
         case Tool.CODE_LIST_FILES:
-            return _looks(request, "Tells the agent which files are in its sandbox.", Verb.LISTS)
+            return _looks(request, "Lists the files of its sandbox for the agent.", Verb.LISTS)
         case Tool.CODE_CREATE_SANDBOX if request.builds:
             return with_programs(assess_installing(request), request, classify)
         case Tool.CODE_CREATE_SANDBOX:
@@ -53,6 +53,6 @@ def _plain(reason: str) -> Assessment:
 
 def _looks(request: Request, reason: str, verb: Verb) -> Assessment:
     name = file_name("".join(request.files)) if request.files else "its sandbox"
-    clause = f"hands {name} to the agent" if verb is Verb.READS else f"tells the agent what is in {name}"
+    clause = f"hands {name} to the agent" if verb is Verb.READS else f"shows the agent what is in {name}"
     verdict = plain_verdict([clause], VerdictAct(verb, name))
     return Assessment(Level.MEDIUM, (reason,), touch=Touch(files=request.files), verdict=verdict, base=Level.MEDIUM)

@@ -1,6 +1,6 @@
 """Why a request has its class: what holds it there, what would remain without that, and what would raise it.
 
-For the person alone. It says which deed counts; how a rule could be made not to see the deed is said nowhere.
+For the person alone. It names the action that counts, and never how a rule could be evaded.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class LowerClass:
 
 @dataclass(frozen=True, slots=True)
 class ClassReasons:
-    """All that can be said for and against the class of a request."""
+    """All reasons for the class of a request, and what would change it."""
 
     level: Level
     base: Level | None
@@ -95,13 +95,16 @@ def reasons_for(request: Request, assessment: Assessment) -> ClassReasons:
     lines = request.code.split("\n") if holding else []
     worst = assessment.attention
     rest = tuple(one for one in assessment.findings if one.level is not worst)
+    places = _by_place(holding)
+    # Where there are several, each of the others holds the class alone.
+    alone = remaining(assessment, places[0]) if len(places) == 1 else level
     return ClassReasons(
         level=level,
         base=assessment.base,
         kind=kind_of(request, assessment.base),
         confined=request.client is None,
         ruled=assessment.reasons[0] if _ruled(assessment) else "",
-        holding=tuple(_holding(lines, assessment, group) for group in _by_place(holding)),
+        holding=tuple(_holding(lines, group, alone) for group in places),
         lower=tuple(_lower(assessment)),
         worst=tuple(one for one in assessment.findings if one.level is worst),
         without_worst=replace(assessment, findings=rest).attention,
@@ -110,15 +113,16 @@ def reasons_for(request: Request, assessment: Assessment) -> ClassReasons:
     )
 
 
-def _holding(lines: list[str], assessment: Assessment, findings: tuple[Finding, ...]) -> HoldingPlace:
+def _holding(lines: list[str], findings: tuple[Finding, ...], remains: Level | None) -> HoldingPlace:
     at = 0 if findings[0].span == WHOLE else findings[0].span.line
     text = lines[at - 1][:LONGEST_LINE].strip() if 0 < at <= len(lines) else ""
-    return HoldingPlace(findings, text, remaining(assessment, findings))
+    return HoldingPlace(findings, text, remains)
 
 
 def remaining(assessment: Assessment, without: Collection[Finding]) -> Level | None:
     """Return the class of what was assessed so if `without` had not been found; None where that is not known."""
-    rest = [one for one in assessment.findings if one not in without]
+    gone = set(without)
+    rest = [one for one in assessment.findings if one not in gone]
     if assessment.base is None:
         # The record is of a version that did not keep it: what is left holds the class, or nobody knows.
         return assessment.level if any(one.level >= assessment.level for one in rest) else None
@@ -166,7 +170,7 @@ KINDS = {
     Tool.CODE_CREATE_SANDBOX: "Making an empty sandbox",
     Tool.CODE_WRITE_FILE: "Writing a file",
     Tool.CODE_READ_FILE: "Handing a file to the agent",
-    Tool.CODE_LIST_FILES: "Telling the agent which files there are",
+    Tool.CODE_LIST_FILES: "Listing files for the agent",
     Tool.CODE_DESTROY_SANDBOX: "Removing the agent's own sandbox",
     Tool.CODE_SANDBOX_INFO: "Describing the sandbox",
     Tool.CODE_INSTALL_PACKAGE: "Installing packages",

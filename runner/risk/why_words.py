@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from runner.risk.why import ClassReasons, HoldingPlace, LowerClass
 
-COUNTED = "Counted from these findings; code that is changed is assessed anew."
+COUNTED = "Counted from these findings; changed code is assessed again."
 HIGHEST = "Nothing is above CRITICAL."
 YOUR_RULES = "A rule of yours can set a higher class; nothing sets a lower one."
 SANDBOX = "Where it would run does not change the class. Settings say how strong a sandbox each class needs."
@@ -97,18 +97,18 @@ def badge(reasons: ClassReasons) -> str:
     if not reasons.worst or reasons.level is Level.CRITICAL:
         return ""
     left = reasons.without_worst
-    rest = "nothing would stand out" if left is None else f"it would be {left.name}"
+    rest = "there would be no findings" if left is None else f"it would be {left.name}"
     name, at = reasons.worst[0].level.name, places_of(reasons.worst)
     return f"The color is that of the worst finding: {name}, because of {at}. Without that, {rest}."
 
 
-def told(reasons: ClassReasons, most: int = 20) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def report(reasons: ClassReasons, most: int = 20) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return everything as headings with lines; of the places that hold the class at most `most`."""
     held: list[str] = []
     for one in reasons.holding[:most]:
         held += [
             place(one),
-            *(f"    {said(finding, one.text)}" for finding in one.findings),
+            *(f"    {finding_line(finding, one.text)}" for finding in one.findings),
             f"    {without(reasons, one)}",
         ]
     if len(reasons.holding) > most:
@@ -128,7 +128,7 @@ def footnote(reasons: ClassReasons) -> str:
     return f"{COUNTED} {CAPPED}" if reasons.capped else COUNTED
 
 
-def said(finding: Finding, beside: str) -> str:
+def finding_line(finding: Finding, beside: str) -> str:
     """Return what a finding says, by which rule, and what shows it where that is not in `beside` already."""
     evidence = " ".join(finding.evidence.split())
     shows = f"  {evidence}" if evidence and evidence not in " ".join(beside.split()) else ""

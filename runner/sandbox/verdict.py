@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from runner.model.behaviour import NOT_TOLD, Behaviour
+from runner.model.behaviour import NOT_REPORTED, Behaviour
 from runner.model.request import Isolation, Language
 from runner.model.result import Meta, Outcome, Result
 from runner.sandbox import imports
@@ -80,7 +80,7 @@ def result(job: Job, setting: Setting, transcript: Transcript, ended: RunEnd, re
         peak_memory=max(ended.peak_memory, min(report.peak, job.limits.memory_mb << 20)) or None,
         meta=meta,
         curve=ended.curve,
-        observed=Behaviour(absent=NOT_TOLD),
+        observed=Behaviour(absent=NOT_REPORTED),
     )
 
 

@@ -51,7 +51,7 @@ CHUNK = 1 << 18
 
 
 class NotCopied(KnownError):
-    """A workspace that is not copied; the text says why, and goes on with `so ...`."""
+    """A workspace that is not copied; the text says why, and continues with `so ...`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ class Places:
 
     @property
     def keyring_answer(self) -> Path:
-        """File with what the person has said about the use of the keyring."""
+        """File with the person's answer about the keyring."""
         return self.state / "keyring.json"
 
     @property
@@ -126,7 +126,7 @@ class Places:
 
     @property
     def disputed(self) -> Path:
-        """File with requests of which the person said that their class is wrong, with their code."""
+        """File with requests whose class the person marked as wrong, with their code."""
         return self.data / "disputed.jsonl"
 
     @property

@@ -88,7 +88,7 @@ def _daemon(orders: _Orders) -> None:
             else:
                 return
         done = work()
-        # Before it is said: who hears of it may have the next work.
+        # Before it is announced: the listener may have the next work.
         _idle.append(orders)
         done()
         del work, done  # else what they hold would live as long as this thread idles

@@ -103,7 +103,7 @@ async def test_what_the_backend_asks_for_late_is_not_fetched(house: House, regis
     registry.add_source("app", "1.0", {"own.py": late, **path})
     registry.asked.clear()
     answer = await failed(house)
-    assert "its build asks for alpha>1, which nothing said before" in answer.problem, answer.problem
+    assert "its build asks for alpha>1, which was not listed before" in answer.problem, answer.problem
     assert not any("alpha" in one for one in registry.asked)
     asked = request(house, answer)
     assert next(part.text for part in asked.parts if part.name == "own.py of app") == late

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.model.behaviour import NOT_TOLD
+from runner.model.behaviour import NOT_REPORTED
 from runner.model.events import RunObserved
 from runner.sandbox.gvisor.engine import DirectEngine
 from tests import direct_gvisor
@@ -59,5 +59,5 @@ async def test_a_sandbox_that_tells_nothing_is_recorded_as_such(
         await stage.answer(ticket)
         found = stage.record(ticket.request_id).result
     assert found is not None and found.observed is not None
-    assert (found.observed.absent, found.observed.deeds) == (NOT_TOLD, ())
+    assert (found.observed.absent, found.observed.deeds) == (NOT_REPORTED, ())
     assert found.observed.unforeseen == ()  # the code named that host; that it was refused is for the gate to say

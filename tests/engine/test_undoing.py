@@ -82,7 +82,7 @@ async def test_a_run_and_those_after_it_are_undone_and_the_agent_is_told(house: 
     await house.engine.sandboxes.undoing.undo(plan)
     assert {one.name: one.read_text() for one in workspace(house).iterdir()} == {"a": "first", "one": "1\n"}
     assert [one.number for one in runs(house)] == [1] and house.engine.sandboxes.listed()[0].put_back_to == 2
-    with pytest.raises(KnownError, match="undone already"):
+    with pytest.raises(KnownError, match="already undone"):
         await house.engine.sandboxes.undoing.undo(plan)
 
     told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
@@ -202,22 +202,34 @@ async def test_an_undo_that_fails_changes_nothing_or_says_so(house: House, monke
         (workspace(house) / "one").unlink()
         raise KnownError("The disk is full.")
 
+    async def breaks(session: LocalSession, copy: WorkspaceCopy, folder: Path, left: tuple[str, ...]) -> None:
+        (workspace(house) / "d/x").unlink()
+        raise ValueError("a bug")
+
     monkeypatch.setattr(LocalSession, "put_back", refuses)
     with pytest.raises(KnownError, match=r"The disk is full.*Nothing was changed"):
         await house.engine.sandboxes.undoing.undo(plan)
     told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
     assert "Note:" not in told.text()
     monkeypatch.setattr(LocalSession, "put_back", stops)
-    with pytest.raises(KnownError, match=r"Some files may be back"):
+    with pytest.raises(KnownError, match=r"Some files may be restored"):
         await house.engine.sandboxes.undoing.undo(plan)
     told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
     assert "failed partway" in told.text()
+    monkeypatch.setattr(LocalSession, "put_back", breaks)
+    broken = await house.engine.sandboxes.undoing.plan(id, first.request_id)
+    with pytest.raises(ValueError, match="a bug"):
+        await house.engine.sandboxes.undoing.undo(broken)
+    told = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
+    assert "failed partway" in told.text()
     monkeypatch.undo()
+    again = await house.engine.sandboxes.undoing.plan(id, first.request_id)
+    assert again.state != broken.state, "what a failure left is looked at again"
     await undo(house, id, first)
     assert not list(workspace(house).iterdir())
     record = record_in(house.places.ledger, first.request_id)
     whys = [step.body["changed"] for step in record.steps if step.entry.kind == NOT_UNDONE]
-    assert whys == [False, True]
+    assert whys == [False, True, True]
 
 
 async def test_a_run_waits_for_the_copy_of_before_it_and_its_answer_for_none(

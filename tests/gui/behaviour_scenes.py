@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runner.model.behaviour import A_NAME, NOT_TOLD, Behaviour, Deed, DeedKind
+from runner.model.behaviour import A_NAME, NOT_REPORTED, Behaviour, Deed, DeedKind
 from runner.model.codec import encode
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.events import RunObserved
@@ -98,5 +98,5 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "behaviour-over": lambda scene: running(scene, over=True),
     "behaviour-history": history,
     "behaviour-flood": lambda scene: history(scene, replace(BEHAVIOUR, lost=18_230, left_out=40)),
-    "behaviour-absent": lambda scene: history(scene, Behaviour(absent=NOT_TOLD)),
+    "behaviour-absent": lambda scene: history(scene, Behaviour(absent=NOT_REPORTED)),
 }

@@ -15,7 +15,7 @@ from runner.audit.filter import Filter
 from runner.audit.indexing import Indexing
 from runner.audit.search import History
 from runner.audit.statistics import Figures
-from runner.model.behaviour import NOT_TOLD, Behaviour
+from runner.model.behaviour import NOT_REPORTED, Behaviour
 from runner.model.events import RunFinished, RunObserved
 from runner.risk.assess import assess
 from tests.gui import feed, record
@@ -50,14 +50,18 @@ def test_a_run_tells_what_it_does_while_it_runs_and_what_came_of_it_after(desk: 
     said = {row.title: row.state for row in view.model.rows}
     assert said["Starts git status"] == "tried: exit 128"
     assert said["203.0.113.9:4444"] == "not foreseen"
-    assert view.said.text() == f"Not foreseen: {GCC}, {HOST}."
+    assert view.summary.text() == f"Not foreseen: {GCC}, {HOST}."
     assert page.tabs.tabText(page.tabs.indexOf(view)) == "What it did (2 not foreseen)"
 
 
-def test_the_history_has_it_and_what_no_sandbox_told_is_said(look: Look, qtbot: QtBot, places: Places) -> None:
+def test_the_history_has_it_and_names_what_was_not_reported(look: Look, qtbot: QtBot, places: Places) -> None:
     gaps = replace(BEHAVIOUR, lost=7)
-    told = [*recorded(asked("b1")), *recorded(asked("b2"), Behaviour(absent=NOT_TOLD)), *recorded(asked("b3"), gaps)]
-    record.ledger(places.ledger, told)
+    steps = [
+        *recorded(asked("b1")),
+        *recorded(asked("b2"), Behaviour(absent=NOT_REPORTED)),
+        *recorded(asked("b3"), gaps),
+    ]
+    record.ledger(places.ledger, steps)
     detail = Detail(look, lambda _folder: True, lambda _file: b"")
     qtbot.addWidget(detail)
     detail.show()
@@ -67,11 +71,11 @@ def test_the_history_has_it_and_what_no_sandbox_told_is_said(look: Look, qtbot: 
     assert "\x1b" not in "".join(row.title for row in detail.behaviour.model.rows)
     detail.show_record(record_in(places.ledger, "b2"))
     assert detail.tabs.isTabVisible(place)
-    shown = [detail.behaviour.said.text(), *(row.state for row in detail.behaviour.model.rows)]
-    assert shown[0] == NOT_TOLD
-    assert set(shown[1:]) == {"the sandbox does not tell"}
+    shown = [detail.behaviour.summary.text(), *(row.state for row in detail.behaviour.model.rows)]
+    assert shown[0] == NOT_REPORTED
+    assert set(shown[1:]) == {"not reported by the sandbox"}
     detail.show_record(record_in(places.ledger, "b3"))
-    assert "Not complete. 7 messages of the sandbox were dropped." in detail.behaviour.said.text()
+    assert "Not complete. 7 messages of the sandbox were dropped." in detail.behaviour.summary.text()
 
 
 def test_it_is_found_by_words_and_as_not_foreseen(places: Places) -> None:
@@ -89,8 +93,8 @@ def test_it_is_found_by_words_and_as_not_foreseen(places: Places) -> None:
 
 
 def test_a_grant_that_let_such_a_run_pass_is_asked_about_while_it_counts(places: Places) -> None:
-    told = [*recorded(asked("b1"), grant="g-7"), *recorded(asked("b2"), grant="g-7"), *recorded(asked("b3"))]
-    record.ledger(places.ledger, told)
+    steps = [*recorded(asked("b1"), grant="g-7"), *recorded(asked("b2"), grant="g-7"), *recorded(asked("b3"))]
+    record.ledger(places.ledger, steps)
     with closing(History(places.ledger)) as history:
         found = read_surprises(history, 0.0)
     assert found.runs == 3
@@ -100,8 +104,8 @@ def test_a_grant_that_let_such_a_run_pass_is_asked_about_while_it_counts(places:
         known = Known(now=1e9, verified=1e9, surprises=surprises, grants=grants, period={"period": "0"})
         return [(one.words, one.act) for one in worth_a_look(SpanFigures(TimeSpan.TODAY, Figures(), 1, 1), known)]
 
-    runs = ("3 runs did what was not foreseen", ToHistory({"unforeseen": "yes", "period": "0"}))
-    assert notable(frozenset({"g-7"})) == [("Does the grant g-7 still stand?", ToPage("Rules")), runs]
+    runs = ("3 runs did something not foreseen", ToHistory({"unforeseen": "yes", "period": "0"}))
+    assert notable(frozenset({"g-7"})) == [("Keep the grant g-7?", ToPage("Rules")), runs]
     assert notable(frozenset()) == [runs]
     assert notable(frozenset({"g-7"}), Surprises()) == []
 
@@ -109,5 +113,5 @@ def test_a_grant_that_let_such_a_run_pass_is_asked_about_while_it_counts(places:
 def test_the_end_of_such_a_run_is_news() -> None:
     one = asked()
     assert is_surprising(RunFinished(one.id, ended(one)))
-    assert not is_surprising(RunFinished(one.id, ended(one, Behaviour(absent=NOT_TOLD))))
+    assert not is_surprising(RunFinished(one.id, ended(one, Behaviour(absent=NOT_REPORTED))))
     assert not is_surprising(RunFinished(one.id, feed.result()))

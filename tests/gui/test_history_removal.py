@@ -108,7 +108,7 @@ def test_what_is_left_of_a_removed_request_is_shown(desk: Desk, places: Places) 
     # A hash has a space in its middle, where its line may break.
     shown = texts | {text.replace(" ", "") for text in texts}
     assert {TITLE, "agent-1", "code_execute", "Python", "MEDIUM", "Approved", "You", "2.5 s", "Ended well"} <= shown
-    assert {"You, or somebody with your account", "This request was chosen by hand"} <= shown
+    assert {"You, or somebody with your account", "This request was selected by hand"} <= shown
     assert f"key{Seal(KEY).public}" in shown
     with closing(sqlite3.connect(places.ledger)) as connection:
         of_it = "SELECT seq, body_sha256 FROM entries WHERE request_id = 'm0001'"
@@ -131,7 +131,7 @@ def test_what_is_left_of_a_removed_request_is_shown(desk: Desk, places: Places) 
         ({"by": "setting", "older_than_days": 90.0}, "The settings", "Content older than 90 days (history.keep_days)"),
         ({"by": "setting", "keep_bytes": 2 * 10**9}, "The settings", "Content beyond the newest 2.0 GB (history.keep"),
         ({"by": "person", "older_than_days": 1.5}, "You", "Content older than 1.5 days"),
-        ({"older_than_days": "many"}, "You", "This request was chosen by hand"),
+        ({"older_than_days": "many"}, "You", "This request was selected by hand"),
     ],
 )
 def test_who_removed_it_by_which_rule(rule: dict[str, object], by: str, why: str) -> None:

@@ -169,7 +169,7 @@ def test_a_click_shows_what_became_of_it_and_a_key_brings_the_question_back_unde
         view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(view.model().index(0, 0)).center()
     )
     outcome = desk.window.aftermath.outcome
-    assert outcome.isVisible() and outcome.nothing.text() == "The agent was told: Not needed"
+    assert outcome.isVisible() and outcome.nothing.text() == "The agent got this reason: Not needed"
     desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
     assert desk.answers == [] and desk.review.isVisible()
     assert desk.review.card is not None and desk.review.card.id == waits.id

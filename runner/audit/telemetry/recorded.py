@@ -32,7 +32,7 @@ class RecordedEntry:
     """One entry as it is sent."""
 
     ledger: str
-    """Hash of the first entry, which tells histories apart."""
+    """Hash of the first entry, which identifies the history."""
     seq: int
     at: int
     """Microseconds since the epoch."""

@@ -134,7 +134,7 @@ def environment_names(machine: Machine, called: Value, args: Args, named: Named,
 
 
 def counted(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    """Return what `len`, `bool` and the like give, which tells nothing of the value itself."""
+    """Return what `len`, `bool` and the like give, which reveals nothing of the value itself."""
     return UNKNOWN
 
 

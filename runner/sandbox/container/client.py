@@ -77,7 +77,7 @@ class EngineClient:
         return group(pid, container) if self.endpoint.local else None
 
     def feed(self, container: str) -> None:
-        """Return none: an engine tells nothing of what runs in a container."""
+        """Return None: an engine reports nothing of what code in a container does."""
 
     async def reading(self, container: str) -> dict[str, Any]:
         """Return what a container uses, as the engine says once a second. Raises as `call`."""

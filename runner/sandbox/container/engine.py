@@ -73,7 +73,7 @@ class Streams(Protocol):
 
 
 class BehaviourFeed(Protocol):
-    """Tells what code in a container does, one run after the other. May be used on any thread."""
+    """Reports what code in a container does, one run after the other. May be used on any thread."""
 
     def begin(self, language: Language, *, networked: bool) -> None:
         """Begin to note what the code does that is started next."""
@@ -129,7 +129,7 @@ class ContainerEngine(Protocol):
         ...
 
     def feed(self, container: str) -> BehaviourFeed | None:
-        """Return what tells what code in a container does; None where nothing does."""
+        """Return the report of what code in a container does; None where there is none."""
         ...
 
     async def reading(self, container: str) -> dict[str, Any]:

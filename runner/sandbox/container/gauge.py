@@ -46,7 +46,7 @@ class ContainerGauge:
         limit, temporary = container.shape.limits.disk_mb << 20, temporary_bytes(container.shape.limits)
         self._full = limit * DISK_FULL, limit * DISK_FULL + 2 * temporary
         self._workspace = 0
-        """Bytes in /workspace, at the last reading that told them from those in /tmp and /dev/shm."""
+        """Bytes in /workspace, at the last reading that separated them from those in /tmp and /dev/shm."""
         self._files = 0
         """Bytes in all three, at the last reading that included them."""
         self.killed = False

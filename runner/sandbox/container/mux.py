@@ -63,7 +63,7 @@ class CarriedPipe:
         data = self._parts.popleft()
         self._unreported += len(data)
         if self._unreported >= WINDOW // 4:  # less never leaves the relay without credit, and every word costs
-            # Counted out before it is said: what comes in answer must find room.
+            # Counted before it is announced: what comes in answer must find room.
             self._held -= self._unreported
             taken, self._unreported = self._unreported, 0
             await self._mux.send(self._number, b"w", COUNT.pack(taken))

@@ -1,4 +1,4 @@
-"""What the code of one container run does, as far as whoever carries the container tells it."""
+"""What the code of one container run does, as far as the sandbox reports it."""
 
 from __future__ import annotations
 

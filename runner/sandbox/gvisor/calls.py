@@ -158,7 +158,7 @@ class DirectCalls:
         return self._found(container).readings()
 
     def feed(self, container: str) -> Feed | None:
-        """Return what tells what the code in it does. Raises Denied where there is no such container."""
+        """Return the report of what the code in it does. Raises Denied where there is no such container."""
         return self._found(container).feed
 
     def remove_container(self, container: str, v: bool = False, link: bool = False, force: bool = False) -> None:

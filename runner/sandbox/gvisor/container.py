@@ -75,7 +75,7 @@ class DirectContainer:
         self.ends: Ends | None = None
         """The container's ends of its streams, once attached and not started yet."""
         self.feed: Feed | None = None
-        """Tells what the code in it does; None where no socket can be had for it."""
+        """Reports what the code in it does; None without a socket for it."""
         self._held = contextlib.ExitStack()
         try:
             root = self._held.enter_context(images.used(str(make["Image"])))
@@ -83,7 +83,7 @@ class DirectContainer:
             for each in (BUNDLE, STATE_FOLDER):
                 (folder / each).mkdir(mode=0o711)
             (folder / BUNDLE / "config.json").write_text(json.dumps(specification(make, root)))
-            with contextlib.suppress(OSError):  # its absence is said with each run
+            with contextlib.suppress(OSError):  # each run records its absence
                 self.feed = Feed(folder)
         except BaseException:
             self._held.close()
@@ -157,14 +157,17 @@ class DirectContainer:
 
         Its share of the processor is limited once it has started: what starts it is not its own work.
         """
+        try:
+            return self._looked_at()
+        except OSError:  # its folder is just being removed; and what cannot be watched must not run on unwatched
+            self._end()
+            return True
+
+    def _looked_at(self) -> bool:
         if self._process is not None and self._process.poll() is not None:
             return True
         if self._group is not None and not self._bound and self._has_started():
-            try:
-                self._group.limit_processor(self._cores)
-            except OSError:
-                self._end()
-                return True
+            self._group.limit_processor(self._cores)
             self._bound = True
         readings = self.readings()
         memory = None if readings is None else readings.memory()

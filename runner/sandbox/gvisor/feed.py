@@ -60,7 +60,7 @@ def session(folder: Path, *, opens: bool) -> dict[str, object]:
     sink = {
         "name": "remote",
         "config": {"endpoint": str(folder / SOCKET), "retries": RETRIES},
-        "ignore_setup_error": True,  # the code runs all the same, and its record says that nothing was told
+        "ignore_setup_error": True,  # the code runs all the same, and its record says that there is no report
     }
     return {"trace_session": {"name": "Default", "ignore_missing": True, "points": points, "sinks": [sink]}}
 

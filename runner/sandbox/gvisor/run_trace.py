@@ -1,4 +1,4 @@
-"""Tells what the code of a run did from what Assent's own programs in the container did, by who started whom."""
+"""Separates what the code of a run did from what Assent's own programs did, by who started whom."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class RunTrace:
     def begin(self, book: BehaviourBook, *, shell: bool, networked: bool) -> None:
         """Put what the code does from now on into `book`. Code of a shell begins when the shell becomes another one.
 
-        Where there is a network, what goes to its doors is for the gate to tell.
+        Where there is a network, the gate reports what goes through it.
         """
         with self._lock:
             self._book, self._awaited, self._networked, self.over = book, shell, networked, False
@@ -201,6 +201,6 @@ def _is_loopback(host: str) -> bool:
 
 
 def _is_door(host: str, port: int) -> bool:
-    """Return whether a connection ends at the relay, whose gate tells where it goes."""
+    """Return whether a connection ends at the relay, whose gate reports where it goes."""
     doors = (NAME_PORT, PROXY_PORT, *WEB_PORTS)
     return port in doors and _is_loopback(host)

@@ -224,6 +224,8 @@ def _extract(files: tarfile.TarFile, content: IO[bytes], root: Path, report: Cal
         # What an earlier entry has made a link must not lead anywhere.
         if place != root and place.parent.resolve() != root.resolve() / os.path.dirname(name):
             raise ValueError(f"an entry stands behind a link: {member.name}")
+        if place.is_symlink():  # a folder of that name would change the mode of what it leads to
+            raise ValueError(f"an entry is there twice: {member.name}")
         left -= member.size
         if left < 0:
             raise ValueError("it is too large")

@@ -33,6 +33,7 @@ STEPS: dict[Language, tuple[Step, ...]] = {
     ),
     Language.SHELL: (*shell_steps.WORD_STEPS, *shell_steps.NAME_STEPS, *shell_steps.PROGRAM_STEPS),
 }
+DEEDS = Path(__file__).parent / "deeds"
 MOST_CHARACTERS = 40_000
 """Of a program in disguise; a step that makes it longer is left out."""
 
@@ -57,10 +58,10 @@ class Disguised:
 
 
 @cache
-def deeds(kind: str) -> tuple[Deed, ...]:
-    """Return the deeds of one kind: `danger`, `harmless` or `marker`."""
+def deeds(kind: str, folder: Path = DEEDS) -> tuple[Deed, ...]:
+    """Return the deeds of one kind, `danger`, `harmless` or `marker`, from files of each language in `folder`."""
     found = []
-    for path in sorted((Path(__file__).parent / "deeds").glob(f"*-{kind}.txt")):
+    for path in sorted(folder.glob(f"*-{kind}.txt")):
         language = Language(path.name.partition("-")[0])
         parts = re.split(r"(?m)^=== (.*)\n", path.read_text("utf-8"))
         for name, code in zip(parts[1::2], parts[2::2], strict=True):

@@ -8,7 +8,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from tests.risk.disguises.javascript_places import call_step, module_step, owner_and_name, quoted
-from tests.risk.disguises.step import all_of, steps
+from tests.risk.disguises.step import Pattern, all_of, steps
 
 if TYPE_CHECKING:
     from tests.risk.disguises.step import Maker
@@ -55,11 +55,6 @@ def bound_call(function: str, maker: Maker) -> str:
     return f"Function.prototype.call.bind({function}, {owner_and_name(function)[0]})"
 
 
-def by_arrow(function: str, maker: Maker) -> str:
-    """((...a) => a.b(...a))"""
-    return f"((...a) => {function}(...a))"
-
-
 def by_apply(function: str, maker: Maker) -> str:
     """((...a) => a.b.apply(a, a))"""
     return f"((...a) => {function}.apply({owner_and_name(function)[0]}, a))"
@@ -80,55 +75,10 @@ def by_function(function: str, maker: Maker) -> str:
     return f"(function () {{ return {function}.apply({owner_and_name(function)[0]}, arguments); }})"
 
 
-def in_an_array(function: str, maker: Maker) -> str:
-    """[a.b][0]"""
-    return f"[{function}][0]"
-
-
-def in_an_object(function: str, maker: Maker) -> str:
-    """({ k: a.b }).k"""
-    return f"({{ k: {function} }}).k"
-
-
-def in_a_map(function: str, maker: Maker) -> str:
-    """new Map([['k', a.b]]).get('k')"""
-    return f"new Map([['k', {function}]]).get('k')"
-
-
-def proxied(function: str, maker: Maker) -> str:
-    """new Proxy(a.b, {})"""
-    return f"new Proxy({function}, {{}})"
-
-
 def proxied_module(function: str, maker: Maker) -> str:
     """new Proxy({}, { get: (t, n) => a[n] }).b"""
     owner, name = owner_and_name(function)
     return f"new Proxy({{}}, {{ get: (t, n) => {owner}[n] }}).{name}"
-
-
-def applying_proxy(function: str, maker: Maker) -> str:
-    """new Proxy(function () {}, { apply: (t, s, a) => a.b(...a) })"""
-    return f"new Proxy(function () {{}}, {{ apply: (t, s, a) => {function}(...a) }})"
-
-
-def by_getter(function: str, maker: Maker) -> str:
-    """({ get go() { return a.b; } }).go"""
-    return f"({{ get go() {{ return {function}; }} }}).go"
-
-
-def static_member(function: str, maker: Maker) -> str:
-    """(class { static go = a.b; }).go"""
-    return f"(class {{ static go = {function}; }}).go"
-
-
-def method(function: str, maker: Maker) -> str:
-    """new (class { go(...a) { return a.b(...a); } })().go"""
-    return f"new (class {{ go(...a) {{ return {function}(...a); }} }})().go"
-
-
-def default_argument_function(function: str, maker: Maker) -> str:
-    """((f = a.b) => f)()"""
-    return f"((f = {function}) => f)()"
 
 
 def destructured_function(function: str, maker: Maker) -> str:
@@ -137,50 +87,10 @@ def destructured_function(function: str, maker: Maker) -> str:
     return f"(({{ {name}: f }}) => f)({owner})"
 
 
-def by_comma(function: str, maker: Maker) -> str:
-    """(0, a.b)"""
-    return f"(0, {function})"
-
-
-def chosen(function: str, maker: Maker) -> str:
-    """(true ? a.b : null)"""
-    return f"(true ? {function} : null)"
-
-
-def either_of(function: str, maker: Maker) -> str:
-    """(null || a.b)"""
-    return f"(null || {function})"
-
-
-def next_of_a_generator(function: str, maker: Maker) -> str:
-    """(function* () { yield a.b; })().next().value"""
-    return f"(function* () {{ yield {function}; }})().next().value"
-
-
-def thrown_function(function: str, maker: Maker) -> str:
-    """(() => { try { throw a.b; } catch (e) { return e; } })()"""
-    return f"(() => {{ try {{ throw {function}; }} catch (e) {{ return e; }} }})()"
-
-
-def assigned_to_an_object(function: str, maker: Maker) -> str:
-    """Object.assign({}, { go: a.b }).go"""
-    return f"Object.assign({{}}, {{ go: {function} }}).go"
-
-
 def created_from(function: str, maker: Maker) -> str:
     """Object.create(a).b"""
     owner, name = owner_and_name(function)
     return f"Object.create({owner}).{name}"
-
-
-def defined_property(function: str, maker: Maker) -> str:
-    """Object.defineProperty({}, 'go', { value: a.b }).go"""
-    return f"Object.defineProperty({{}}, 'go', {{ value: {function} }}).go"
-
-
-def found_in_entries(function: str, maker: Maker) -> str:
-    """Object.entries({ go: a.b })[0][1]"""
-    return f"Object.entries({{ go: {function} }})[0][1]"
 
 
 CALL_STEPS = all_of(
@@ -192,117 +102,46 @@ CALL_STEPS = all_of(
         by_reflect,
         bound,
         bound_call,
-        by_arrow,
+        Pattern("by arrow", "((...a) => IT(...a))"),
         by_apply,
         by_call,
         by_reflect_apply,
         by_function,
-        in_an_array,
-        in_an_object,
-        in_a_map,
-        proxied,
+        Pattern("in an array", "[IT][0]"),
+        Pattern("in an object", "({ k: IT }).k"),
+        Pattern("in a map", "new Map([['k', IT]]).get('k')"),
+        Pattern("proxied", "new Proxy(IT, {})"),
         proxied_module,
-        applying_proxy,
-        by_getter,
-        static_member,
-        method,
-        default_argument_function,
+        Pattern("applying proxy", "new Proxy(function () {}, { apply: (t, s, a) => IT(...a) })"),
+        Pattern("by getter", "({ get go() { return IT; } }).go"),
+        Pattern("static member", "(class { static go = IT; }).go"),
+        Pattern("method", "new (class { go(...a) { return IT(...a); } })().go"),
+        Pattern("default argument function", "((f = IT) => f)()"),
         destructured_function,
-        by_comma,
-        chosen,
-        either_of,
-        next_of_a_generator,
-        thrown_function,
-        assigned_to_an_object,
+        Pattern("by comma", "(0, IT)"),
+        Pattern("chosen", "(true ? IT : null)"),
+        Pattern("either of", "(null || IT)"),
+        Pattern("next of a generator", "(function* () { yield IT; })().next().value"),
+        Pattern("thrown function", "(() => { try { throw IT; } catch (e) { return e; } })()"),
+        Pattern("assigned to an object", "Object.assign({}, { go: IT }).go"),
         created_from,
-        defined_property,
-        found_in_entries,
+        Pattern("defined property", "Object.defineProperty({}, 'go', { value: IT }).go"),
+        Pattern("found in entries", "Object.entries({ go: IT })[0][1]"),
     ),
     call_step,
 )
 
 
-def module_require(function: str, maker: Maker) -> str:
-    """module.require('a')"""
-    return "module.require"
-
-
-def created_require(function: str, maker: Maker) -> str:
-    """require('module').createRequire('/')('a')"""
-    return "require('module').createRequire(process.cwd() + '/x.js')"
-
-
-def aliased_require(function: str, maker: Maker) -> str:
-    """const r = require; r('a')"""
-    name = maker.name()
-    maker.before(f"const {name} = require;")
-    return name
-
-
-def wrapped_require(function: str, maker: Maker) -> str:
-    """const r = n => require(n); r('a')"""
-    name = maker.name()
-    maker.before(f"const {name} = n => require(n);")
-    return name
-
-
-def comma_require(function: str, maker: Maker) -> str:
-    """(0, require)('a')"""
-    return "(0, require)"
-
-
-MODULE_STEPS = all_of((module_require, created_require, aliased_require, wrapped_require, comma_require), module_step)
-
-
-def in_a_function(code: str, maker: Maker) -> str:
-    """(function () { ... })()"""
-    return f"(function () {{\n{code}\n}})();"
-
-
-def in_an_arrow(code: str, maker: Maker) -> str:
-    """(() => { ... })()"""
-    return f"(() => {{\n{code}\n}})();"
-
-
-def in_an_async_function(code: str, maker: Maker) -> str:
-    """(async () => { await null; ... })()"""
-    return f"(async () => {{\nawait null;\n{code}\n}})();"
-
-
-def in_a_promise(code: str, maker: Maker) -> str:
-    """Promise.resolve().then(() => { ... })"""
-    return f"Promise.resolve().then(() => {{\n{code}\n}});"
-
-
-def in_a_new_promise(code: str, maker: Maker) -> str:
-    """new Promise(done => { ... done(); })"""
-    return f"new Promise((done) => {{\n{code}\ndone();\n}});"
-
-
-def in_a_timer(code: str, maker: Maker) -> str:
-    """setTimeout(() => { ... }, 1)"""
-    return f"setTimeout(() => {{\n{code}\n}}, 1);"
-
-
-def in_a_next_tick(code: str, maker: Maker) -> str:
-    """process.nextTick(() => { ... })"""
-    return f"process.nextTick(() => {{\n{code}\n}});"
-
-
-def in_a_microtask(code: str, maker: Maker) -> str:
-    """queueMicrotask(() => { ... })"""
-    return f"queueMicrotask(() => {{\n{code}\n}});"
-
-
-def in_an_event(code: str, maker: Maker) -> str:
-    """events.once('go', () => { ... }); events.emit('go')"""
-    name = maker.name()
-    return f"const {name} = new (require('events'))();\n{name}.once('go', () => {{\n{code}\n}});\n{name}.emit('go');"
-
-
-def in_a_constructor(code: str, maker: Maker) -> str:
-    """new (class { constructor() { ... } })()"""
-    return f"new (class {{ constructor() {{\n{code}\n}} }})();"
+MODULE_STEPS = all_of(
+    (
+        Pattern("module require", "module.require"),
+        Pattern("created require", "require('module').createRequire(process.cwd() + '/x.js')"),
+        Pattern("aliased require", "NAME", before="const NAME = require;"),
+        Pattern("wrapped require", "NAME", before="const NAME = n => require(n);"),
+        Pattern("comma require", "(0, require)"),
+    ),
+    module_step,
+)
 
 
 def in_a_static_block(code: str, maker: Maker) -> str:
@@ -310,106 +149,9 @@ def in_a_static_block(code: str, maker: Maker) -> str:
     return f"(class {{ static {{\n{code}\n}} }});" if "await" not in code and "arguments" not in code else code
 
 
-def in_a_getter(code: str, maker: Maker) -> str:
-    """({ get a() { ... } }).a"""
-    return f"({{ get a() {{\n{code}\n}} }}).a;"
-
-
-def in_a_setter(code: str, maker: Maker) -> str:
-    """({ set a(v) { ... } }).a = 1"""
-    return f"({{ set a(v) {{\n{code}\n}} }}).a = 1;"
-
-
-def in_a_generator(code: str, maker: Maker) -> str:
-    """(function* () { ... })().next()"""
-    return f"(function* () {{\n{code}\n}})().next();"
-
-
-def in_a_for_each(code: str, maker: Maker) -> str:
-    """[0].forEach(() => { ... })"""
-    return f"[0].forEach(() => {{\n{code}\n}});"
-
-
-def in_a_reduce(code: str, maker: Maker) -> str:
-    """[0, 0].reduce(() => { ... })"""
-    return f"[0, 0].reduce(() => {{\n{code}\n}});"
-
-
-def in_a_sort(code: str, maker: Maker) -> str:
-    """[1, 0].sort(() => { ... return 0; })"""
-    return f"[1, 0].sort(() => {{\n{code}\nreturn 0;\n}});"
-
-
-def in_a_replacement(code: str, maker: Maker) -> str:
-    """'a'.replace('a', () => { ... })"""
-    return f"'a'.replace('a', () => {{\n{code}\nreturn '';\n}});"
-
-
-def in_a_catch(code: str, maker: Maker) -> str:
-    """try { throw 1; } catch { ... }"""
-    return f"try {{ throw 1; }} catch (_) {{\n{code}\n}}"
-
-
-def in_a_finally(code: str, maker: Maker) -> str:
-    """try { } finally { ... }"""
-    return f"try {{ }} finally {{\n{code}\n}}"
-
-
-def in_a_branch(code: str, maker: Maker) -> str:
-    """if (process.pid) { ... }"""
-    return f"if (process.pid) {{\n{code}\n}}"
-
-
-def in_a_switch(code: str, maker: Maker) -> str:
-    """switch (1) { case 1: { ... } }"""
-    return f"switch (1) {{ case 1: {{\n{code}\n}} }}"
-
-
-def in_a_loop(code: str, maker: Maker) -> str:
-    """for (let i = 0; i < 1; i++) { ... }"""
-    name = maker.name()
-    return f"for (let {name} = 0; {name} < 1; {name}++) {{\n{code}\n}}"
-
-
-def in_a_label(code: str, maker: Maker) -> str:
-    """a: { ... break a; }"""
-    name = maker.name()
-    return f"{name}: {{\n{code}\nbreak {name};\n}}"
-
-
-def in_a_conversion(code: str, maker: Maker) -> str:
-    """+{ valueOf() { ... return 0; } }"""
-    return f"+{{ valueOf() {{\n{code}\nreturn 0;\n}} }};"
-
-
-def in_a_thenable(code: str, maker: Maker) -> str:
-    """Promise.resolve({ then(done) { ... } })"""
-    return f"Promise.resolve({{ then(done) {{\n{code}\ndone();\n}} }});"
-
-
-def in_an_iterator(code: str, maker: Maker) -> str:
-    """[...{ *[Symbol.iterator]() { ... } }]"""
-    return f"[...{{ *[Symbol.iterator]() {{\n{code}\n}} }}];"
-
-
 def unusual_space(code: str, maker: Maker) -> str:
     """No-break spaces and comments between words."""
     return re.sub(r"^(const|let|var) (\w+) = ", "\\1\u00a0\\2/**/=/**/", code, flags=re.MULTILINE)
-
-
-def evaluated(code: str, maker: Maker) -> str:
-    """eval('...')"""
-    return f"eval({quoted(code)});"
-
-
-def made_into_a_function(code: str, maker: Maker) -> str:
-    """new Function('require', '...')(require)"""
-    return f"new Function('require', 'module', {quoted(code)})(require, module);"
-
-
-def by_constructor(code: str, maker: Maker) -> str:
-    """(() => {}).constructor('require', '...')(require)"""
-    return f"(() => {{}}).constructor('require', 'module', {quoted(code)})(require, module);"
 
 
 def encoded(code: str, maker: Maker) -> str:
@@ -443,39 +185,41 @@ def in_python(code: str, maker: Maker) -> str:
 
 PROGRAM_STEPS = (
     *steps(
-        in_a_function,
-        in_an_arrow,
-        in_an_async_function,
-        in_a_promise,
-        in_a_new_promise,
-        in_a_timer,
-        in_a_next_tick,
-        in_a_microtask,
-        in_an_event,
-        in_a_constructor,
+        Pattern("in a function", "(function () {\nIT\n})();"),
+        Pattern("in an arrow", "(() => {\nIT\n})();"),
+        Pattern("in an async function", "(async () => {\nawait null;\nIT\n})();"),
+        Pattern("in a promise", "Promise.resolve().then(() => {\nIT\n});"),
+        Pattern("in a new promise", "new Promise((done) => {\nIT\ndone();\n});"),
+        Pattern("in a timer", "setTimeout(() => {\nIT\n}, 1);"),
+        Pattern("in a next tick", "process.nextTick(() => {\nIT\n});"),
+        Pattern("in a microtask", "queueMicrotask(() => {\nIT\n});"),
+        Pattern(
+            "in an event", "const NAME = new (require('events'))();\nNAME.once('go', () => {\nIT\n});\nNAME.emit('go');"
+        ),
+        Pattern("in a constructor", "new (class { constructor() {\nIT\n} })();"),
         in_a_static_block,
-        in_a_getter,
-        in_a_setter,
-        in_a_generator,
-        in_a_for_each,
-        in_a_reduce,
-        in_a_sort,
-        in_a_replacement,
-        in_a_catch,
-        in_a_finally,
-        in_a_branch,
-        in_a_switch,
-        in_a_loop,
-        in_a_label,
-        in_a_conversion,
-        in_a_thenable,
-        in_an_iterator,
+        Pattern("in a getter", "({ get a() {\nIT\n} }).a;"),
+        Pattern("in a setter", "({ set a(v) {\nIT\n} }).a = 1;"),
+        Pattern("in a generator", "(function* () {\nIT\n})().next();"),
+        Pattern("in a for each", "[0].forEach(() => {\nIT\n});"),
+        Pattern("in a reduce", "[0, 0].reduce(() => {\nIT\n});"),
+        Pattern("in a sort", "[1, 0].sort(() => {\nIT\nreturn 0;\n});"),
+        Pattern("in a replacement", "'a'.replace('a', () => {\nIT\nreturn '';\n});"),
+        Pattern("in a catch", "try { throw 1; } catch (_) {\nIT\n}"),
+        Pattern("in a finally", "try { } finally {\nIT\n}"),
+        Pattern("in a branch", "if (process.pid) {\nIT\n}"),
+        Pattern("in a switch", "switch (1) { case 1: {\nIT\n} }"),
+        Pattern("in a loop", "for (let NAME = 0; NAME < 1; NAME++) {\nIT\n}"),
+        Pattern("in a label", "NAME: {\nIT\nbreak NAME;\n}"),
+        Pattern("in a conversion", "+{ valueOf() {\nIT\nreturn 0;\n} };"),
+        Pattern("in a thenable", "Promise.resolve({ then(done) {\nIT\ndone();\n} });"),
+        Pattern("in an iterator", "[...{ *[Symbol.iterator]() {\nIT\n} }];"),
         unusual_space,
     ),
     *steps(
-        evaluated,
-        made_into_a_function,
-        by_constructor,
+        Pattern("evaluated", "eval(IT);", write=quoted),
+        Pattern("made into a function", "new Function('require', 'module', IT)(require, module);", write=quoted),
+        Pattern("by constructor", "(() => {}).constructor('require', 'module', IT)(require, module);", write=quoted),
         encoded,
         in_a_context,
         in_another_process,

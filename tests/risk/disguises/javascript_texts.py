@@ -6,19 +6,14 @@ import base64
 import json
 import urllib.parse
 import zlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tests.risk.disguises.javascript_places import quoted, text_step
-from tests.risk.disguises.step import all_of
+from tests.risk.disguises.step import Pattern, all_of
 
 if TYPE_CHECKING:
     from tests.risk.disguises.step import Maker
-
-
-def concatenated(text: str, maker: Maker) -> str:
-    """('ab' + 'cd')"""
-    left, right = maker.cut(text)
-    return f"({quoted(left)} + {quoted(right)})"
 
 
 def joined(text: str, maker: Maker) -> str:
@@ -34,28 +29,6 @@ def backwards(text: str, maker: Maker) -> str:
 def spread_backwards(text: str, maker: Maker) -> str:
     """[...'dcba'].reverse().join('')"""
     return f"[...{quoted(text[::-1])}].reverse().join('')"
-
-
-def template(text: str, maker: Maker) -> str:
-    """`${'ab'}${'cd'}`"""
-    left, right = maker.cut(text)
-    return f"`${{{quoted(left)}}}${{{quoted(right)}}}`"
-
-
-def template_of_names(text: str, maker: Maker) -> str:
-    """`${a}${b}`"""
-    left, right = maker.cut(text)
-    one, two = maker.name(), maker.name()
-    maker.before(f"const {one} = {quoted(left)}, {two} = {quoted(right)};")
-    return f"`${{{one}}}${{{two}}}`"
-
-
-def tagged_template(text: str, maker: Maker) -> str:
-    """function t(parts, ...values) { return values.join('') } ... t`${'ab'}${'cd'}`"""
-    left, right = maker.cut(text)
-    name = maker.name()
-    maker.before(f"function {name}(parts, ...values) {{ return values.join(''); }}")
-    return f"{name}`${{{quoted(left)}}}${{{quoted(right)}}}`"
 
 
 def raw_template(text: str, maker: Maker) -> str:
@@ -159,114 +132,6 @@ def from_the_environment(text: str, maker: Maker) -> str:
     return f"process.env.{name}"
 
 
-def out_of_an_array(text: str, maker: Maker) -> str:
-    """['no', 'ab'][1]"""
-    return f"['no', {quoted(text)}][1]"
-
-
-def out_of_an_object(text: str, maker: Maker) -> str:
-    """{ a: 'ab' }['a']"""
-    name = maker.name()
-    maker.before(f"const {name} = {{ x: 'no', y: {quoted(text)} }};")
-    return f"{name}['y']"
-
-
-def destructured(text: str, maker: Maker) -> str:
-    """const { k: a } = { k: 'ab' }"""
-    name = maker.name()
-    maker.before(f"const {{ k: {name} }} = {{ k: {quoted(text)} }};")
-    return name
-
-
-def destructured_from_an_array(text: str, maker: Maker) -> str:
-    """const [, a] = ['no', 'ab']"""
-    name = maker.name()
-    maker.before(f"const [, {name}] = ['no', {quoted(text)}];")
-    return name
-
-
-def out_of_a_map(text: str, maker: Maker) -> str:
-    """new Map([['k', 'ab']]).get('k')"""
-    return f"new Map([['k', {quoted(text)}]]).get('k')"
-
-
-def default_argument(text: str, maker: Maker) -> str:
-    """((a = 'ab') => a)()"""
-    return f"((a = {quoted(text)}) => a)()"
-
-
-def closure(text: str, maker: Maker) -> str:
-    """(a => () => a)('ab')()"""
-    return f"(a => () => a)({quoted(text)})()"
-
-
-def generated(text: str, maker: Maker) -> str:
-    """[...function* () { yield 'ab'; yield 'cd'; }()].join('')"""
-    left, right = maker.cut(text)
-    return f"[...function* () {{ yield {quoted(left)}; yield {quoted(right)}; }}()].join('')"
-
-
-def next_of_a_generator(text: str, maker: Maker) -> str:
-    """(function* () { yield 'ab'; })().next().value"""
-    return f"(function* () {{ yield {quoted(text)}; }})().next().value"
-
-
-def getter(text: str, maker: Maker) -> str:
-    """({ get a() { return 'ab'; } }).a"""
-    return f"({{ get a() {{ return {quoted(text)}; }} }}).a"
-
-
-def static_field(text: str, maker: Maker) -> str:
-    """(class { static a = 'ab'; }).a"""
-    return f"(class {{ static a = {quoted(text)}; }}).a"
-
-
-def private_field(text: str, maker: Maker) -> str:
-    """class A { #a = 'ab'; go() { return this.#a; } }"""
-    name = maker.name()
-    maker.before(f"class {name} {{ #a = {quoted(text)}; go() {{ return this.#a; }} }}")
-    return f"new {name}().go()"
-
-
-def thrown(text: str, maker: Maker) -> str:
-    """(() => { try { throw 'ab'; } catch (e) { return e; } })()"""
-    return f"(() => {{ try {{ throw {quoted(text)}; }} catch (e) {{ return e; }} }})()"
-
-
-def message_of_an_error(text: str, maker: Maker) -> str:
-    """try { throw new Error('ab'); } catch (e) { a = e.message; }"""
-    name = maker.name()
-    maker.before(f"let {name}; try {{ throw new Error({quoted(text)}); }} catch (e) {{ {name} = e.message; }}")
-    return name
-
-
-def by_proxy(text: str, maker: Maker) -> str:
-    """new Proxy({}, { get: () => 'ab' }).any"""
-    return f"new Proxy({{}}, {{ get: () => {quoted(text)} }}).any"
-
-
-def by_prototype(text: str, maker: Maker) -> str:
-    """function A() {} A.prototype.a = 'ab'; new A().a"""
-    name = maker.name()
-    maker.before(f"function {name}() {{}} {name}.prototype.a = {quoted(text)};")
-    return f"new {name}().a"
-
-
-def by_object_create(text: str, maker: Maker) -> str:
-    """Object.create({ a: 'ab' }).a"""
-    return f"Object.create({{ a: {quoted(text)} }}).a"
-
-
-def by_to_string(text: str, maker: Maker) -> str:
-    """`${{ toString: () => 'ab' }}`"""
-    return f"`${{{{ toString: () => {quoted(text)} }}}}`"
-
-
-def by_to_primitive(text: str, maker: Maker) -> str:
-    """`${{ [Symbol.toPrimitive]: () => 'ab' }}`"""
-    return f"`${{{{ [Symbol.toPrimitive]: () => {quoted(text)} }}}}`"
-
-
 def reduced(text: str, maker: Maker) -> str:
     """['a', 'b'].reduce((a, b) => a + b)"""
     return f"[{', '.join(map(quoted, text))}].reduce((a, b) => a + b)"
@@ -284,26 +149,25 @@ def every_second_letter(text: str, maker: Maker) -> str:
     return f"[...{quoted(mark.join(text))}].filter((c, i) => i % 2 === 0).join('')"
 
 
-def concatenated_by_method(text: str, maker: Maker) -> str:
-    """'ab'.concat('cd')"""
-    left, right = maker.cut(text)
-    return f"{quoted(left)}.concat({quoted(right)})"
-
-
 def sliced(text: str, maker: Maker) -> str:
     """'xxabyy'.slice(2, -2)"""
     return f"{quoted('xx' + text + 'yy')}.slice(2, -2)"
 
 
+written = partial(Pattern, write=quoted)
 TEXT_STEPS = all_of(
     (
-        concatenated,
+        written("concatenated", "(LEFT + RIGHT)"),
         joined,
         backwards,
         spread_backwards,
-        template,
-        template_of_names,
-        tagged_template,
+        written("template", "`${LEFT}${RIGHT}`"),
+        written("template of names", "`${NAME}${OTHER}`", before="const NAME = LEFT, OTHER = RIGHT;"),
+        written(
+            "tagged template",
+            "NAME`${LEFT}${RIGHT}`",
+            before="function NAME(parts, ...values) { return values.join(''); }",
+        ),
         raw_template,
         character_codes,
         applied_character_codes,
@@ -322,29 +186,33 @@ TEXT_STEPS = all_of(
         unicode_escapes,
         json_parsed,
         from_the_environment,
-        out_of_an_array,
-        out_of_an_object,
-        destructured,
-        destructured_from_an_array,
-        out_of_a_map,
-        default_argument,
-        closure,
-        generated,
-        next_of_a_generator,
-        getter,
-        static_field,
-        private_field,
-        thrown,
-        message_of_an_error,
-        by_proxy,
-        by_prototype,
-        by_object_create,
-        by_to_string,
-        by_to_primitive,
+        written("out of an array", "['no', IT][1]"),
+        written("out of an object", "NAME['y']", before="const NAME = { x: 'no', y: IT };"),
+        written("destructured", "NAME", before="const { k: NAME } = { k: IT };"),
+        written("destructured from an array", "NAME", before="const [, NAME] = ['no', IT];"),
+        written("out of a map", "new Map([['k', IT]]).get('k')"),
+        written("default argument", "((a = IT) => a)()"),
+        written("closure", "(a => () => a)(IT)()"),
+        written("generated", "[...function* () { yield LEFT; yield RIGHT; }()].join('')"),
+        written("next of a generator", "(function* () { yield IT; })().next().value"),
+        written("getter", "({ get a() { return IT; } }).a"),
+        written("static field", "(class { static a = IT; }).a"),
+        written("private field", "new NAME().go()", before="class NAME { #a = IT; go() { return this.#a; } }"),
+        written("thrown", "(() => { try { throw IT; } catch (e) { return e; } })()"),
+        written(
+            "message of an error",
+            "NAME",
+            before="let NAME; try { throw new Error(IT); } catch (e) { NAME = e.message; }",
+        ),
+        written("by proxy", "new Proxy({}, { get: () => IT }).any"),
+        written("by prototype", "new NAME().a", before="function NAME() {} NAME.prototype.a = IT;"),
+        written("by object create", "Object.create({ a: IT }).a"),
+        written("by to string", "`${{ toString: () => IT }}`"),
+        written("by to primitive", "`${{ [Symbol.toPrimitive]: () => IT }}`"),
         reduced,
         filtered,
         every_second_letter,
-        concatenated_by_method,
+        written("concatenated by method", "LEFT.concat(RIGHT)"),
         sliced,
     ),
     text_step,

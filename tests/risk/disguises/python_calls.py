@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.risk.disguises.python_places import call_step, owner_and_name
-from tests.risk.disguises.step import all_of
+from tests.risk.disguises.step import Pattern, all_of
 
 if TYPE_CHECKING:
     from tests.risk.disguises.step import Maker
@@ -52,85 +52,6 @@ def by_attrgetter(function: str, maker: Maker) -> str:
     return f"__import__('operator').attrgetter({name})({owner})"
 
 
-def alias(function: str, maker: Maker) -> str:
-    """f = a.b"""
-    name = maker.name()
-    maker.before(f"{name} = {function}")
-    return name
-
-
-def unpacked_alias(function: str, maker: Maker) -> str:
-    """f, g = a.b, None"""
-    name, other = maker.name(), maker.name()
-    maker.before(f"{other}, {name} = (None, {function})")
-    return name
-
-
-def in_a_list(function: str, maker: Maker) -> str:
-    """[a.b][0]"""
-    return f"[{function}][0]"
-
-
-def in_a_dictionary(function: str, maker: Maker) -> str:
-    """{'k': a.b}['k']"""
-    return f"{{'k': {function}}}['k']"
-
-
-def got_from_a_dictionary(function: str, maker: Maker) -> str:
-    """{'k': a.b}.get('k')"""
-    return f"{{'k': {function}}}.get('k')"
-
-
-def by_partial(function: str, maker: Maker) -> str:
-    """functools.partial(a.b)"""
-    return f"__import__('functools').partial({function})"
-
-
-def by_lambda(function: str, maker: Maker) -> str:
-    """lambda *a, **k: f(*a, **k)"""
-    return f"(lambda *a, **k: {function}(*a, **k))"
-
-
-def by_function(function: str, maker: Maker) -> str:
-    """def f(*a, **k): return a.b(*a, **k)"""
-    name = maker.name()
-    maker.before(f"def {name}(*a, **k):\n    return {function}(*a, **k)")
-    return name
-
-
-def default_argument_function(function: str, maker: Maker) -> str:
-    """(lambda f=a.b: f)()"""
-    return f"(lambda f={function}: f)()"
-
-
-def static_method(function: str, maker: Maker) -> str:
-    """class A: f = staticmethod(a.b)"""
-    name = maker.name()
-    maker.before(f"class {name}:\n    go = staticmethod({function})")
-    return f"{name}.go"
-
-
-def callable_object(function: str, maker: Maker) -> str:
-    """class A: def __call__(self, *a, **k): return a.b(*a, **k)"""
-    name = maker.name()
-    maker.before(f"class {name}:\n    def __call__(self, *a, **k):\n        return {function}(*a, **k)")
-    return f"{name}()"
-
-
-def method(function: str, maker: Maker) -> str:
-    """class A: def go(self, *a, **k): return a.b(*a, **k)"""
-    name = maker.name()
-    maker.before(f"class {name}:\n    def go(self, *a, **k):\n        return {function}(*a, **k)")
-    return f"{name}().go"
-
-
-def attribute_of_an_object(function: str, maker: Maker) -> str:
-    """class A: def __init__(self): self.go = a.b"""
-    name = maker.name()
-    maker.before(f"class {name}:\n    def __init__(self):\n        self.go = {function}")
-    return f"{name}().go"
-
-
 def inherited_method(function: str, maker: Maker) -> str:
     """class A: def go(...) ... class B(A): pass ... B().go"""
     name, child = maker.name(), maker.name()
@@ -147,100 +68,11 @@ def descriptor_function(function: str, maker: Maker) -> str:
     return f"{two}().go"
 
 
-def item_of_an_object(function: str, maker: Maker) -> str:
-    """class A: def __getitem__(self, key): return a.b"""
-    name = maker.name()
-    maker.before(f"class {name}:\n    def __getitem__(self, key):\n        return {function}")
-    return f"{name}()['any']"
-
-
-def any_attribute_of_an_object(function: str, maker: Maker) -> str:
-    """class A: def __getattr__(self, name): return a.b"""
-    name = maker.name()
-    maker.before(f"class {name}:\n    def __getattr__(self, key):\n        return {function}")
-    return f"{name}().anything"
-
-
-def decorated(function: str, maker: Maker) -> str:
-    """@lambda _: a.b def f(): pass"""
-    name = maker.name()
-    maker.before(f"@(lambda _: {function})\ndef {name}():\n    pass")
-    return name
-
-
-def wrapping_decorator(function: str, maker: Maker) -> str:
-    """def d(f): def inner(*a, **k): return a.b(*a, **k); return inner ... @d def f(): pass"""
-    one, two = maker.name(), maker.name()
-    maker.before(
-        f"def {one}(f):\n    def inner(*a, **k):\n        return {function}(*a, **k)\n    return inner\n"
-        f"@{one}\ndef {two}():\n    pass"
-    )
-    return two
-
-
-def next_of_a_generator(function: str, maker: Maker) -> str:
-    """next(generator())"""
-    name = maker.name()
-    maker.before(f"def {name}():\n    yield {function}")
-    return f"next({name}())"
-
-
-def next_of_an_iterator(function: str, maker: Maker) -> str:
-    """next(iter([a.b]))"""
-    return f"next(iter([{function}]))"
-
-
-def thrown(function: str, maker: Maker) -> str:
-    """try: raise E(a.b) except E as error: error.args[0]"""
-    name = maker.name()
-    maker.before(f"try:\n    raise Exception({function})\nexcept Exception as error:\n    {name} = error.args[0]")
-    return name
-
-
-def comprehended(function: str, maker: Maker) -> str:
-    """[f for f in [a.b]][0]"""
-    return f"[f for f in [{function}]][0]"
-
-
-def either_of(function: str, maker: Maker) -> str:
-    """(None or a.b)"""
-    return f"(None or {function})"
-
-
-def chosen(function: str, maker: Maker) -> str:
-    """(a.b if True else print)"""
-    return f"({function} if True else print)"
-
-
 def global_name(function: str, maker: Maker) -> str:
     """globals()['f'] = a.b ... globals()['f']"""
     name = maker.name()
     maker.before(f"globals()[{name!r}] = {function}")
     return f"globals()[{name!r}]"
-
-
-def simple_namespace(function: str, maker: Maker) -> str:
-    """types.SimpleNamespace(go=a.b).go"""
-    return f"__import__('types').SimpleNamespace(go={function}).go"
-
-
-def set_attribute(function: str, maker: Maker) -> str:
-    """class A: pass ... setattr(A, 'go', a.b) ... A.go"""
-    name = maker.name()
-    maker.before(f"class {name}:\n    pass\nsetattr({name}, 'go', staticmethod({function}))")
-    return f"{name}.go"
-
-
-def closed_over(function: str, maker: Maker) -> str:
-    """def f(g): def inner(*a, **k): return g(*a, **k); return inner ... f(a.b)"""
-    name = maker.name()
-    maker.before(f"def {name}(go):\n    def inner(*a, **k):\n        return go(*a, **k)\n    return inner")
-    return f"{name}({function})"
-
-
-def double_call(function: str, maker: Maker) -> str:
-    """a.b.__call__"""
-    return f"{function}.__call__"
 
 
 CALL_STEPS = all_of(
@@ -251,36 +83,63 @@ CALL_STEPS = all_of(
         by_dict_attribute,
         by_getattribute,
         by_attrgetter,
-        alias,
-        unpacked_alias,
-        in_a_list,
-        in_a_dictionary,
-        got_from_a_dictionary,
-        by_partial,
-        by_lambda,
-        by_function,
-        default_argument_function,
-        static_method,
-        callable_object,
-        method,
-        attribute_of_an_object,
+        Pattern("alias", "NAME", before="NAME = IT"),
+        Pattern("unpacked alias", "NAME", before="OTHER, NAME = (None, IT)"),
+        Pattern("in a list", "[IT][0]"),
+        Pattern("in a dictionary", "{'k': IT}['k']"),
+        Pattern("got from a dictionary", "{'k': IT}.get('k')"),
+        Pattern("by partial", "__import__('functools').partial(IT)"),
+        Pattern("by lambda", "(lambda *a, **k: IT(*a, **k))"),
+        Pattern("by function", "NAME", before="def NAME(*a, **k):\n    return IT(*a, **k)"),
+        Pattern("default argument function", "(lambda f=IT: f)()"),
+        Pattern("static method", "NAME.go", before="class NAME:\n    go = staticmethod(IT)"),
+        Pattern(
+            "callable object",
+            "NAME()",
+            before="class NAME:\n    def __call__(self, *a, **k):\n        return IT(*a, **k)",
+        ),
+        Pattern("method", "NAME().go", before="class NAME:\n    def go(self, *a, **k):\n        return IT(*a, **k)"),
+        Pattern(
+            "attribute of an object", "NAME().go", before="class NAME:\n    def __init__(self):\n        self.go = IT"
+        ),
         inherited_method,
         descriptor_function,
-        item_of_an_object,
-        any_attribute_of_an_object,
-        decorated,
-        wrapping_decorator,
-        next_of_a_generator,
-        next_of_an_iterator,
-        thrown,
-        comprehended,
-        either_of,
-        chosen,
+        Pattern(
+            "item of an object",
+            "NAME()['any']",
+            before="class NAME:\n    def __getitem__(self, key):\n        return IT",
+        ),
+        Pattern(
+            "any attribute of an object",
+            "NAME().anything",
+            before="class NAME:\n    def __getattr__(self, key):\n        return IT",
+        ),
+        Pattern("decorated", "NAME", before="@(lambda _: IT)\ndef NAME():\n    pass"),
+        Pattern(
+            "wrapping decorator",
+            "OTHER",
+            before="def NAME(f):\n    def inner(*a, **k):\n        return IT(*a, **k)\n    return inner\n"
+            "@NAME\ndef OTHER():\n    pass",
+        ),
+        Pattern("next of a generator", "next(NAME())", before="def NAME():\n    yield IT"),
+        Pattern("next of an iterator", "next(iter([IT]))"),
+        Pattern(
+            "thrown",
+            "NAME",
+            before="try:\n    raise Exception(IT)\nexcept Exception as error:\n    NAME = error.args[0]",
+        ),
+        Pattern("comprehended", "[f for f in [IT]][0]"),
+        Pattern("either of", "(None or IT)"),
+        Pattern("chosen", "(IT if True else print)"),
         global_name,
-        simple_namespace,
-        set_attribute,
-        closed_over,
-        double_call,
+        Pattern("simple namespace", "__import__('types').SimpleNamespace(go=IT).go"),
+        Pattern("set attribute", "NAME.go", before="class NAME:\n    pass\nsetattr(NAME, 'go', staticmethod(IT))"),
+        Pattern(
+            "closed over",
+            "NAME(IT)",
+            before="def NAME(go):\n    def inner(*a, **k):\n        return go(*a, **k)\n    return inner",
+        ),
+        Pattern("double call", "IT.__call__"),
     ),
     call_step,
 )

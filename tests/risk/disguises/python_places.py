@@ -129,10 +129,14 @@ def is_flat(code: str) -> bool:
     return not any(isinstance(node, scopes) for node in ast.walk(ast.parse(code)))
 
 
-def indented(code: str, by: int = 1) -> str:
-    """Return a program as the body of a statement; texts over several lines keep their letters."""
-    plain = ast.unparse(ast.parse(code))
-    return "\n".join("    " * by + line for line in plain.split("\n"))
+def normalized(code: str) -> str:
+    """Return a program with every text on one line, so that it can be indented."""
+    return ast.unparse(ast.parse(code))
+
+
+def indented(code: str) -> str:
+    """Return a program as the body of a statement."""
+    return "\n".join(f"    {line}" for line in normalized(code).split("\n"))
 
 
 def owner_and_name(function: str) -> tuple[str, str]:

@@ -6,10 +6,11 @@ import ast
 import base64
 import shlex
 import zlib
+from functools import partial
 from typing import TYPE_CHECKING
 
-from tests.risk.disguises.python_places import indented, is_flat
-from tests.risk.disguises.step import steps
+from tests.risk.disguises.python_places import indented, is_flat, normalized
+from tests.risk.disguises.step import Pattern, steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,32 +18,9 @@ if TYPE_CHECKING:
     from tests.risk.disguises.step import Maker
 
 
-def in_a_function(code: str, maker: Maker) -> str:
-    """def main(): ... main()"""
-    name = maker.name()
-    return f"def {name}():\n{indented(code)}\n{name}()"
-
-
-def in_a_constructor(code: str, maker: Maker) -> str:
-    """class A: def __init__(self): ... A()"""
-    name = maker.name()
-    return f"class {name}:\n    def __init__(self):\n{indented(code, 2)}\n{name}()"
-
-
 def in_a_class_body(code: str, maker: Maker) -> str:
     """class A: ..."""
     return f"class {maker.name()}:\n{indented(code)}" if is_flat(code) else code
-
-
-def in_a_decorated_function(code: str, maker: Maker) -> str:
-    """@lambda f: f() def main(): ..."""
-    return f"@(lambda f: f())\ndef {maker.name()}():\n{indented(code)}"
-
-
-def in_a_generator(code: str, maker: Maker) -> str:
-    """def main(): ... yield; list(main())"""
-    name = maker.name()
-    return f"def {name}():\n{indented(code)}\n    yield\nlist({name}())"
 
 
 def in_a_coroutine(code: str, maker: Maker) -> str:
@@ -51,99 +29,6 @@ def in_a_coroutine(code: str, maker: Maker) -> str:
         return code
     name = maker.name()
     return f"import asyncio\nasync def {name}():\n{indented(code)}\nasyncio.run({name}())"
-
-
-def in_a_thread(code: str, maker: Maker) -> str:
-    """threading.Thread(target=main).start()"""
-    name, made = maker.name(), maker.name()
-    return (
-        f"import threading\ndef {name}():\n{indented(code)}\n"
-        f"{made} = threading.Thread(target={name})\n{made}.start()\n{made}.join()"
-    )
-
-
-def in_an_exception_handler(code: str, maker: Maker) -> str:
-    """try: raise KeyError except KeyError: ..."""
-    return f"try:\n    raise KeyError('x')\nexcept KeyError:\n{indented(code)}"
-
-
-def in_a_finally(code: str, maker: Maker) -> str:
-    """try: pass finally: ..."""
-    return f"try:\n    pass\nfinally:\n{indented(code)}"
-
-
-def in_a_branch(code: str, maker: Maker) -> str:
-    """if len(__name__) > 0: ..."""
-    return f"if len('x') > 0:\n{indented(code)}"
-
-
-def in_a_loop(code: str, maker: Maker) -> str:
-    """for _ in range(1): ..."""
-    return f"for {maker.name()} in range(1):\n{indented(code)}"
-
-
-def in_an_endless_loop(code: str, maker: Maker) -> str:
-    """while True: ... break"""
-    return f"while True:\n{indented(code)}\n    break"
-
-
-def in_a_match(code: str, maker: Maker) -> str:
-    """match 1: case 1: ..."""
-    return f"match 1:\n    case 1:\n{indented(code, 2)}"
-
-
-def in_a_context_manager(code: str, maker: Maker) -> str:
-    """class A: def __enter__(self): ... with A(): pass"""
-    name = maker.name()
-    return (
-        f"class {name}:\n    def __enter__(self):\n{indented(code, 2)}\n        return self\n"
-        f"    def __exit__(self, *a):\n        return False\nwith {name}():\n    pass"
-    )
-
-
-def in_a_deletion(code: str, maker: Maker) -> str:
-    """class A: def __del__(self): ... del A()"""
-    name, made = maker.name(), maker.name()
-    return f"class {name}:\n    def __del__(self):\n{indented(code, 2)}\n{made} = {name}()\ndel {made}"
-
-
-def in_a_subclass_hook(code: str, maker: Maker) -> str:
-    """class A: def __init_subclass__(cls): ... class B(A): pass"""
-    name, child = maker.name(), maker.name()
-    return f"class {name}:\n    def __init_subclass__(cls):\n{indented(code, 2)}\nclass {child}({name}):\n    pass"
-
-
-def in_a_metaclass(code: str, maker: Maker) -> str:
-    """class M(type): def __init__(cls, *a): ... class A(metaclass=M): pass"""
-    name, child = maker.name(), maker.name()
-    return (
-        f"class {name}(type):\n    def __init__(cls, *a):\n{indented(code, 2)}\n"
-        f"class {child}(metaclass={name}):\n    pass"
-    )
-
-
-def in_an_operator(code: str, maker: Maker) -> str:
-    """class A: def __or__(self, other): ... A() | 1"""
-    name = maker.name()
-    return f"class {name}:\n    def __or__(self, other):\n{indented(code, 2)}\n{name}() | 1"
-
-
-def called_by_map(code: str, maker: Maker) -> str:
-    """def main(_): ... list(map(main, [0]))"""
-    name = maker.name()
-    return f"def {name}(_):\n{indented(code)}\nlist(map({name}, [0]))"
-
-
-def called_by_sort(code: str, maker: Maker) -> str:
-    """def main(_): ... return 0; sorted([0], key=main)"""
-    name = maker.name()
-    return f"def {name}(_):\n{indented(code)}\n    return 0\nsorted([0], key={name})"
-
-
-def called_by_reduce(code: str, maker: Maker) -> str:
-    """functools.reduce(main, [0, 0])"""
-    name = maker.name()
-    return f"import functools\ndef {name}(a, b):\n{indented(code)}\nfunctools.reduce({name}, [0, 0])"
 
 
 def at_the_end(code: str, maker: Maker) -> str:
@@ -202,21 +87,6 @@ def full_width_names(code: str, maker: Maker) -> str:
     return ast.unparse(tree) if done else code
 
 
-def executed_text(code: str, maker: Maker) -> str:
-    """exec('...')"""
-    return f"exec({code!r}, {{'__name__': '__main__'}})"
-
-
-def executed_in_place(code: str, maker: Maker) -> str:
-    """exec('...', globals())"""
-    return f"exec({code!r}, globals())"
-
-
-def compiled(code: str, maker: Maker) -> str:
-    """exec(compile('...', '', 'exec'))"""
-    return f"exec(compile({code!r}, '', 'exec'), {{}})"
-
-
 def encoded(code: str, maker: Maker) -> str:
     """exec(base64.b64decode('...'))"""
     return f"import base64\nexec(base64.b64decode({base64.b64encode(code.encode())!r}), {{}})"
@@ -226,11 +96,6 @@ def packed(code: str, maker: Maker) -> str:
     """exec(zlib.decompress(base64.b64decode('...')))"""
     data = base64.b64encode(zlib.compress(code.encode()))
     return f"import base64, zlib\nexec(zlib.decompress(base64.b64decode({data!r})), {{}})"
-
-
-def in_another_process(code: str, maker: Maker) -> str:
-    """subprocess.run([sys.executable, '-c', '...'])"""
-    return f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {code!r}])"
 
 
 def in_a_shell(code: str, maker: Maker) -> str:
@@ -273,29 +138,43 @@ def _text_code(code: str) -> bool:
     return "globals()" in code
 
 
+body = partial(Pattern, write=normalized)
 PROGRAM_STEPS = (
     *steps(
-        in_a_function,
-        in_a_constructor,
+        body("in a function", "def NAME():\n    IT\nNAME()"),
+        body("in a constructor", "class NAME:\n    def __init__(self):\n        IT\nNAME()"),
         in_a_class_body,
-        in_a_decorated_function,
-        in_a_generator,
+        body("in a decorated function", "@(lambda f: f())\ndef NAME():\n    IT"),
+        body("in a generator", "def NAME():\n    IT\n    yield\nlist(NAME())"),
         in_a_coroutine,
-        in_a_thread,
-        in_an_exception_handler,
-        in_a_finally,
-        in_a_branch,
-        in_a_loop,
-        in_an_endless_loop,
-        in_a_match,
-        in_a_context_manager,
-        in_a_deletion,
-        in_a_subclass_hook,
-        in_a_metaclass,
-        in_an_operator,
-        called_by_map,
-        called_by_sort,
-        called_by_reduce,
+        body(
+            "in a thread",
+            "import threading\ndef NAME():\n    IT\nOTHER = threading.Thread(target=NAME)\nOTHER.start()\nOTHER.join()",
+        ),
+        body("in an exception handler", "try:\n    raise KeyError('x')\nexcept KeyError:\n    IT"),
+        body("in a finally", "try:\n    pass\nfinally:\n    IT"),
+        body("in a branch", "if len('x') > 0:\n    IT"),
+        body("in a loop", "for NAME in range(1):\n    IT"),
+        body("in an endless loop", "while True:\n    IT\n    break"),
+        body("in a match", "match 1:\n    case 1:\n        IT"),
+        body(
+            "in a context manager",
+            "class NAME:\n    def __enter__(self):\n        IT\n        return self\n"
+            "    def __exit__(self, *a):\n        return False\nwith NAME():\n    pass",
+        ),
+        body("in a deletion", "class NAME:\n    def __del__(self):\n        IT\nOTHER = NAME()\ndel OTHER"),
+        body(
+            "in a subclass hook",
+            "class NAME:\n    def __init_subclass__(cls):\n        IT\nclass OTHER(NAME):\n    pass",
+        ),
+        body(
+            "in a metaclass",
+            "class NAME(type):\n    def __init__(cls, *a):\n        IT\nclass OTHER(metaclass=NAME):\n    pass",
+        ),
+        body("in an operator", "class NAME:\n    def __or__(self, other):\n        IT\nNAME() | 1"),
+        body("called by map", "def NAME(_):\n    IT\nlist(map(NAME, [0]))"),
+        body("called by sort", "def NAME(_):\n    IT\n    return 0\nsorted([0], key=NAME)"),
+        body("called by reduce", "import functools\ndef NAME(a, b):\n    IT\nfunctools.reduce(NAME, [0, 0])"),
         at_the_end,
         modules_by_name,
         modules_by_importlib,
@@ -304,12 +183,12 @@ PROGRAM_STEPS = (
         full_width_names,
     ),
     *steps(
-        executed_text,
-        executed_in_place,
-        compiled,
+        Pattern("executed text", "exec(IT, {'__name__': '__main__'})", write=repr),
+        Pattern("executed in place", "exec(IT, globals())", write=repr),
+        Pattern("compiled", "exec(compile(IT, '', 'exec'), {})", write=repr),
         encoded,
         packed,
-        in_another_process,
+        Pattern("in another process", "import subprocess, sys\nsubprocess.run([sys.executable, '-c', IT])", write=repr),
         in_a_shell,
         in_node,
         hides=True,

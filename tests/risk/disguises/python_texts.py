@@ -6,19 +6,14 @@ import base64
 import codecs
 import json
 import zlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tests.risk.disguises.python_places import text_step
-from tests.risk.disguises.step import all_of
+from tests.risk.disguises.step import Pattern, all_of
 
 if TYPE_CHECKING:
     from tests.risk.disguises.step import Maker
-
-
-def concatenated(text: str, maker: Maker) -> str:
-    """'ab' + 'cd'"""
-    left, right = maker.cut(text)
-    return f"{left!r} + {right!r}"
 
 
 def joined(text: str, maker: Maker) -> str:
@@ -81,38 +76,6 @@ def exclusive_or(text: str, maker: Maker) -> str:
     return f"bytes((b ^ {key} for b in {bytes(b ^ key for b in text.encode())!r})).decode()"
 
 
-def formatted(text: str, maker: Maker) -> str:
-    """'{}{}'.format('ab', 'cd')"""
-    left, right = maker.cut(text)
-    return f"'{{}}{{}}'.format({left!r}, {right!r})"
-
-
-def formatted_out_of_order(text: str, maker: Maker) -> str:
-    """'{1}{0}'.format('cd', 'ab')"""
-    left, right = maker.cut(text)
-    return f"'{{1}}{{0}}'.format({right!r}, {left!r})"
-
-
-def percent_formatted(text: str, maker: Maker) -> str:
-    """'%s%s' % ('ab', 'cd')"""
-    left, right = maker.cut(text)
-    return f"'%s%s' % ({left!r}, {right!r})"
-
-
-def percent_by_name(text: str, maker: Maker) -> str:
-    """'%(a)s%(b)s' % {'a': 'ab', 'b': 'cd'}"""
-    left, right = maker.cut(text)
-    return f"'%(a)s%(b)s' % {{'a': {left!r}, 'b': {right!r}}}"
-
-
-def formatted_string(text: str, maker: Maker) -> str:
-    """f'{a}{b}'"""
-    left, right = maker.cut(text)
-    one, two = maker.name(), maker.name()
-    maker.before(f"{one} = {left!r}\n{two} = {right!r}")
-    return f"f'{{{one}}}{{{two}}}'"
-
-
 def base64_decoded(text: str, maker: Maker) -> str:
     """base64.b64decode('...').decode()"""
     return f"__import__('base64').b64decode({base64.b64encode(text.encode()).decode()!r}).decode()"
@@ -158,68 +121,6 @@ def from_the_environment(text: str, maker: Maker) -> str:
     return f"{module}.environ[{name!r}]"
 
 
-def out_of_a_dictionary(text: str, maker: Maker) -> str:
-    """{'a': 'ab'}['a']"""
-    name = maker.name()
-    maker.before(f"{name} = {{'x': 'no', 'y': {text!r}}}")
-    return f"{name}['y']"
-
-
-def out_of_a_list(text: str, maker: Maker) -> str:
-    """['no', 'ab', 'no'][1]"""
-    return f"['no', {text!r}, 'no'][1]"
-
-
-def default_argument(text: str, maker: Maker) -> str:
-    """(lambda a='ab': a)()"""
-    return f"(lambda a={text!r}: a)()"
-
-
-def raised(text: str, maker: Maker) -> str:
-    """try: raise ValueError('ab') ... error.args[0]"""
-    name = maker.name()
-    maker.before(f"try:\n    raise ValueError({text!r})\nexcept ValueError as error:\n    {name} = error.args[0]")
-    return name
-
-
-def shown_error(text: str, maker: Maker) -> str:
-    """try: raise ValueError('ab') ... str(error)"""
-    name = maker.name()
-    maker.before(f"try:\n    raise ValueError({text!r})\nexcept ValueError as error:\n    {name} = str(error)")
-    return name
-
-
-def generated(text: str, maker: Maker) -> str:
-    """''.join(generator())"""
-    left, right = maker.cut(text)
-    name = maker.name()
-    maker.before(f"def {name}():\n    yield {left!r}\n    yield {right!r}")
-    return f"''.join({name}())"
-
-
-def attribute_of_a_class(text: str, maker: Maker) -> str:
-    """class A: a = 'ab' ... A.a"""
-    name = maker.name()
-    maker.before(f"class {name}:\n    held = {text!r}")
-    return f"{name}.held"
-
-
-def property_of_an_object(text: str, maker: Maker) -> str:
-    """class A: @property def a(self): return 'ab' ... A().a"""
-    name = maker.name()
-    maker.before(f"class {name}:\n    @property\n    def held(self):\n        return {text!r}")
-    return f"{name}().held"
-
-
-def descriptor(text: str, maker: Maker) -> str:
-    """class D: def __get__(...): return 'ab' ... class A: a = D() ... A().a"""
-    one, two = maker.name(), maker.name()
-    maker.before(
-        f"class {one}:\n    def __get__(self, owner, kind):\n        return {text!r}\nclass {two}:\n    held = {one}()"
-    )
-    return f"{two}().held"
-
-
 def grown_in_a_loop(text: str, maker: Maker) -> str:
     """a = ''; for c in [...]: a += c"""
     name, turn = maker.name(), maker.name()
@@ -233,44 +134,15 @@ def filtered(text: str, maker: Maker) -> str:
     return f"''.join([c for c in {mark.join(text)!r} if c != {mark!r}])"
 
 
-def dictionary_comprehension(text: str, maker: Maker) -> str:
-    """{k: v for k, v in [('a', 'ab')]}['a']"""
-    return f"{{k: v for k, v in [('x', 'no'), ('y', {text!r})]}}['y']"
-
-
-def assigned_on_the_way(text: str, maker: Maker) -> str:
-    """(a := 'ab')"""
-    return f"({maker.name()} := {text!r})"
-
-
 def reduced(text: str, maker: Maker) -> str:
     """functools.reduce(lambda a, b: a + b, ['a', 'b'])"""
     return f"__import__('functools').reduce(lambda a, b: a + b, {list(text)!r})"
 
 
-def popped(text: str, maker: Maker) -> str:
-    """['ab', 'no'].pop(0)"""
-    return f"[{text!r}, 'no'].pop(0)"
-
-
-def added_by_a_class(text: str, maker: Maker) -> str:
-    """class A: def __add__(self, other): return 'ab' + other ... A() + 'cd'"""
-    left, right = maker.cut(text)
-    name = maker.name()
-    maker.before(f"class {name}:\n    def __add__(self, other):\n        return {left!r} + other")
-    return f"({name}() + {right!r})"
-
-
-def closure(text: str, maker: Maker) -> str:
-    """def a(b): def c(): return b; return c ... a('ab')()"""
-    name = maker.name()
-    maker.before(f"def {name}(held):\n    def inner():\n        return held\n    return inner")
-    return f"{name}({text!r})()"
-
-
+written = partial(Pattern, write=repr)
 TEXT_STEPS = all_of(
     (
-        concatenated,
+        written("concatenated", "LEFT + RIGHT"),
         joined,
         backwards,
         put_in_reverse,
@@ -282,11 +154,11 @@ TEXT_STEPS = all_of(
         character_codes_in_a_comprehension,
         bytes_of_numbers,
         exclusive_or,
-        formatted,
-        formatted_out_of_order,
-        percent_formatted,
-        percent_by_name,
-        formatted_string,
+        written("formatted", "'{}{}'.format(LEFT, RIGHT)"),
+        written("formatted out of order", "'{1}{0}'.format(RIGHT, LEFT)"),
+        written("percent formatted", "'%s%s' % (LEFT, RIGHT)"),
+        written("percent by name", "'%(a)s%(b)s' % {'a': LEFT, 'b': RIGHT}"),
+        written("formatted string", "f'{NAME}{OTHER}'", before="NAME = LEFT\nOTHER = RIGHT"),
         base64_decoded,
         base32_decoded,
         hex_decoded,
@@ -295,23 +167,46 @@ TEXT_STEPS = all_of(
         json_decoded,
         one_long_number,
         from_the_environment,
-        out_of_a_dictionary,
-        out_of_a_list,
-        default_argument,
-        raised,
-        shown_error,
-        generated,
-        attribute_of_a_class,
-        property_of_an_object,
-        descriptor,
+        written("out of a dictionary", "NAME['y']", before="NAME = {'x': 'no', 'y': IT}"),
+        written("out of a list", "['no', IT, 'no'][1]"),
+        written("default argument", "(lambda a=IT: a)()"),
+        written(
+            "raised",
+            "NAME",
+            before="try:\n    raise ValueError(IT)\nexcept ValueError as error:\n    NAME = error.args[0]",
+        ),
+        written(
+            "shown error",
+            "NAME",
+            before="try:\n    raise ValueError(IT)\nexcept ValueError as error:\n    NAME = str(error)",
+        ),
+        written("generated", "''.join(NAME())", before="def NAME():\n    yield LEFT\n    yield RIGHT"),
+        written("attribute of a class", "NAME.held", before="class NAME:\n    held = IT"),
+        written(
+            "property of an object",
+            "NAME().held",
+            before="class NAME:\n    @property\n    def held(self):\n        return IT",
+        ),
+        written(
+            "descriptor",
+            "OTHER().held",
+            before="class NAME:\n    def __get__(self, owner, kind):\n        return IT\n"
+            "class OTHER:\n    held = NAME()",
+        ),
         grown_in_a_loop,
         filtered,
-        dictionary_comprehension,
-        assigned_on_the_way,
+        written("dictionary comprehension", "{k: v for k, v in [('x', 'no'), ('y', IT)]}['y']"),
+        written("assigned on the way", "(NAME := IT)"),
         reduced,
-        popped,
-        added_by_a_class,
-        closure,
+        written("popped", "[IT, 'no'].pop(0)"),
+        written(
+            "added by a class",
+            "(NAME() + RIGHT)",
+            before="class NAME:\n    def __add__(self, other):\n        return LEFT + other",
+        ),
+        written(
+            "closure", "NAME(IT)()", before="def NAME(held):\n    def inner():\n        return held\n    return inner"
+        ),
     ),
     text_step,
 )

@@ -9,22 +9,10 @@ import shlex
 from typing import TYPE_CHECKING
 
 from tests.risk.disguises.shell_places import compound, name_step, word_step
-from tests.risk.disguises.step import all_of, steps
+from tests.risk.disguises.step import Pattern, all_of, steps
 
 if TYPE_CHECKING:
     from tests.risk.disguises.step import Maker
-
-
-def empty_quotes(word: str, maker: Maker) -> str:
-    """r''m"""
-    left, right = maker.cut(word)
-    return f"{left}''{right}"
-
-
-def quoted_letters(word: str, maker: Maker) -> str:
-    """ "r"'m'"""
-    left, right = maker.cut(word)
-    return f"\"{left}\"'{right}'"
 
 
 def backslashes(word: str, maker: Maker) -> str:
@@ -42,29 +30,6 @@ def octal_escapes(word: str, maker: Maker) -> str:
     return "$'" + "".join(f"\\{ord(one):03o}" for one in word) + "'"
 
 
-def in_a_variable(word: str, maker: Maker) -> str:
-    """a=rm; $a"""
-    name = maker.name()
-    maker.before(f"{name}={word}")
-    return f"${name}"
-
-
-def in_two_variables(word: str, maker: Maker) -> str:
-    """a=r b=m; $a$b"""
-    left, right = maker.cut(word)
-    one, two = maker.name(), maker.name()
-    maker.before(f"{one}={left}\n{two}={right}")
-    return f"${{{one}}}${{{two}}}"
-
-
-def grown_variable(word: str, maker: Maker) -> str:
-    """a=r; a+=m; $a"""
-    left, right = maker.cut(word)
-    name = maker.name()
-    maker.before(f"{name}={left}\n{name}+={right}")
-    return f"${name}"
-
-
 def grown_in_a_loop(word: str, maker: Maker) -> str:
     """a=; for c in r m; do a+=$c; done; $a"""
     name, turn = maker.name(), maker.name()
@@ -72,44 +37,11 @@ def grown_in_a_loop(word: str, maker: Maker) -> str:
     return f"${name}"
 
 
-def in_an_array(word: str, maker: Maker) -> str:
-    """a=(no rm); ${a[1]}"""
-    name = maker.name()
-    maker.before(f"{name}=(no {word})")
-    return f"${{{name}[1]}}"
-
-
-def in_a_map(word: str, maker: Maker) -> str:
-    """declare -A a; a[k]=rm; ${a[k]}"""
-    name = maker.name()
-    maker.before(f"declare -A {name}\n{name}[k]={word}")
-    return f"${{{name}[k]}}"
-
-
 def letters_of_an_array(word: str, maker: Maker) -> str:
     """a=(r m); IFS= ; "${a[*]}" without spaces"""
     name, whole = maker.name(), maker.name()
     maker.before(f"{name}=({' '.join(word)})\nprintf -v {whole} %s ${{{name}[@]}}")
     return f"${whole}"
-
-
-def indirect(word: str, maker: Maker) -> str:
-    """a=rm; b=a; ${!b}"""
-    one, two = maker.name(), maker.name()
-    maker.before(f"{one}={word}\n{two}={one}")
-    return f"${{!{two}}}"
-
-
-def by_reference(word: str, maker: Maker) -> str:
-    """a=rm; declare -n b=a; $b"""
-    one, two = maker.name(), maker.name()
-    maker.before(f"{one}={word}\ndeclare -n {two}={one}")
-    return f"${two}"
-
-
-def default_value(word: str, maker: Maker) -> str:
-    """${unset:-rm}"""
-    return f"${{{maker.name()}:-{word}}}"
 
 
 def sliced(word: str, maker: Maker) -> str:
@@ -126,20 +58,6 @@ def replaced(word: str, maker: Maker) -> str:
         return word
     maker.before(f"{name}={mark.join(word)}")
     return f"${{{name}//{mark}/}}"
-
-
-def prefix_removed(word: str, maker: Maker) -> str:
-    """a=xx.rm; ${a#*.}"""
-    name = maker.name()
-    maker.before(f"{name}=xx={word}")
-    return f"${{{name}#*=}}"
-
-
-def suffix_removed(word: str, maker: Maker) -> str:
-    """a=rm=xx; ${a%=*}"""
-    name = maker.name()
-    maker.before(f"{name}={word}=xx")
-    return f"${{{name}%=*}}"
 
 
 def lower_case(word: str, maker: Maker) -> str:
@@ -162,12 +80,6 @@ def back_quoted(word: str, maker: Maker) -> str:
 def printed(word: str, maker: Maker) -> str:
     r"""$(printf '\x72\x6d')"""
     return "$(printf '" + "".join(f"\\x{ord(one):02x}" for one in word) + "')"
-
-
-def printed_in_pieces(word: str, maker: Maker) -> str:
-    """$(printf %s%s r m)"""
-    left, right = maker.cut(word)
-    return f"$(printf %s%s {left} {right})"
 
 
 def printed_octal(word: str, maker: Maker) -> str:
@@ -197,11 +109,6 @@ def hex_decoded(word: str, maker: Maker) -> str:
     return f"$(echo {word.encode().hex()} | xxd -r -p)"
 
 
-def cut_out(word: str, maker: Maker) -> str:
-    """$(echo no:rm | cut -d: -f2)"""
-    return f"$(echo 'no rm {word}' | cut -d' ' -f3)"
-
-
 def edited(word: str, maker: Maker) -> str:
     """$(echo rQm | sed s/Q//g)"""
     if not (mark := maker.letter(word)):
@@ -216,37 +123,6 @@ def letters_deleted(word: str, maker: Maker) -> str:
     return f"$(echo {mark.join(word)} | tr -d {mark})"
 
 
-def printed_by_awk(word: str, maker: Maker) -> str:
-    """$(awk 'BEGIN{print "rm"}')"""
-    return f"$(awk 'BEGIN{{print \"{word}\"}}')"
-
-
-def printed_by_python(word: str, maker: Maker) -> str:
-    """$(python3 -c 'print("rm")')"""
-    return f"$(python3 -c 'print(\"{word}\")')"
-
-
-def read_from_a_string(word: str, maker: Maker) -> str:
-    """read a <<< rm; $a"""
-    name = maker.name()
-    maker.before(f"read -r {name} <<< {word}")
-    return f"${name}"
-
-
-def read_from_a_document(word: str, maker: Maker) -> str:
-    """a=$(cat <<E ... E)"""
-    name = maker.name()
-    maker.before(f"{name}=$(cat <<'END'\n{word}\nEND\n)")
-    return f"${name}"
-
-
-def printed_into_a_variable(word: str, maker: Maker) -> str:
-    """printf -v a %s rm; $a"""
-    name = maker.name()
-    maker.before(f"printf -v {name} %s {word}")
-    return f"${name}"
-
-
 def by_printing_function(word: str, maker: Maker) -> str:
     """f() { echo rm; }; $(f)"""
     if word[0] == "-":
@@ -256,61 +132,50 @@ def by_printing_function(word: str, maker: Maker) -> str:
     return f"$({name})"
 
 
-def line_continued(word: str, maker: Maker) -> str:
-    """r\\ and m on the next line"""
-    left, right = maker.cut(word)
-    return f"{left}\\\n{right}"
-
-
 WORD_STEPS = all_of(
     (
-        empty_quotes,
-        quoted_letters,
+        Pattern("empty quotes", "LEFT''RIGHT"),
+        Pattern("quoted letters", "\"LEFT\"'RIGHT'"),
         backslashes,
         ansi_escapes,
         octal_escapes,
-        in_a_variable,
-        in_two_variables,
-        grown_variable,
+        Pattern("in a variable", "$NAME", before="NAME=IT"),
+        Pattern("in two variables", "${NAME}${OTHER}", before="NAME=LEFT\nOTHER=RIGHT"),
+        Pattern("grown variable", "$NAME", before="NAME=LEFT\nNAME+=RIGHT"),
         grown_in_a_loop,
-        in_an_array,
-        in_a_map,
+        Pattern("in an array", "${NAME[1]}", before="NAME=(no IT)"),
+        Pattern("in a map", "${NAME[k]}", before="declare -A NAME\nNAME[k]=IT"),
         letters_of_an_array,
-        indirect,
-        by_reference,
-        default_value,
+        Pattern("indirect", "${!OTHER}", before="NAME=IT\nOTHER=NAME"),
+        Pattern("by reference", "$OTHER", before="NAME=IT\ndeclare -n OTHER=NAME"),
+        Pattern("default value", "${NAME:-IT}"),
         sliced,
         replaced,
-        prefix_removed,
-        suffix_removed,
+        Pattern("prefix removed", "${NAME#*=}", before="NAME=xx=IT"),
+        Pattern("suffix removed", "${NAME%=*}", before="NAME=IT=xx"),
         lower_case,
         echoed,
         back_quoted,
         printed,
-        printed_in_pieces,
+        Pattern("printed in pieces", "$(printf %s%s LEFT RIGHT)"),
         printed_octal,
         reversed_word,
         rotated,
         base64_decoded,
         hex_decoded,
-        cut_out,
+        Pattern("cut out", "$(echo 'no rm IT' | cut -d' ' -f3)"),
         edited,
         letters_deleted,
-        printed_by_awk,
-        printed_by_python,
-        read_from_a_string,
-        read_from_a_document,
-        printed_into_a_variable,
+        Pattern("printed by awk", "$(awk 'BEGIN{print \"IT\"}')"),
+        Pattern("printed by python", "$(python3 -c 'print(\"IT\")')"),
+        Pattern("read from a string", "$NAME", before="read -r NAME <<< IT"),
+        Pattern("read from a document", "$NAME", before="NAME=$(cat <<'END'\nIT\nEND\n)"),
+        Pattern("printed into a variable", "$NAME", before="printf -v NAME %s IT"),
         by_printing_function,
-        line_continued,
+        Pattern("line continued", "LEFT\\\nRIGHT"),
     ),
     word_step,
 )
-
-
-def by_command(word: str, maker: Maker) -> str:
-    """command rm"""
-    return f"command {word}"
 
 
 def by_environment(word: str, maker: Maker) -> str:
@@ -328,34 +193,6 @@ def by_timeout(word: str, maker: Maker) -> str:
     return f"timeout 60 {word}" if word not in BUILTIN else word
 
 
-def by_function(word: str, maker: Maker) -> str:
-    """f() { command rm "$@"; }; f"""
-    name = maker.name()
-    maker.before(f'{name}() {{ command {word} "$@"; }}')
-    return name
-
-
-def by_shifting_function(word: str, maker: Maker) -> str:
-    """f() { local c=$1; shift; "$c" "$@"; }; f rm"""
-    name = maker.name()
-    maker.before(f'{name}() {{ local c=$1; shift; "$c" "$@"; }}')
-    return f"{name} {word}"
-
-
-def by_calling_function(word: str, maker: Maker) -> str:
-    """f() { "$@"; }; f rm"""
-    name = maker.name()
-    maker.before(f'{name}() {{ "$@"; }}')
-    return f"{name} {word}"
-
-
-def by_alias(word: str, maker: Maker) -> str:
-    """alias a=rm; a"""
-    name = maker.name()
-    maker.before(f"shopt -s expand_aliases\nalias {name}={word}")
-    return name
-
-
 def by_eval(word: str, maker: Maker) -> str:
     """eval rm"""
     return f"eval {word}"
@@ -364,63 +201,17 @@ def by_eval(word: str, maker: Maker) -> str:
 BUILTIN = frozenset(["echo", "history", "cd", "source", "eval", "true", "command", "exec", "builtin", "trap", "type"])
 NAME_STEPS = all_of(
     (
-        by_command,
+        Pattern("by command", "command IT"),
         by_environment,
         by_nice,
         by_timeout,
-        by_function,
-        by_shifting_function,
-        by_calling_function,
-        by_alias,
+        Pattern("by function", "NAME", before='NAME() { command IT "$@"; }'),
+        Pattern("by shifting function", "NAME IT", before='NAME() { local c=$1; shift; "$c" "$@"; }'),
+        Pattern("by calling function", "NAME IT", before='NAME() { "$@"; }'),
+        Pattern("by alias", "NAME", before="shopt -s expand_aliases\nalias NAME=IT"),
     ),
     name_step,
 )
-
-
-def in_a_function(code: str, maker: Maker) -> str:
-    """f() { ... }; f"""
-    name = maker.name()
-    return f"{name}() {{\n{code}\n}}\n{name}"
-
-
-def in_a_subshell(code: str, maker: Maker) -> str:
-    """( ... )"""
-    return f"(\n{code}\n)"
-
-
-def in_a_group(code: str, maker: Maker) -> str:
-    """{ ...; }"""
-    return f"{{\n{code}\n}}"
-
-
-def in_a_branch(code: str, maker: Maker) -> str:
-    """if true; then ...; fi"""
-    return f"if [ -n x ]; then\n{code}\nfi"
-
-
-def in_a_case(code: str, maker: Maker) -> str:
-    """case x in x) ... ;; esac"""
-    return f"case x in\nx)\n{code}\n;;\nesac"
-
-
-def in_a_loop(code: str, maker: Maker) -> str:
-    """for i in 1; do ...; done"""
-    return f"for {maker.name()} in 1; do\n{code}\ndone"
-
-
-def in_an_endless_loop(code: str, maker: Maker) -> str:
-    """while :; do ...; break; done"""
-    return f"while :; do\n{code}\nbreak\ndone"
-
-
-def in_a_negated_list(code: str, maker: Maker) -> str:
-    """false || { ...; }"""
-    return f"false || {{\n{code}\n}}"
-
-
-def in_the_background(code: str, maker: Maker) -> str:
-    """{ ...; } & wait"""
-    return f"{{\n{code}\n}} &\nwait"
 
 
 def at_the_end(code: str, maker: Maker) -> str:
@@ -429,56 +220,9 @@ def at_the_end(code: str, maker: Maker) -> str:
     return f"{name}() {{\n{code}\n}}\ntrap {name} EXIT" if "trap" not in code else code
 
 
-def in_a_process_substitution(code: str, maker: Maker) -> str:
-    """cat <( ... )"""
-    return f"cat <(\n{code}\n)"
-
-
-def in_a_command_substitution(code: str, maker: Maker) -> str:
-    """a=$( ... ); echo "$a" """
-    name = maker.name()
-    return f"{name}=$(\n{code}\n)\nprintf '%s\\n' \"${name}\""
-
-
-def evaluated(code: str, maker: Maker) -> str:
-    """eval '...'"""
-    return f"eval {shlex.quote(code)}"
-
-
-def evaluated_variable(code: str, maker: Maker) -> str:
-    """a='...'; eval "$a" """
-    name = maker.name()
-    return f'{name}={shlex.quote(code)}\neval "${name}"'
-
-
-def in_another_shell(code: str, maker: Maker) -> str:
-    """bash -c '...'"""
-    return f"bash -c {shlex.quote(code)}"
-
-
 def in_a_document(code: str, maker: Maker) -> str:
     """bash <<'E' ... E"""
     return f"bash <<'{maker.name().upper()}'\n{code}\n{maker.code.split()[-1].upper()}"
-
-
-def in_a_string(code: str, maker: Maker) -> str:
-    """bash <<< '...'"""
-    return f"bash <<< {shlex.quote(code)}"
-
-
-def piped(code: str, maker: Maker) -> str:
-    """printf %s '...' | bash"""
-    return f"printf %s {shlex.quote(code)} | bash"
-
-
-def sourced(code: str, maker: Maker) -> str:
-    """source <(printf %s '...')"""
-    return f"source <(printf '%s\\n' {shlex.quote(code)})"
-
-
-def sourced_from_a_string(code: str, maker: Maker) -> str:
-    """. /dev/stdin <<< '...'"""
-    return f". /dev/stdin <<< {shlex.quote(code)}"
 
 
 def encoded(code: str, maker: Maker) -> str:
@@ -495,16 +239,6 @@ def packed(code: str, maker: Maker) -> str:
     """echo ... | base64 -d | gunzip | bash"""
     data = base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()
     return f"echo {data} | base64 -d | gunzip | bash"
-
-
-def by_xargs(code: str, maker: Maker) -> str:
-    """echo x | xargs -I_ bash -c '...'"""
-    return f"echo x | xargs -I@@ bash -c {shlex.quote(code)}"
-
-
-def by_find(code: str, maker: Maker) -> str:
-    """find / -maxdepth 0 -exec bash -c '...' ;"""
-    return f"find / -maxdepth 0 -exec bash -c {shlex.quote(code)} \\;"
 
 
 def by_awk(code: str, maker: Maker) -> str:
@@ -529,33 +263,33 @@ def in_node(code: str, maker: Maker) -> str:
 
 PROGRAM_STEPS = (
     *compound(
-        in_a_function,
-        in_a_subshell,
-        in_a_group,
-        in_a_branch,
-        in_a_case,
-        in_a_loop,
-        in_an_endless_loop,
-        in_a_negated_list,
-        in_the_background,
+        Pattern("in a function", "NAME() {\nIT\n}\nNAME"),
+        Pattern("in a subshell", "(\nIT\n)"),
+        Pattern("in a group", "{\nIT\n}"),
+        Pattern("in a branch", "if [ -n x ]; then\nIT\nfi"),
+        Pattern("in a case", "case x in\nx)\nIT\n;;\nesac"),
+        Pattern("in a loop", "for NAME in 1; do\nIT\ndone"),
+        Pattern("in an endless loop", "while :; do\nIT\nbreak\ndone"),
+        Pattern("in a negated list", "false || {\nIT\n}"),
+        Pattern("in the background", "{\nIT\n} &\nwait"),
         at_the_end,
-        in_a_process_substitution,
-        in_a_command_substitution,
+        Pattern("in a process substitution", "cat <(\nIT\n)"),
+        Pattern("in a command substitution", "NAME=$(\nIT\n)\nprintf '%s\\n' \"$NAME\""),
     ),
     *steps(
-        evaluated,
-        evaluated_variable,
-        in_another_shell,
+        Pattern("evaluated", "eval IT", write=shlex.quote),
+        Pattern("evaluated variable", 'NAME=IT\neval "$NAME"', write=shlex.quote),
+        Pattern("in another shell", "bash -c IT", write=shlex.quote),
         in_a_document,
-        in_a_string,
-        piped,
-        sourced,
-        sourced_from_a_string,
+        Pattern("in a string", "bash <<< IT", write=shlex.quote),
+        Pattern("piped", "printf %s IT | bash", write=shlex.quote),
+        Pattern("sourced", "source <(printf '%s\\n' IT)", write=shlex.quote),
+        Pattern("sourced from a string", ". /dev/stdin <<< IT", write=shlex.quote),
         encoded,
         evaluated_encoded,
         packed,
-        by_xargs,
-        by_find,
+        Pattern("by xargs", "echo x | xargs -I@@ bash -c IT", write=shlex.quote),
+        Pattern("by find", "find / -maxdepth 0 -exec bash -c IT \\;", write=shlex.quote),
         by_awk,
         in_python,
         in_node,

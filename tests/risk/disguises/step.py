@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ LONGEST = 1_200
 """Characters of a text beyond which it stays as it is, so that programs do not grow without end."""
 MOST_PLACES = 8
 """Places in a program that one step changes."""
+PLACES = re.compile(r"(?m)^(?P<indent> +)IT\b|\b(?:IT|(?P<place>LEFT|RIGHT|NAME|OTHER))\b")
 
 
 @dataclass(slots=True)
@@ -62,8 +64,42 @@ class Step:
     """Whether it makes hidden code that is then run, which is a danger by itself, whatever the code does."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Writes what it is given into a text: IT all of it, LEFT and RIGHT its two parts, NAME and OTHER new names.
+
+    Where a line begins with spaces before IT, every line of it does.
+    """
+
+    name: str
+    text: str
+    before: str = ""
+    """Likewise, for a statement that must stand before."""
+    write: Callable[[str], str] = str
+    """Return the literal for a text; `str` for what is code."""
+
+    def __call__(self, given: str, maker: Maker) -> str:
+        used = {found["place"] for found in PLACES.finditer(f"{self.before}\n{self.text}")}
+        values = {"": self.write(given)}
+        if "LEFT" in used:
+            left, right = maker.cut(given)
+            values |= {"LEFT": self.write(left), "RIGHT": self.write(right)}
+        values |= {one: maker.name() for one in ("NAME", "OTHER") if one in used}
+
+        def fill(found: re.Match[str]) -> str:
+            indent = found["indent"]
+            return (
+                values[found["place"] or ""] if indent is None else textwrap.indent(values[""], indent, lambda _: True)
+            )
+
+        if self.before:
+            maker.before(PLACES.sub(fill, self.before))
+        return PLACES.sub(fill, self.text)
+
+
 def named(change: Callable[..., str]) -> str:
-    return change.__name__.strip("_").replace("_", " ")
+    """Return the name of a step that is made with `change`."""
+    return change.name if isinstance(change, Pattern) else change.__name__.strip("_").replace("_", " ")
 
 
 def steps(*changes: Callable[[str, Maker], str], hides: bool = False) -> tuple[Step, ...]:

@@ -1,4 +1,4 @@
-"""Tells commands that only show what they would do."""
+"""Recognize commands that only show what they would do."""
 
 from __future__ import annotations
 

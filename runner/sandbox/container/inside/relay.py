@@ -143,7 +143,7 @@ class CarriedStream:
         self._taken = 0
         self._no_more_to_read = self._no_more_to_write = self._closing = False
         self.gone = False
-        self._read()  # what it has said already leaves with the word that it is there
+        self._read()  # what it has sent already leaves with the message that it is open
 
     def _watch(self) -> None:
         reads = self._credit > 0 and not self._no_more_to_read
