@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -217,6 +218,51 @@ def test_make_lists_the_commands_it_has() -> None:
     named = re.findall(r"(?m)^make ([\w-]+)", said)
     (phony,) = re.findall(r"(?m)^\.PHONY: (.*)", (ROOT / "Makefile").read_text("utf-8"))
     assert named == [name for name in phony.split() if name != "help"]
+
+
+MAKE = """#!/bin/sh
+echo "make $*" >>made
+case "$*" in
+test) mkdir -p .pytest_cache/v/cache; printf '%s' "$FAILED" >.pytest_cache/v/cache/lastfailed; echo "$SAID"; exit 2;;
+"test ARGS="*) exit "$AGAIN";;
+esac
+"""
+FAILED = "FAILED tests/a.py::test_a\n=== 1 failed, 9 passed, 2 skipped in 3.1s ===\nmake: *** Error 1"
+CRASHED = FAILED.replace("FAILED", "worker 'gw0' crashed while running 'tests/a.py::test_a'\nFAILED")
+
+
+@pytest.mark.parametrize(
+    ("said", "many", "again", "passes"),
+    [
+        (FAILED, 1, 0, True),
+        (FAILED.replace("1 failed, ", "").replace("2 skipped", "1 error"), 1, 0, True),
+        (FAILED, 12, 0, True),
+        (FAILED, 13, 0, False),
+        (FAILED, 0, 0, False),
+        (FAILED, 1, 1, False),
+        (CRASHED, 1, 0, False),
+        ("!!! Interrupted: 1 error during collection !!!\n=== 1 error in 2.1s ===\nmake: *** Error 2", 1, 0, False),
+    ],
+)
+def test_a_few_failed_tests_are_tried_once_more_and_named(
+    tmp_path: Path, said: str, many: int, again: int, passes: bool
+) -> None:
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
+    (tmp_path / "make").write_text(MAKE)
+    (tmp_path / "make").chmod(0o755)
+    failed = json.dumps({f"tests/a.py::test_{number}[a - b]": True for number in range(many)}, indent=2) if many else ""
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "FAILED": failed, "SAID": said, "AGAIN": str(again)}
+    done = subprocess.run([tmp_path / ".ci" / "run"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) is passes, done
+    assert ("UNSTABLE" in done.stdout) is passes and done.stdout.count("[a - b]") == (many if passes else 0)
+    made = (tmp_path / "made").read_text().splitlines()
+    assert made[:2] == ["make lint", "make test"] and ("make package-test" in made) is passes
+
+
+def test_which_tests_failed_is_written_down(request: pytest.FixtureRequest) -> None:
+    """Without that none can be tried once more."""
+    assert request.config.pluginmanager.hasplugin("lfplugin")
 
 
 def imported(path: Path) -> set[str]:
