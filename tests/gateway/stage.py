@@ -18,6 +18,7 @@ from runner.identity.agents import Agents
 from runner.system.aside import Aside
 from runner.system.places import Places
 from tests.gateway.counter import PaperCounter, Terms
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -63,14 +64,14 @@ class Address:
         """The official client, connected."""
         authorization = {"Authorization": f"Bearer {token or self.token}"}
         async with (
-            httpx2.AsyncClient(headers=authorization | headers, timeout=30) as http,
+            httpx2.AsyncClient(headers=authorization | headers, timeout=HANGS) as http,
             Client(streamable_http_client(self.url, http_client=http), mode=era) as client,
         ):
             yield client
 
     @asynccontextmanager
     async def http(self) -> AsyncIterator[httpx2.AsyncClient]:
-        async with httpx2.AsyncClient(timeout=30) as http:
+        async with httpx2.AsyncClient(timeout=HANGS) as http:
             yield http
 
     @asynccontextmanager
