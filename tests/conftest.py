@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # The first thread that Qt meets is the main one for it; some tests read pictures on another.
 QThread.currentThread()
-GRACE_SECONDS = 3.0
+GRACE_SECONDS = 20.0
 """For threads and processes that are on their way out when a test ends."""
 
 

@@ -137,6 +137,8 @@ class CopyEntries:
         """Take one entry. Raises NotCopied."""
         if path in self.entries or not is_inside(path):
             raise NotCopied(f"{_named(path)} is not named as a file in the workspace is")
+        if entry.kind is FileKind.LINK and (not entry.target or b"\0" in entry.target):
+            raise NotCopied(f"{_named(path)} leads where no link can")
         above = path.rpartition(b"/")[0]
         if above and (above not in self.entries or self.entries[above].kind is not FileKind.FOLDER):
             raise NotCopied(f"{_named(path)} is in no folder of the workspace")

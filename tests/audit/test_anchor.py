@@ -23,6 +23,7 @@ from runner.audit.verify import verify
 from runner.model.errors import KnownError
 from tests.audit import story
 from tests.audit.story import approved, denied, request, tamper
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -252,11 +253,11 @@ def test_only_the_newest_head_is_written_and_the_last_at_the_end() -> None:
     def write(anchor: Anchor) -> None:
         written.append(anchor.seq)
         begun.set()
-        assert go_on.wait(30)
+        assert go_on.wait(HANGS)
 
     keeper = AnchorKeeper(write, every=3600)
     keeper.signed(Anchor("l", 1, "a"))
-    assert begun.wait(30)
+    assert begun.wait(HANGS)
     for seq in range(2, 50):
         keeper.signed(Anchor("l", seq, "a"))
     go_on.set()
@@ -266,7 +267,7 @@ def test_only_the_newest_head_is_written_and_the_last_at_the_end() -> None:
 
 def test_a_keyring_that_does_not_answer_holds_nobody_at_the_end() -> None:
     go_on = threading.Event()
-    keeper = AnchorKeeper(lambda _anchor: go_on.wait(30))
+    keeper = AnchorKeeper(lambda _anchor: go_on.wait(HANGS))
     keeper.signed(Anchor("l", 1, "a"))
     assert not keeper.close(0.01)
     go_on.set()

@@ -28,6 +28,7 @@ from runner.model.submission import Submission
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.doubles import HeldSandbox
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -59,7 +60,7 @@ class Console:
         self._changed.set()
 
     async def until(self, true: Callable[[], object]) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANGS):
             while not true():
                 self._changed.clear()
                 await self._changed.wait()
@@ -72,7 +73,7 @@ class Console:
 
     async def sealed(self) -> None:
         """The key was used, or it is said why not."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANGS):
             while self.engine.parts.ledger._anchors is None and self.engine.parts.ledger.doubt is None:
                 await asyncio.sleep(0)
 

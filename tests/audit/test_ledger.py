@@ -21,6 +21,7 @@ from runner.model.codec import UnreadableValue
 from runner.model.lifecycle import IllegalMove
 from runner.system.tasks import spawn
 from tests.audit.story import KEY, RESULT, approved, denied, opening, request, tamper, tell, write
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -204,7 +205,7 @@ async def test_an_append_on_another_loop_cannot_undo_a_close(path: Path) -> None
     outcome: list[int] = []
 
     def append() -> None:
-        outcome.append(asyncio.run(asyncio.wait_for(ledger.append("opened", "", {}), 20)))
+        outcome.append(asyncio.run(asyncio.wait_for(ledger.append("opened", "", {}), HANGS)))
 
     appending = threading.Thread(target=append)
     appending.start()
@@ -212,7 +213,7 @@ async def test_an_append_on_another_loop_cannot_undo_a_close(path: Path) -> None
     await asyncio.to_thread(begun[0].join)
     assert outcome == [2]
     with pytest.raises(LedgerFailed, match="closed"):
-        await asyncio.wait_for(ledger.append("opened", "", {}), 20)
+        await asyncio.wait_for(ledger.append("opened", "", {}), HANGS)
     assert verify(path).ok
 
 

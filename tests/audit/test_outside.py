@@ -22,6 +22,7 @@ from runner.audit.seal import Seal
 from runner.audit.stamps import TimeStamps
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, denied, remove, request, tell, write
+from tests.patience import HANGS
 from tests.small_disk import fill, small_disk
 
 if TYPE_CHECKING:
@@ -161,18 +162,18 @@ def test_a_place_that_hangs_holds_up_no_entry(path: Path) -> None:
 
     def write_slowly(_head: Anchor) -> None:
         written.set()
-        hangs.wait(30)
+        hangs.wait(3 * HANGS)
 
     async def work() -> None:
         keeper = AnchorKeeper(write_slowly, 0.01)
         ledger = Ledger.open(path)
         await ledger.seal_with(KEY, keeper.signed)
-        await asyncio.wait_for(asyncio.to_thread(written.wait, 10), 11)
-        await asyncio.wait_for(tell(ledger, denied(request("r5"))), 10)
+        await asyncio.wait_for(asyncio.to_thread(written.wait, HANGS), HANGS + 1)
+        await asyncio.wait_for(tell(ledger, denied(request("r5"))), HANGS)
         await ledger.close()
         assert not keeper.close(0.01)
         hangs.set()
-        assert keeper.close(10)
+        assert keeper.close(HANGS)
 
     asyncio.run(work())
 

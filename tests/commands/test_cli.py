@@ -26,6 +26,7 @@ from runner.settings.loading import load
 from runner.system.places import Places
 from tests.components import require
 from tests.doubles import HeldSandbox
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -72,7 +73,7 @@ class Desk:
 
     async def answer(self, verdict: Verdict, reason: str = "") -> str:
         """Answer the next question; the code that was asked about."""
-        request_id = await asyncio.wait_for(self.questions.get(), 20)
+        request_id = await asyncio.wait_for(self.questions.get(), HANGS)
         request = self.requests[request_id]
         assert self.engine.answer(request_id, request.digest, verdict, reason) == ""
         return request.code
@@ -102,7 +103,7 @@ async def test_a_file_is_asked_about_and_its_output_printed(desk: Desk, tmp_path
     process.stdin.write(b"typed\n")
     process.stdin.close()
     assert await desk.answer(Verdict.APPROVED) == "print(input())\n"
-    await asyncio.wait_for(desk.running.wait(), 20)
+    await asyncio.wait_for(desk.running.wait(), HANGS)
     assert desk.sandbox.runs[0].job.stdin == "typed\n"
     desk.sandbox.runs[0].finish("typed\n")
     out, told = await process.communicate()
@@ -130,9 +131,9 @@ async def test_interrupting_withdraws_the_question(desk: Desk, tmp_path: Path) -
     process = await submitted(str(file))
     assert process.stdin is not None
     process.stdin.close()
-    await asyncio.wait_for(desk.questions.get(), 20)
+    await asyncio.wait_for(desk.questions.get(), HANGS)
     process.send_signal(signal.SIGINT)
-    assert await asyncio.wait_for(desk.decided.get(), 20) is Verdict.WITHDRAWN
+    assert await asyncio.wait_for(desk.decided.get(), HANGS) is Verdict.WITHDRAWN
     assert await process.wait() == 130
 
 

@@ -22,6 +22,7 @@ from runner.identity.secrets import Secrets
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.audit.story import approved, denied, opening, remove, request, write
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -183,7 +184,7 @@ def test_entries_come_as_they_are_written_and_a_signal_ends_it(places: Places, f
         pass
     assert (line["seq"], line["kind"]) == (1, "genesis")
     follower.send_signal(signal.SIGINT)
-    _, err = follower.communicate(timeout=20)
+    _, err = follower.communicate(timeout=HANGS)
     assert (follower.returncode, err) == (0, "")
 
 
@@ -191,5 +192,5 @@ def test_a_reader_that_is_gone_ends_it(places: Places, follower: subprocess.Pope
     lines(follower, 1)
     assert follower.stdout is not None and follower.stderr is not None
     follower.stdout.close()
-    assert follower.wait(timeout=20) == 0
+    assert follower.wait(timeout=HANGS) == 0
     assert follower.stderr.read() == ""

@@ -30,13 +30,14 @@ from runner.model.decision import Verdict
 from runner.model.request import Tool
 from runner.system.places import Places
 from tests.commands.test_cli import Desk
+from tests.patience import HANGS
 from tests.recorded import record_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-PATIENCE = 30
+PATIENCE = HANGS
 CLIENTS = ("claude-code", "codex", "gemini-cli")
 
 

@@ -29,6 +29,7 @@ from tests.components import require
 from tests.doubles import HeldSandbox
 from tests.engine.test_engine import HELLO
 from tests.engine.test_sandbox_watch import staged
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from runner.engine.engine import Engine
 
-PATIENCE = 30.0
+PATIENCE = HANGS
 _ASKED = (Assessment(Level.HIGH, ("Runs code.",)), QuestionAsked("1", 60.0, 60.0, ""), "approve")
 
 

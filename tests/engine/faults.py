@@ -22,6 +22,7 @@ from runner.settings.loading import load
 from runner.system.places import Places
 from tests.audit.faulty_disk import MEMORY, Faults, faulty_disk
 from tests.doubles import HeldSandbox
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from runner.model.result import Usage
     from runner.sandbox.contract import Job
 
-PATIENCE = 10.0
+PATIENCE = HANGS
 SETTINGS = {"SANDBOX_STORE_CODE": "never"}
 
 

@@ -39,7 +39,7 @@ PERSISTENT = """
 import sys, time, urllib.request
 def reach(host):
     try:
-        with urllib.request.urlopen(f"http://{host}/", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://{host}/", timeout=60) as answer:
             return answer.read().decode()
     except OSError as error:
         return f"no: {error}"
@@ -51,7 +51,7 @@ def insist(host):
 STREAM = """
 import urllib.request
 try:
-    with urllib.request.urlopen("http://{host}/stream", timeout=30) as answer:
+    with urllib.request.urlopen("http://{host}/stream", timeout=60) as answer:
         print(answer.readline().decode().strip(), flush=True)
         rest = answer.read()
     print("ended")
@@ -99,7 +99,7 @@ class NetworkedStage:
 
     async def until(self, true: Callable[[], object]) -> None:
         """Wait until `true()`; looks again whenever something happened."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANGS):
             while not true():
                 self._changed.clear()
                 with contextlib.suppress(TimeoutError):

@@ -20,6 +20,7 @@ from runner.settings.loading import load, save
 from runner.system.log import logged
 from runner.system.places import Places
 from tests.doubles import HeldSandbox
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +92,7 @@ async def start(places: Places) -> dict[str, EngineTroubled]:
     await engine.start(gateway=False)
     try:
         await engine.modes.lock()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANGS):
             while engine.parts.ledger.is_open and not (engine.parts.ledger._anchors or troubles):
                 await asyncio.sleep(0.01)
     finally:
@@ -106,7 +107,7 @@ async def test_a_broken_file_is_a_trouble_with_a_remedy_and_the_engine_lives(
 ) -> None:
     path = getattr(places, file)
     BROKEN[how](path)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANGS):
         troubles = await start(places)
     told = troubles[FILES[file][0]]
     assert path.name in told.what
@@ -176,6 +177,6 @@ async def test_a_rule_file_that_is_a_pipe_is_a_trouble(places: Places) -> None:
     (places.config / "rules").mkdir()
     os.mkfifo(places.config / "rules" / "mine.yaml")
     (places.config / "rules" / "deep.yaml").write_text("schema: 1\nrules: " + "[" * 3000 + "]" * 3000)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANGS):
         troubles = await start(places)
     assert troubles["settings"].what.startswith("rules/")

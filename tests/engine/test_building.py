@@ -139,7 +139,7 @@ async def test_a_build_sees_and_changes_nothing_of_the_sandbox(house: House, reg
 
 FETCH = """import urllib.request
 try:
-    urllib.request.urlopen("http://files.example:80/x", timeout=5)
+    urllib.request.urlopen("http://files.example:80/x", timeout=60)
 except OSError as error:
     print("refused", error)"""
 

@@ -136,7 +136,7 @@ async def test_heads_are_noted_outside_and_verify_compares(
     await again.open()
     before = await asyncio.to_thread(kept.places.ledger.read_bytes)
     await again.seal()
-    await asyncio.wait_for(noted.wait(), 20)
+    await asyncio.wait_for(noted.wait(), HANGS)
     await again.close()
     monkeypatch.setenv("ASSENT_HISTORY_ANCHOR_FILE", str(file))
     assert await asyncio.to_thread(cli.main, ["verify"]) == 0

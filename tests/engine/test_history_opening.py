@@ -31,6 +31,7 @@ from runner.settings.loading import load
 from runner.system.places import Places
 from tests.audit.story import approved, opening, request, tamper, write
 from tests.doubles import HeldSandbox
+from tests.patience import HANGS
 from tests.small_disk import fill, small_disk
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Start:
         self._changed.set()
 
     async def until(self, true: Callable[[], object]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANGS):
             while not true():
                 self._changed.clear()
                 with suppress(TimeoutError):

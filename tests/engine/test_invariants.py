@@ -39,6 +39,7 @@ from runner.risk.own import read
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.doubles import HeldSandbox, HeldSession
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -194,7 +195,7 @@ class House(RuleBasedStateMachine):
         self.engine.stop_all()
         underway = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         if underway:
-            await asyncio.wait(underway, timeout=20)
+            await asyncio.wait(underway, timeout=HANGS)
         await self.engine.close("over")
 
     def _ends(self) -> None:

@@ -21,6 +21,7 @@ from runner.model.errors import KnownError
 from runner.settings.loading import load
 from runner.system.places import Places
 from runner.system.tasks import spawn
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -57,7 +58,7 @@ class SlowVault:
 
     def _hold(self) -> None:
         self.waiting.set()
-        assert self.go_on.wait(30)
+        assert self.go_on.wait(HANGS)
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def as_secrets(vault: SlowVault) -> Secrets:
 
 
 async def until_it_waits(vault: SlowVault) -> None:
-    assert await asyncio.to_thread(vault.waiting.wait, 30)
+    assert await asyncio.to_thread(vault.waiting.wait, HANGS)
 
 
 async def test_the_anchor_of_the_old_ledger_is_not_written_after_a_renewal(

@@ -158,14 +158,14 @@ async def test_a_bug_while_looking_ends_neither_the_looking_nor_the_console(
 async def test_closing_ends_a_look(tmp_path: Path) -> None:
     gvisor = Engine()
     async with staged(tmp_path, gvisor) as stage:
-        gvisor.seconds = 60.0
+        gvisor.seconds = 600.0
         looking = spawn("look", stage.engine.look_for_sandbox())
         await stage.until(lambda: gvisor.examined > 1)
         before = time.monotonic()
         await stage.engine.close("over")
         await looking
         await stage.engine.look_for_sandbox()
-        assert time.monotonic() - before < 2
+        assert time.monotonic() - before < HANGS
         assert gvisor.examined == 2, "looked for after the end"
 
 

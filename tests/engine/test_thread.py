@@ -19,6 +19,7 @@ from runner.model.events import EngineTroubled, ModeChanged
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.doubles import HeldSandbox
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from runner.engine.engine import Engine
     from runner.model.events import Event
 
-SECONDS = 20
+SECONDS = HANGS
 """More than anything here takes."""
 
 

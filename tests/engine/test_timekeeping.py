@@ -54,7 +54,7 @@ class Machine:
             self.engine._timekeeping.look()
 
     async def until(self, true: Callable[[], object]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANGS):
             while not true():
                 await asyncio.sleep(0.005)
 

@@ -22,6 +22,7 @@ from runner.sandbox import workspace_copy
 from runner.sandbox.local.session import LocalSession
 from runner.system.tasks import spawn
 from tests.engine.test_kept_sandboxes import house, missed
+from tests.patience import HANGS
 from tests.recorded import record_in
 
 if TYPE_CHECKING:
@@ -267,13 +268,13 @@ async def test_files_are_copied_while_a_person_reads(house: House, monkeypatch: 
     ticket = await house.engine.submit(asked)
     past = house.engine.sandboxes.lending.held(id).past
     await house.until(lambda: house.engine.desk.question(ticket.request_id))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS):
         while not past.copied:
             await asyncio.sleep(0)
     question = house.engine.desk.question(ticket.request_id)
     assert question is not None, "nobody has decided"
     house.engine.answer(question.request_id, question.digest, Verdict.DENIED, "")
-    await ticket.answered(5)
+    await ticket.answered(HANGS)
 
 
 async def test_what_was_written_and_does_not_come_back_is_not_known_any_more(house: House) -> None:

@@ -19,6 +19,7 @@ from runner.sandbox.container.container import Container
 from runner.sandbox.container.exec import ExecContainer
 from runner.settings.loading import load
 from runner.system.places import Places
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from runner.approval.ticket import Ticket
     from runner.engine.engine import Engine
 
-SECONDS = 20
+SECONDS = HANGS
 FOR_EVER = "import time\nwhile True: time.sleep(0.1)"
 
 
@@ -108,7 +109,7 @@ def running(host: EngineThread, home: Path) -> threading.Thread:
         elif engine.desk.position(ticket.request_id):
             engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
 
-    for _ in range(SECONDS * 100):
+    for _ in range(round(SECONDS * 100)):
         host.post(approve)
         if settled.wait(0.01):
             break

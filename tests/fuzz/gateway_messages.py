@@ -18,6 +18,7 @@ from unittest.mock import patch
 
 from runner.gateway import body, connection
 from tests.gateway.stage import PRINT, introduction, modern, posted, staged
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 PATIENCE = 0.1
 """Seconds after which the gateway drops half a message here."""
-ANSWER_SECONDS = 10.0
+ANSWER_SECONDS = HANGS
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("code_execute", PRINT),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.sandbox.container.mux import COUNT, HEAD, MOST_STREAMS, PIECE, WINDOW, BadFrame, Mux
 from tests.fuzz.mutation import cut, generated, mutated
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from runner.network.visit import Pipe
@@ -49,7 +50,7 @@ async def _fed(parts: list[bytes], serve: object) -> tuple[bool, list[int]]:
     except BadFrame:
         bad = True
     found = sorted(mux._pipes)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANGS):
         await mux.close()
     assert not mux._serving
     return bad, found

@@ -19,6 +19,7 @@ from runner.requests.case import Case
 from runner.sandbox.output import Stream, Transcript
 from runner.system.tasks import spawn
 from tests.doubles import SilentRecord
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,7 +152,7 @@ class PaperCounter:
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait until something the gateway does makes `condition` true."""
         async with self.changed:
-            await asyncio.wait_for(self.changed.wait_for(lambda: bool(condition())), 10)
+            await asyncio.wait_for(self.changed.wait_for(lambda: bool(condition())), HANGS)
 
     async def question(self, number: int = 1) -> Ticket:
         """The ticket of the `number`th request so far, once it is there."""

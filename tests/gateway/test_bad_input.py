@@ -22,6 +22,7 @@ from runner.system.tasks import spawn
 from tests.gateway.house import House, opened
 from tests.gateway.stage import PRINT, call, posted
 from tests.gateway.test_mcp_calls import text
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -120,7 +121,7 @@ async def test_a_caller_that_vanishes(house: House, era: str, when: str, monkeyp
 
     def store(*_what: object) -> dict[str, object]:
         storing.set()
-        assert stored.wait(10)
+        assert stored.wait(HANGS)
         return {"artifact": ""}
 
     async with house.calling(era):
@@ -154,7 +155,7 @@ async def test_closing_tells_everybody(house: House, era: str) -> None:
         others = [{**PRINT, "code": f"print({number})"} for number in range(3)]
         asking = [spawn("ask", client.call_tool("code_execute", other)) for other in others]
         await house.until(lambda: len(house.engine.desk.waiting()) == 3)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             await house.engine.close("Assent was closed.")
             asked, ran = await asyncio.gather(*asking), await running
     for result in asked:

@@ -20,6 +20,7 @@ from runner.gateway.snippets import configurations, own_command
 from runner.system.places import Places, variables
 from tests.gateway.house import opened
 from tests.gateway.stage import modern
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +61,7 @@ async def asked(variables: dict[str, str], message: dict[str, Any]) -> dict[str,
     )
     assert bridge.stdin is not None and bridge.stdout is not None
     bridge.stdin.write(json.dumps(message).encode() + b"\n")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANGS):
         answer: dict[str, Any] = {}
         while "id" not in answer:  # what goes before it tells of the progress
             answer = json.loads(await bridge.stdout.readline())

@@ -318,7 +318,7 @@ async def test_closing_answers_everybody(stage: Stage, era: str) -> None:
     async with stage.client(era) as client:
         calls = await _waiting_calls(stage, client, 20)
         stage.counter.approve(await stage.counter.question(1))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             await stage.gateway.close("The console is closing.")
             results = await asyncio.gather(*calls)
     assert all(result.is_error and text(result).startswith("The console is closing.") for result in results)

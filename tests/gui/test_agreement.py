@@ -53,7 +53,7 @@ def engine(places: Places, qtbot: QtBot) -> Iterator[EngineThread]:
     host = EngineThread(lambda: build(places, load(places, os.environ), (HeldSandbox(),)))
     host.start()
     try:
-        qtbot.waitUntil(lambda: host.engine.parts.ledger._anchors is not None, timeout=30_000)
+        qtbot.waitUntil(lambda: host.engine.parts.ledger._anchors is not None)
         yield host
     finally:
         assert host.close("the test is over", 30)
@@ -69,7 +69,7 @@ def agree(panel: SettingsPanel, qtbot: QtBot) -> None:
     question = panel.window().findChild(ConfirmDialog)
     assert question is not None
     question.yes.click()
-    with qtbot.waitSignal(panel.reloaded, timeout=30_000):
+    with qtbot.waitSignal(panel.reloaded):
         panel.save.click()
 
 

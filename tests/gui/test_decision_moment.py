@@ -141,7 +141,7 @@ def test_at_1280_pixels_the_code_has_118_columns_and_on_a_wide_screen_its_detail
     desk.qtbot.waitUntil(lambda: page.reading.code._grid.columns == 118)
     assert not page.wide and not page.facts.isVisible()
     desk.window.frame.resize(1700, 900)
-    desk.qtbot.waitUntil(lambda: page.wide, timeout=2000)
+    desk.qtbot.waitUntil(lambda: page.wide)
     QApplication.processEvents()
     assert page.facts.isVisible() and page.facts.width() == 360 and page.reading.code.width() <= 960
     tabs = page.reading.tabs

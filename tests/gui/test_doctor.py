@@ -14,6 +14,7 @@ from app.doctor.panel import DoctorPanel
 from app.errands import Errands
 from runner.model.errors import KnownError
 from runner.sandbox.images.build import Progress
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -68,7 +69,7 @@ class Ward:
             self.cleaned.set()
 
     def _examine(self, _places: Places) -> tuple[Seen, ...]:
-        self.gate.acquire(timeout=10)
+        self.gate.acquire(timeout=HANGS)
         self.examined += 1
         self.thread = threading.current_thread().name
         if isinstance(self.found, Exception):

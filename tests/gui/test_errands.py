@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QWidget
 
 from app.errands import Errands
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,10 +46,10 @@ def test_a_closed_one_gets_nothing(qtbot: QtBot) -> None:
     errands, other = Errands("test"), Errands("other")
     gate = threading.Event()
     over: list[bool] = []
-    errands.send(lambda: gate.wait(5), never, never)
+    errands.send(lambda: gate.wait(HANGS), never, never)
     errands.close()
     gate.set()
-    other.send(lambda: gate.wait(5), over.append, never)
+    other.send(lambda: gate.wait(HANGS), over.append, never)
     qtbot.waitUntil(lambda: bool(over))
     other.close()
 
@@ -62,7 +63,7 @@ def test_the_last_to_hold_a_widget_is_never_the_worker(qtbot: QtBot) -> None:
         errands = Errands("test", widget)
 
         def work(held: QWidget = widget) -> bool:
-            return gate.wait(5) and held is not None
+            return gate.wait(HANGS) and held is not None
 
         def ended() -> None:
             threads.append(threading.current_thread().name)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tests.gui.conftest import Desk
 
 SECONDS = 5.0
-"""For the worst preview; each takes well below a second on a machine with nothing else to do."""
+"""Processor time for the worst preview; each takes well below a second."""
 
 
 def picture(form: str, width: int = 30, height: int = 20) -> bytes:
@@ -96,10 +96,10 @@ def test_a_large_picture_is_made_smaller(qapp: object) -> None:
 
 @pytest.mark.parametrize("side", [60_000, 30_000])
 def test_a_picture_that_would_fill_all_memory_is_not_drawn(qapp: object, side: int) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     found = shown(png_of(side, side), "bomb.png")
     assert "too large to be drawn" in found.said
-    assert time.monotonic() - began < SECONDS
+    assert time.process_time() - began < SECONDS
 
 
 def test_a_picture_that_is_none(qapp: object) -> None:
@@ -124,7 +124,7 @@ def test_tables() -> None:
 
 
 def test_a_table_of_a_million_columns_and_one_of_many_rows() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     wide = preview(b"x," * 999_999 + b"x\n1\n", "t.csv")
     assert isinstance(wide, Table)
     assert wide.said == "1 row, the first 50 of 1,000,000 columns"
@@ -137,7 +137,7 @@ def test_a_table_of_a_million_columns_and_one_of_many_rows() -> None:
     assert isinstance(cell, Table)
     assert len(cell.rows[1][0]) < 400
     assert isinstance(preview(b'a,"' + b"y" * 200_000, "t.csv"), Text)
-    assert time.monotonic() - began < SECONDS
+    assert time.process_time() - began < SECONDS
 
 
 HOLDS = {
@@ -178,9 +178,9 @@ def test_json_is_laid_out_and_not_altered() -> None:
     ids=["deep lists", "deep tables", "long number", "long string", "quotes", "many"],
 )
 def test_json_made_to_hurt(data: bytes) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert len(shown(data, "a.json").text) <= MOST_TEXT
-    assert time.monotonic() - began < SECONDS
+    assert time.process_time() - began < SECONDS
 
 
 def test_text_and_bytes() -> None:
@@ -249,9 +249,9 @@ def test_an_altered_file_and_one_that_is_gone_are_said_to_be(view: FilesView, qt
 
 def test_a_line_of_a_megabyte_does_not_hold_up_the_window(view: FilesView, qtbot: QtBot, places: Places) -> None:
     view.show_result(replace(feed.result(), files=(store(places, "a.txt", b"x" * (1 << 20)),)))
-    began = time.monotonic()
+    began = time.process_time()
     qtbot.waitUntil(view.text.isVisible)
-    assert time.monotonic() - began < SECONDS
+    assert time.process_time() - began < SECONDS
 
 
 def test_saving_never_replaces_a_file_unasked(view: FilesView, qtbot: QtBot, places: Places, tmp_path: Path) -> None:

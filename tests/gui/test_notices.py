@@ -28,6 +28,7 @@ from runner.model.verdict import RiskVerdict
 from runner.system.clock import since_boot
 from tests.components import require
 from tests.gui import feed
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -243,8 +244,8 @@ def desktop() -> Iterator[Desktop]:
 def test_a_notice_is_shown_its_action_works_and_it_is_taken_back(bus: Bus, desktop: Desktop, qtbot: Any) -> None:
     """Regression 15."""
     desktop.say(Said("r1", "HIGH request", "claude asks", stays=True))
-    assert bus.calls.get(timeout=5)[0] == "GetCapabilities"
-    name, (program, replaces, _, title, text, actions, hints, lasting) = bus.calls.get(timeout=5)
+    assert bus.calls.get(timeout=HANGS)[0] == "GetCapabilities"
+    name, (program, replaces, _, title, text, actions, hints, lasting) = bus.calls.get(timeout=HANGS)
     assert (name, program, replaces, title, text) == ("Notify", "Assent", 0, "HIGH request", "claude asks")
     assert actions == ["default", "Review", "review", "Review"]
     assert hints["urgency"] == ("y", 2) and lasting == 0
@@ -252,22 +253,22 @@ def test_a_notice_is_shown_its_action_works_and_it_is_taken_back(bus: Bus, deskt
         bus.emit("ActionInvoked", "us", 7, "review")
     assert clicked.args == ["r1"]
     desktop.say(Said("r1", "HIGH request", "again"))
-    assert bus.calls.get(timeout=5)[1][1] == 7, "a later notice about the same request did not replace the first"
+    assert bus.calls.get(timeout=HANGS)[1][1] == 7, "a later notice about the same request did not replace the first"
     desktop.unsay("r1")
-    assert bus.calls.get(timeout=5) == ("CloseNotification", (7,))
+    assert bus.calls.get(timeout=HANGS) == ("CloseNotification", (7,))
 
 
 @pytest.mark.parametrize("bus", [False], indirect=True)
 def test_no_action_is_offered_where_the_desktop_has_none(bus: Bus, desktop: Desktop) -> None:
     desktop.say(Said("r1", "HIGH request", "claude asks"))
-    bus.calls.get(timeout=5)
-    assert bus.calls.get(timeout=5)[1][5] == []
+    bus.calls.get(timeout=HANGS)
+    assert bus.calls.get(timeout=HANGS)[1][5] == []
 
 
 def test_clicks_on_notices_of_others_are_nothing(bus: Bus, desktop: Desktop, qtbot: Any) -> None:
     desktop.say(Said("r1", "HIGH request", "claude asks"))
-    bus.calls.get(timeout=5)
-    bus.calls.get(timeout=5)
+    bus.calls.get(timeout=HANGS)
+    bus.calls.get(timeout=HANGS)
     with qtbot.assertNotEmitted(desktop.clicked, wait=50):
         bus.emit("ActionInvoked", "us", 8, "review")
         bus.emit("ActionInvoked", "us", 7, "approve")
@@ -286,7 +287,7 @@ def test_without_a_desktop_for_notices_it_is_said_and_can_be_announced_another_w
 
 def notified(bus: Bus) -> dict[str, Any]:
     """What is shown next."""
-    while (call := bus.calls.get(timeout=5))[0] != "Notify":
+    while (call := bus.calls.get(timeout=HANGS))[0] != "Notify":
         pass
     _, about, _, title, text, actions, hints, lasting = call[1]
     return {"about": about, "title": title, "text": text, "actions": actions, "hints": hints, "lasting": lasting}

@@ -23,6 +23,7 @@ from runner.model.assessment import Level, Touch
 from runner.model.decision import Decider, Verdict
 from tests.gui import feed
 from tests.gui.test_notices import Bus, Heard, bus, desktop
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from app.notify.desktop import Desktop
@@ -205,8 +206,8 @@ def test_15_the_buttons_of_a_notice_do_something(bus: Bus, desktop: Desktop, des
     desk.window.frame.bring_to_front = lambda: None  # type: ignore[method-assign]
     notices = Notices(desk.cases, desk.window, desktop, lambda: False)
     desktop.say(Said(one.id, "HIGH request", "claude asks"))
-    assert bus.calls.get(timeout=5)[0] == "GetCapabilities"
-    offered = bus.calls.get(timeout=5)[1][5][::2]
+    assert bus.calls.get(timeout=HANGS)[0] == "GetCapabilities"
+    offered = bus.calls.get(timeout=HANGS)[1][5][::2]
     assert offered == ["default", REVIEW], NAME
     for action in offered:
         desk.window.show_page("Agents")

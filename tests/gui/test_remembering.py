@@ -39,6 +39,7 @@ from runner.settings.loading import load
 from tests.doubles import HeldSandbox
 from tests.gui import feed
 from tests.gui.elapse import elapse
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -415,7 +416,7 @@ def real(qtbot: QtBot, places: Places) -> Iterator[tuple[EngineLink, EngineThrea
     host = EngineThread(lambda: build(places, load(places, {}), (HeldSandbox(),)))
     host.start()
     try:
-        host.call(_opened).result(10)
+        host.call(_opened).result(HANGS)
         yield EngineLink(host, unexpected), host
     finally:
         assert host.close("the test is over", 10)
@@ -442,11 +443,11 @@ def test_preview_remember_explain_and_revoke_on_the_real_engine(
             await asyncio.sleep(0.005)
         return ticket.case.request
 
-    one = host.call(ask).result(10)
+    one = host.call(ask).result(HANGS)
     choice = Choice(Subject.TEXT, 5, 600)
 
     def given(answer: Future[Any]) -> Any:
-        qtbot.waitUntil(answer.done, timeout=10_000)
+        qtbot.waitUntil(answer.done)
         return answer.exception() or answer.result()
 
     memory = bridge.memory

@@ -218,7 +218,7 @@ def test_a_good_verification_is_noted(desk: Desk, ledger: Path, places: Places) 
     desk.window.show_page("History")
     history: Any = desk.window.page("History")
     before = time.time()
-    with desk.qtbot.waitSignal(history.checking.found, timeout=10_000):
+    with desk.qtbot.waitSignal(history.checking.found):
         history.checking.start()
     assert json.loads(places.verified.read_text())["at"] >= before
 

@@ -13,6 +13,8 @@ from app.start.update import LATER, Update, load_all
 from runner.system.places import resources
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pytest
     from pytestqt.qtbot import QtBot
 
@@ -30,6 +32,17 @@ ONLY_AT_START = {
 BY_OTHERS = {"runner.commands.cli"}
 
 
+def statements(body: list[ast.stmt], later: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
+    """Every statement below, and whether it is in a function. No expression holds an import: they are not walked."""
+    for node in body:
+        yield node, later
+        inner = later or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for name in ("body", "orelse", "finalbody"):
+            yield from statements(getattr(node, name, []), inner)
+        for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            yield from statements(part.body, inner)
+
+
 def imported_later() -> set[str]:
     """Modules that the console imports inside functions only."""
     found, early = set(), set()
@@ -37,16 +50,9 @@ def imported_later() -> set[str]:
         for file in (ROOT / top).rglob("*.py"):
             if {"commands", "demo", "inside"} & set(file.parts) or file.name == "__main__.py":
                 continue
-            tree = ast.parse(file.read_text("utf-8"))
-            inner = {
-                node
-                for function in ast.walk(tree)
-                if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-                for node in ast.walk(function)
-            }
-            for node in ast.walk(tree):
+            for node, later in statements(ast.parse(file.read_text("utf-8")).body):
                 if isinstance(node, ast.ImportFrom) and node.module:
-                    (found if node in inner else early).add(node.module)
+                    (found if later else early).add(node.module)
     return {name for name in found if name.startswith(("app.", "runner."))} - early
 
 

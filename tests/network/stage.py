@@ -21,6 +21,7 @@ from runner.network.caps import STANDARD
 from runner.network.dialing import DirectDialer
 from runner.network.gate import Gate
 from runner.system.tasks import spawn
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 PUBLIC = "93.184.216.34"
 """An address of the Internet; the stage's dialer connects to this machine in its place."""
-PATIENCE = 20.0
+PATIENCE = HANGS
 GOOD, EVIL = "good.example", "evil.example"
 
 

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from runner.network.loop import NetworkLoop
+from tests.patience import HANGS
 
 
 def test_work_is_done_on_a_thread_of_its_own() -> None:
@@ -20,7 +21,7 @@ def test_work_is_done_on_a_thread_of_its_own() -> None:
         return threading.current_thread().name
 
     try:
-        assert network.submit(where()).result(10) == "assent-network"
+        assert network.submit(where()).result(HANGS) == "assent-network"
     finally:
         assert network.close(10)
 
@@ -38,7 +39,7 @@ def test_closing_cancels_what_runs_and_more_than_once_does_no_harm() -> None:
             ended.set()
 
     future = network.submit(forever())
-    assert begun.wait(10)
+    assert begun.wait(HANGS)
     assert network.close(10)
     assert network.close(10)
     assert ended.is_set()
@@ -80,8 +81,8 @@ def test_what_nobody_awaits_reaches_the_fault_log() -> None:
         asyncio.get_running_loop().call_soon(lambda: 1 // 0)
 
     try:
-        network.submit(break_later()).result(10)
-        assert reported.wait(10)
+        network.submit(break_later()).result(HANGS)
+        assert reported.wait(HANGS)
         assert isinstance(faults[0][0], ZeroDivisionError)
     finally:
         assert network.close(10)

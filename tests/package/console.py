@@ -124,7 +124,7 @@ class Console:
         assert self._process is not None
         self.root.kill("start.py")
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(20)
+            self._process.wait(PATIENCE)
         self._process.kill()
         self._process.wait()
         assert self.read("faults.log") == ""

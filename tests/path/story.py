@@ -58,7 +58,7 @@ import os, time, urllib.request
 
 def fetch(url):
     try:
-        with urllib.request.urlopen(url, timeout=20) as answer:
+        with urllib.request.urlopen(url, timeout=60) as answer:
             return len(answer.read(100_000))
     except OSError as error:
         return print("  refused:", error, flush=True)

@@ -11,6 +11,7 @@ from app.look.tokens import LIGHT
 from runner.model.decision import Decider, Verdict
 from tests.path.desktop import button, until
 from tests.path.test_console import GUARD_SECONDS, QUIET_SECONDS, approve, ask, rested, text
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,7 @@ def rule(shared: Desktop) -> None:
 
 async def press_until(desktop: Desktop, key: str, kind: str) -> None:
     """Press until the ledger has an entry that only this key can have caused."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANGS):
         while kind not in desktop.kinds():
             desktop.press(key)
             await rested(lambda: kind in desktop.kinds())
@@ -40,7 +41,7 @@ async def test_a_click_on_nothing_in_particular_pauses_the_countdown(desktop: De
     async with desktop.client() as client:
         call = ask(client, "echo one")
         await until(lambda: desktop.phase() == "asked")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANGS):
             while "paused" not in desktop.kinds():
                 desktop.click(600, 300)
                 await asyncio.sleep(GUARD_SECONDS / 3)
@@ -58,7 +59,7 @@ async def test_a_persons_version_runs_and_the_agent_gets_the_difference(desktop:
         desktop.press("ctrl+a")
         for key in ("e", "c", "h", "o", "space", "2", "space", "numbersign"):
             desktop.press(key)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANGS):
             while desktop.phase() == "asked":
                 desktop.press("ctrl+Return")
                 await asyncio.sleep(QUIET_SECONDS * 1.2)
@@ -78,7 +79,7 @@ async def test_what_expired_runs_once_when_the_agent_asks_again(desktop: Desktop
         told = text(await ask(client, "echo late"))
         assert told.startswith("Expired")
         desktop.press("a")  # no key stands for it
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANGS):
             while "armed" not in desktop.kinds():
                 picture = await asyncio.to_thread(desktop.photograph, tmp_path / "missed.png")
                 if place := button(picture, LIGHT.accent) or button(picture, LIGHT.accent_ink):

@@ -14,6 +14,7 @@ from runner.model.answer import REHEARSED
 from runner.model.decision import Decider, Verdict
 from tests.path.desktop import AGENT, button, processes, until
 from tests.path.test_console import approve, ask, rested, text
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ async def test_the_mouse_hands_it_over(desktop: Desktop, tmp_path: Path) -> None
     async with desktop.client() as client:
         call = ask(client, "echo by mouse")
         await until(lambda: desktop.phase() == "asked" and "rehearsed" in desktop.kinds())
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANGS):
             while desktop.phase() == "asked":
                 picture = await asyncio.to_thread(desktop.photograph, tmp_path / "rehearsed.png")
                 if place := button(picture, LIGHT.accent):

@@ -16,6 +16,7 @@ import pytest
 from runner.model.request import Language, Limits
 from runner.sandbox.contract import ImportRule, Job
 from runner.sandbox.local.sandbox import LocalSandbox
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,7 +63,7 @@ class Lab:
 
 def job(code: str, language: Language = Language.PYTHON, **changes: Any) -> Job:
     """A job with limits that suit a test; `changes` are fields of `Limits` or of `Job`."""
-    limits: dict[str, Any] = {"seconds": 20.0, "memory_mb": 512, "disk_mb": 64, "processes": 64}
+    limits: dict[str, Any] = {"seconds": HANGS, "memory_mb": 512, "disk_mb": 64, "processes": 64}
     limits |= {name: changes.pop(name) for name in list(changes) if name in Limits.__slots__}
     return Job("test", language, code, Limits(**limits), **changes)
 
@@ -71,7 +72,7 @@ def only(*allowed: str) -> ImportRule:
     return ImportRule(allowed)
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 30.0) -> bool:
+def wait_until(true: Callable[[], bool], seconds: float = HANGS) -> bool:
     """For what the kernel finishes in its own time."""
     deadline = time.monotonic() + seconds
     while not true():

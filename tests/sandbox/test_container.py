@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 WORDS = Words("0123456789abcdef", "fedcba9876543210")
 PREFIX = MARK + WORDS.interpreter.encode() + b":"
 KEEPER = MARK + WORDS.keeper.encode() + b":"
-HANG_SECONDS = 20
+HANG_SECONDS = 60
 """For a process that feeds one input; a loop that makes no progress is ended then."""
 records = st.builds(
     lambda kind, size, path: kind + size + b" " + path + b"\0",

@@ -26,6 +26,7 @@ from runner.sandbox.local import doors
 from runner.sandbox.local.doors import LocalDoors
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.sandbox.networked import MOST_PORTS, OpenPorts, bundle, ports
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,9 +51,9 @@ here = Destination("localhost", server.server_port)
 CODE = f"""
 import socket, urllib.request, os
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = ""
-print(urllib.request.urlopen("http://localhost:{here.port}/", timeout=20).status)
+print(urllib.request.urlopen("http://localhost:{here.port}/", timeout=60).status)
 for port in 80, 443, {here.port}:
-    with socket.create_connection(("evil.example", port), 20) as one:
+    with socket.create_connection(("evil.example", port), 60) as one:
         one.sendall(b"GET / HTTP/1.1\\\\r\\\\nHost: evil.example\\\\r\\\\n\\\\r\\\\n")
         print(len(one.recv(100)) > 0)
 """
@@ -175,7 +176,7 @@ async def test_a_connection_that_comes_as_the_run_ends_is_closed(turns: int) -> 
         listener.setblocking(False)
         way._spawn("proxy", way._accept(listener, 0))
         await asyncio.sleep(0)
-        with socket.create_connection(listener.getsockname(), 10) as client:
+        with socket.create_connection(listener.getsockname(), HANGS) as client:
             for _ in range(turns):
                 await asyncio.sleep(0)
             await way._end()

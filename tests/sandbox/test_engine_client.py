@@ -24,6 +24,7 @@ from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.threads import Threads
 from runner.system.tasks import spawn
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -126,7 +127,7 @@ async def test_a_caller_who_is_cancelled_breaks_the_call_off(tmp_path: Path) -> 
         calling = spawn("call", client.call(lambda api: api.info(), 100.0))
         await there.heard.wait()
         calling.cancel()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANGS):
             await gone.wait()
         with pytest.raises(asyncio.CancelledError):
             await calling
@@ -207,17 +208,17 @@ async def test_a_stream_that_is_opened_too_late_is_closed(tmp_path: Path) -> Non
             found = api.attach_socket("one", {"stream": 1})
             held.append(found)
             opened.set()
-            release.wait(20)
+            release.wait(HANGS)
             return found
 
         calling = spawn("call", client.call(attached))
-        await asyncio.to_thread(opened.wait, 20)
+        await asyncio.to_thread(opened.wait, HANGS)
         (pending,) = client._calls
         release.set()
         concurrent.futures.wait([pending.result])  # the thread is done, and the loop has not heard of it
         calling.cancel()
         await asyncio.gather(calling, return_exceptions=True)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(HANGS):
             await gone.wait()
         assert held[0].connection.fileno() == -1
 
@@ -367,12 +368,12 @@ def test_threads_are_bounded_and_end() -> None:
         release.release()
     threads.close()
     for thread in [one for one in threading.enumerate() if one.name.startswith("container test")]:
-        thread.join(20)
+        thread.join(HANGS)
     assert len(most) == 6 and max(most) <= 2
     assert threads.alive == 0
     done = threading.Event()
     threads.submit(done.set)  # may be used again
-    assert done.wait(20)
+    assert done.wait(HANGS)
     threads.close()
 
 

@@ -16,12 +16,13 @@ from runner.sandbox.container.frames import MARK
 from runner.sandbox.gvisor import feed
 from runner.sandbox.gvisor.feed import BROKEN, NEVER, SOCKET, UNSEEN, Feed
 from runner.sandbox.gvisor.trace_messages import HANDSHAKE
+from tests.patience import HANGS
 from tests.sandbox.test_trace_messages import EXIT, context, message, number, started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SOON = 20.0
+SOON = HANGS
 
 
 class Kernel:

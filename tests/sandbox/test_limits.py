@@ -11,6 +11,7 @@ from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.sandbox.output import Stream
 from runner.sandbox.usage import CURVE
+from tests.patience import HANGS, MORE
 
 if TYPE_CHECKING:
     from tests.sandbox.conftest import Lab
@@ -40,12 +41,12 @@ import os, time
 for _ in range(6):
     if os.fork() == 0:
         x = os.urandom(40 << 20)
-        time.sleep(30)
-time.sleep(30)
+        time.sleep(300)
+time.sleep(300)
 """
     result = lab.run(code, memory_mb=100)
     assert result.outcome is Outcome.OUT_OF_MEMORY
-    assert result.duration < 15
+    assert result.duration < HANGS
 
 
 def test_memory_that_forked_processes_share_counts_once(lab: Lab) -> None:
@@ -171,11 +172,15 @@ PROBE = "for n in $(seq 60); do sleep 1 & done; wait"
 @pytest.mark.parametrize(("language", "code"), FORK_BOMBS)
 def test_fork_bomb(lab: Lab, language: Language, code: str) -> None:
     """The bomb is lit only where the kernel has just been seen to bound processes: else it takes the machine."""
-    probe = lab.run(PROBE, SHELL, processes=32, seconds=1.0)
-    assert "Resource temporarily unavailable" in probe.stderr, f"processes are not bounded: {probe}"
+    refused = "Resource temporarily unavailable"
+    for seconds in MORE:
+        probe = lab.run(PROBE, SHELL, processes=32, seconds=seconds)
+        if refused in probe.stderr:
+            break
+    assert refused in probe.stderr, f"processes are not bounded: {probe}"
     result = lab.run(code, language, processes=32, seconds=1.5)
     assert result.outcome in (Outcome.TIMED_OUT, Outcome.FAILED), result
-    assert result.duration < 12
+    assert result.duration < HANGS
     assert max((usage.processes or 0 for usage in result.curve), default=0) <= 33
     assert lab.run("print('still here')").stdout == "still here\n"
 

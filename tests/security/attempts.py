@@ -232,7 +232,7 @@ out = bool(names)
         "import os\ntry:\n    for n in range(250_000): os.close(os.open(str(n), os.O_CREAT))\n"
         "    print('escaped')\nexcept OSError: print('held')\n",
         # Less memory is full sooner; a busy machine takes long to make so many.
-        limits={"memory_mb": 96, "seconds": 60.0},
+        limits={"memory_mb": 64, "seconds": 60.0},
         alone=True,
     ),
     Attempt(

@@ -17,6 +17,7 @@ from runner.model.result import Outcome
 from runner.sandbox import leftovers
 from runner.sandbox.local import control_groups, tree
 from runner.sandbox.local.sandbox import LocalSandbox
+from tests.patience import HANGS
 from tests.sandbox.conftest import job, wait_until
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def test_it_hears_what_it_is_sent_and_is_found_when_its_console_is_gone(tmp_path
                 assert process.stdout is not None
                 assert process.stdout.readline() == b"on\n"
                 end(process.pid)
-                assert process.wait(5) in (-signal.SIGTERM, -signal.SIGKILL)
+                assert process.wait(HANGS) in (-signal.SIGTERM, -signal.SIGKILL)
             finally:
                 process.kill()
 

@@ -44,7 +44,7 @@ SETTINGS = {"SANDBOX_STORE_CODE": "always", "ASSENT_HISTORY_OUTPUT_BYTES": str(H
 async def approved(engine: Engine) -> Answer:
     asked = Submission("claude", Tool.CODE_EXECUTE, Language.SHELL, CODE, max_output_bytes=4 << 20)
     ticket = await engine.submit(asked)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANGS):
         while ticket.case.phase is not Phase.ASKED:
             await asyncio.sleep(0)
     digest = engine.desk.waiting()[0].digest

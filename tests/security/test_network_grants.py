@@ -32,7 +32,7 @@ pytestmark = pytest.mark.asyncio
 CONNECTING = """
 import socket
 def ask(target):
-    with socket.create_connection(("127.0.0.1", 3128), timeout=10) as proxy:
+    with socket.create_connection(("127.0.0.1", 3128), timeout=60) as proxy:
         proxy.sendall(b"CONNECT " + target + b" HTTP/1.1\\r\\nHost: " + target + b"\\r\\n\\r\\n")
         proxy.recv(4096)
 """

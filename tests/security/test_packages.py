@@ -21,6 +21,7 @@ from runner.packages.tarball import Tarball
 from runner.packages.wheel import Wheel
 from tests.packages.conftest import planner, registry, target
 from tests.packages.registry import LoopbackRegistry, digest, redirect, sdist, send, tarball, wheel
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     import zipfile
@@ -258,7 +259,7 @@ async def test_a_registry_that_does_not_answer_costs_no_more_than_its_time(
     registry: LoopbackRegistry, planner: Make, target: PythonTarget
 ) -> None:
     over = threading.Event()
-    registry.answers["/simple/app/"] = lambda _handler: over.wait(30) and None
+    registry.answers["/simple/app/"] = lambda _handler: over.wait(HANGS) and None
     try:
         with pytest.raises(NoPlan, match="in time"):
             await planned(planner(registry, PlanLimits(seconds=0.3)), target)

@@ -176,7 +176,7 @@ async def test_lockdown_kills_the_processes_of_a_rehearsal(tmp_path: Path) -> No
         run = stage.engine.runs.rehearsals._active[0].run
         assert run is not None
         await stage.engine.modes.lock()
-        assert (await asyncio.wait_for(run.finished(), 10)).outcome is Outcome.KILLED
+        assert (await asyncio.wait_for(run.finished(), HANGS)).outcome is Outcome.KILLED
         answer = await ticket.answered(HANGS)
         assert answer is not None and answer.result is None
         await stage.until(lambda: not stage.engine.runs.rehearsals._active)

@@ -16,6 +16,7 @@ from runner.model.request import Isolation
 from runner.sandbox.local.bubblewrap import Bubblewrap
 from runner.sandbox.local.syscalls import FILTERED
 from tests.engine.test_sandbox_watch import Engine, last_time, staged
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,7 @@ def test_a_pipe_in_place_of_what_was_remembered_holds_nobody_and_hides_nothing(t
         target=lambda: found.append(LastIsolation(tmp_path / "isolation.json").read()), daemon=True
     )
     reader.start()
-    reader.join(5)
+    reader.join(HANGS)
     assert found == [Isolation.GVISOR]
 
 

@@ -105,6 +105,14 @@ class House:
                 assert self.process is not None and self.process.poll() is None, "the console ended by itself"
                 await asyncio.sleep(0.02)
 
+    async def worked(self) -> None:
+        """Wait until an agent has the result of another run: however busy the machine is, agents are served."""
+        before = len(self.ran)
+        async with asyncio.timeout(PATIENCE):
+            while len(self.ran) == before:
+                assert self.process is not None and self.process.poll() is None, "the console ended by itself"
+                await asyncio.sleep(0.02)
+
     def kill(self) -> int:
         """kill -9; its process id."""
         assert self.process is not None
@@ -204,7 +212,7 @@ def _attend(process: subprocess.Popen[str]) -> None:
                 shown.clear()
 
 
-async def wait_until_gone(pid: int, seconds: float = 10.0) -> list[str]:
+async def wait_until_gone(pid: int, seconds: float = PATIENCE) -> list[str]:
     """Processes of runs of the console `pid` that are still there after some seconds.
 
     Bubblewrap by itself does not count: killed before it was given the word, it waits for it, and the next console ends

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.sandbox.leftovers import new_name
 from tests.audit.story import approved, denied, request, write
 from tests.components import require
+from tests.patience import HANGS
 from tests.soak.__main__ import soak
 from tests.soak.judge import Sample, judged, ledger
 from tests.soak.kills import _left, _wrong, kills
-from tests.soak.stage import House, wait_until_gone
+from tests.soak.stage import House, marked, wait_until_gone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,10 +81,13 @@ def test_a_broken_promise_is_found_after_a_kill(house: House) -> None:
 
 @pytest.mark.asyncio
 async def test_a_process_that_a_killed_console_left_is_found(house: House) -> None:
-    environment = {**os.environ, "ASSENT_RUN": f"run-{NOBODY}-1-abc"}
-    process = await asyncio.create_subprocess_exec("sleep", "60", env=environment)
+    # Of this process, which lives: those of one that is gone are ended by every console that starts beside this test.
+    process = await asyncio.create_subprocess_exec("sleep", "600", env={**os.environ, "ASSENT_RUN": new_name()})
     try:
-        (left,) = await wait_until_gone(NOBODY, 0.1)
+        async with asyncio.timeout(HANGS):
+            while not marked(os.getpid()):  # the kernel shows what it was started with a moment later
+                await asyncio.sleep(0.01)
+        (left,) = await wait_until_gone(os.getpid(), 0.1)
         assert str(process.pid) in left
     finally:
         process.kill()

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from runner.system.tasks import in_daemon, spawn
+from tests.patience import HANGS
 
 pytestmark = pytest.mark.asyncio
 
@@ -22,7 +23,7 @@ async def test_work_that_waits_for_somebody_holds_up_no_other() -> None:
 
     def wait() -> bool:
         held.set()
-        return free.wait(10)
+        return free.wait(HANGS)
 
     waiting = spawn("waiting", in_daemon("waits", wait))
     while not held.is_set():

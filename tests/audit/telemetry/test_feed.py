@@ -23,6 +23,7 @@ from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.result import Outcome
 from tests.audit.story import RESULT, approved, denied, opening, remove, request, tamper, write
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,7 +195,7 @@ def test_what_a_collector_does_not_take_is_sent_later_and_said(
     collector.answers = [200, 503, 302]
     with feeding(ledger, collector.address, pause=0.01) as (_, heard):
         for _ in range(3 + (last_of(ledger) - 1) // 5):
-            assert collector.called.acquire(timeout=20)
+            assert collector.called.acquire(timeout=HANGS)
     assert collector.numbers == list(range(1, last_of(ledger) + 1))
     why = [str(error) for error in heard if error is not None]
     assert "503" in why[0] and "moved (302)" in why[1] and len(why) == 2
@@ -206,7 +207,7 @@ def test_a_position_is_noted_only_for_what_was_taken(ledger: Path, collector: Co
     from_the_beginning(ledger)
     collector.answers = [400] * 50
     with feeding(ledger, collector.address, pause=60.0) as (_, heard):
-        assert collector.called.acquire(timeout=20)
+        assert collector.called.acquire(timeout=HANGS)
     assert heard and heard[0] is not None and "400" in heard[0].what
     assert json.loads((ledger.parent / "sent.json").read_text())["seq"] == 0
     collector.answers = []
