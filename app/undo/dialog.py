@@ -212,7 +212,7 @@ class FilesDialog(QDialog):
         self._page.addWidget(self.view)
         self._page.addWidget(right)
         self._page.setStretchFactor(1, 1)
-        self._page.setSizes([px(210), px(700)])
+        self._page.setSizes([px(250), px(700)])
         self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)
         self._stack.addWidget(self._page)
