@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio
 
-SLEEPS = "import time; print('on', flush=True); time.sleep(120)"
+SLEEPS = "import time; print('on', flush=True); time.sleep(600)"
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ async def test_hanging_during_a_run(folder: Path, monkeypatch: pytest.MonkeyPatc
     finally:
         os.kill(process(folder), signal.SIGCONT)
     client = EngineClient(Endpoint(engine.started(folder)))
-    async with asyncio.timeout(20):  # it may still be at what it was told while it hung
+    async with asyncio.timeout(HANGS):  # it may still be at what it was told while it hung
         while await client.call(lambda api: api.containers(all=True)):
             await sandbox.sweep()
 
@@ -246,7 +246,7 @@ async def test_hanging_from_the_start_gives_way_to_the_local_sandbox(
 
 
 async def test_hanging_holds_neither_the_start_nor_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox_module, "PING_SECONDS", 60.0)
+    monkeypatch.setattr(sandbox_module, "PING_SECONDS", 600.0)
     async with silent(tmp_path / "s") as url:
         places = Places.under(tmp_path / "home")
         console = build(places, load(places, {}), (LocalSandbox(tmp_path / "runs"), sandbox_at(url)))
@@ -254,7 +254,7 @@ async def test_hanging_holds_neither_the_start_nor_the_way_out(tmp_path: Path, m
         await console.start(gateway=False)
         assert console.parts.sandboxes.why == "", "it was not waited for"
         await console.close("Leaving")
-        assert time.monotonic() - before < 10
+        assert time.monotonic() - before < HANGS
 
 
 async def test_absent(tmp_path: Path) -> None:
