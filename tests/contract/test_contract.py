@@ -19,8 +19,8 @@ from runner.model.workspace import WORKSPACE
 from runner.network.gate import Gate
 from runner.sandbox.container.run import ContainerRun
 from runner.sandbox.contract import TEMPORARY_MB, ImportRule
-from tests.contract.conftest import job
-from tests.patience import until_it_speaks
+from tests.contract.conftest import alike, job
+from tests.patience import HANGS, MORE, until_it_speaks
 
 if TYPE_CHECKING:
     from runner.model.result import Result
@@ -49,12 +49,14 @@ def test_says_what_it_is(lab: Lab) -> None:
         (SHELL, 'echo $((n + 1)) "$s"; echo err >&2; exit 7'),
     ],
 )
+@alike
 def test_output_status_and_variables(lab: Lab, language: Language, code: str) -> None:
     result = lab.run(code, language, context='{"n": 1, "s": "Zoë \\"$(id)"}')
     assert (result.stdout, result.stderr) == ('2 Zoë "$(id)\n', "err\n")
     assert (result.exit_code, result.outcome, result.error) == (7, Outcome.FAILED, "Exit code 7")
 
 
+@alike
 def test_result_comes_out_and_output_is_not_taken_for_it(lab: Lab) -> None:
     result = lab.run("import sys\nprint('{\"value\": 2}', file=sys.stderr)\nresult = {'sum': 3.5, 'none': None}")
     assert result.value == {"sum": 3.5, "none": None}
@@ -65,6 +67,7 @@ def test_result_comes_out_and_output_is_not_taken_for_it(lab: Lab) -> None:
     assert "larger than 1 MB" in large.stderr
 
 
+@alike
 def test_it_is_the_main_module_in_its_workspace(lab: Lab) -> None:
     code = "import os, sys\nprint(sys.argv, __file__, sys.path[-1], os.getcwd(), __name__)\nopen('f', 'w').close()"
     result = lab.run(code)
@@ -72,6 +75,7 @@ def test_it_is_the_main_module_in_its_workspace(lab: Lab) -> None:
     assert result.outcome is Outcome.OK
 
 
+@alike
 def test_errors_name_the_file_and_line(lab: Lab) -> None:
     python = lab.run("x = 1\n1/0\n")
     assert python.stderr.count("File ") == 1
@@ -81,6 +85,7 @@ def test_errors_name_the_file_and_line(lab: Lab) -> None:
     assert "main.sh: line 1: nosuch: command not found" in lab.run("nosuch", SHELL).stderr
 
 
+@alike
 def test_both_kinds_of_javascript_modules(lab: Lab) -> None:
     assert lab.run("import fs from 'node:fs'; console.log(typeof fs.readFileSync, typeof require)", JAVASCRIPT).stdout \
         == "function undefined\n"  # fmt: skip
@@ -96,15 +101,18 @@ def test_both_kinds_of_javascript_modules(lab: Lab) -> None:
         (SHELL, "tr a-z A-Z", "ZOë\nABC"),
     ],
 )
+@alike
 def test_standard_input(lab: Lab, language: Language, code: str, output: str) -> None:
     assert lab.run(code, language, stdin="Zoë\nabc").stdout == output
 
 
+@alike
 def test_much_input_and_none(lab: Lab) -> None:
     assert lab.run("cat", SHELL, stdin="x" * 300_000).stdout == "x" * 300_000
     assert lab.run("cat", SHELL).stdout == ""
 
 
+@alike
 def test_imports_are_refused_before_and_while_running(lab: Lab) -> None:
     rule = ImportRule(("math", "json"))
     before = lab.run("import os\nprint('ran')", imports=rule)
@@ -116,12 +124,14 @@ def test_imports_are_refused_before_and_while_running(lab: Lab) -> None:
     assert lab.run("import json, math\nresult = json.loads('[1]')", imports=rule).value == [1]
 
 
+@alike
 def test_a_context_that_will_not_do(lab: Lab) -> None:
     assert "context" in lab.run("print('ran')", context="[1]").error
     result = lab.run("echo ran", SHELL, context='{"LD_PRELOAD": "x"}')
     assert (result.stdout, result.outcome) == ("", Outcome.FAILED)
 
 
+@alike
 def test_binary_output_and_split_characters(lab: Lab) -> None:
     code = "import os, sys\nsys.stdout.buffer.write(bytes(range(256)) * 4)\nos.write(2, b'\\xff\\x00\\x1e\\x1fassent')"
     result = lab.run(code)
@@ -132,6 +142,7 @@ def test_binary_output_and_split_characters(lab: Lab) -> None:
     assert lab.run(slow).stderr == "Zoë 🎈"
 
 
+@alike
 def test_head_and_tail_of_long_output_are_kept(lab: Lab) -> None:
     result = lab.run("for i in range(50000): print(i)", output_bytes=1000)
     assert result.stdout.startswith("0\n1\n")
@@ -144,15 +155,16 @@ def test_head_and_tail_of_long_output_are_kept(lab: Lab) -> None:
 def test_output_is_there_while_it_runs(lab: Lab) -> None:
     seen: list[bytes] = []
     result = lab.during(
-        "import time; print('on'); time.sleep(60)",
+        "import time; print('on'); time.sleep(600)",
         lambda run: (seen.extend(piece.data for piece in run.transcript.since(0).pieces), run.stop("Seen")),
     )
     assert b"".join(seen) == b"on\n"
     assert (result.outcome, result.error) == (Outcome.KILLED, "Seen")
     assert result.stderr == "Seen.\n"
-    assert result.duration < 15
+    assert result.duration < HANGS
 
 
+@alike
 def test_output_without_end_is_ended(lab: Lab) -> None:
     result = lab.run("yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", SHELL, output_bytes=1000)
     assert result.outcome is Outcome.OUTPUT_LIMIT
@@ -172,14 +184,14 @@ def test_what_does_not_want_to_end(lab: Lab) -> None:
     code = "trap '' TERM INT HUP; (setsid sleep 61 &); echo on; while :; do sleep 1; done"
     result, given = until_it_speaks(lambda seconds: lab.run(code, SHELL, seconds=seconds), 0.6)
     assert (result.outcome, result.stdout) == (Outcome.TIMED_OUT, "on\n")
-    assert result.duration < given + 10
+    assert result.duration < given + HANGS
 
 
 def test_what_is_left_behind_ends_with_the_code(lab: Lab) -> None:
     started = time.monotonic()
-    result = lab.run("(setsid sleep 62 >/dev/null 2>&1 &); nohup sleep 62 & echo on", SHELL)
+    result = lab.run("(setsid sleep 620 >/dev/null 2>&1 &); nohup sleep 620 & echo on", SHELL)
     assert result.outcome is Outcome.OK
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < HANGS
 
 
 MEMORY = [
@@ -231,6 +243,7 @@ def test_who_is_asked_to_end(lab: Lab) -> None:
     assert ("asked" in result.stdout) is not lab.lacks("asks every process to end")
 
 
+@alike
 def test_a_table_goes_in_and_comes_out_or_the_lack_of_pandas_is_named(lab: Lab) -> None:
     """As the Python API hands it in; images hold pandas where they are made for data."""
     tables = {"orders": {"csv": "city,sum\nOslo,1\nBergen,2\n", "types": {"city": "object", "sum": "int64"}}}
@@ -277,8 +290,11 @@ def test_each_place_takes_as_much_as_is_said(lab: Lab, disk: int) -> None:
 
 def test_processes_are_bounded(lab: Lab) -> None:
     probe = "for n in $(seq 60); do sleep 2 & done; wait"
-    result = lab.run(probe, SHELL, processes=32, seconds=3.0)
-    assert "Resource temporarily unavailable" in result.stderr
+    for seconds in MORE:
+        result = lab.run(probe, SHELL, processes=32, seconds=seconds)
+        if "Resource temporarily unavailable" in result.stderr:
+            break
+    assert "Resource temporarily unavailable" in result.stderr, result
     bomb = lab.run("bomb() { bomb | bomb & }; bomb; wait; sleep 60", SHELL, processes=32, seconds=1.5)
     assert bomb.outcome in (Outcome.TIMED_OUT, Outcome.FAILED), bomb
     assert bomb.error.endswith(("out of processes (32 limit)", "more than 32 processes (limit)"))
@@ -343,6 +359,7 @@ def test_stops_from_another_thread_and_after_the_end_do_no_harm(lab: Lab) -> Non
     runs[0].stop("too late")
 
 
+@alike
 def test_many_at_once(lab: Lab) -> None:
     async def one(number: int) -> str:
         run = await lab.sandbox.start(job(f"print({number})", memory_mb=64), lambda _usage: None)
@@ -354,6 +371,7 @@ def test_many_at_once(lab: Lab) -> None:
     assert asyncio.run(body()) == [f"{number}\n" for number in range(8)]
 
 
+@alike
 def test_many_in_a_row_leave_nothing(lab: Lab) -> None:
     lab.run("pass")
     before, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
@@ -381,26 +399,29 @@ def test_pause_and_resume(lab: Lab) -> None:
     if lab.kind == "local":
         return  # only an engine can halt a whole sandbox
 
-    async def body() -> tuple[Result, int, int]:
+    async def body(times: int) -> tuple[Result, int, int]:
         ticking = "import time\nfor n in range(20):\n    print(n, flush=True); time.sleep(0.05)"
-        run = await lab.sandbox.start(job(ticking, seconds=2.5), lambda _usage: None)
+        run = await lab.sandbox.start(job(ticking, seconds=2.5 * times), lambda _usage: None)
         assert isinstance(run, ContainerRun)
         while not run.transcript.total:
             await asyncio.sleep(0.005)
         run.pause()
         while not run.paused:
             await asyncio.sleep(0.005)
-        await asyncio.sleep(0.3)  # what was on its way arrives
+        await asyncio.sleep(0.3 * times)  # what was on its way arrives
         before = run.transcript.total
-        await asyncio.sleep(2.0)  # longer than its time has left
+        await asyncio.sleep(2.0 * times)  # longer than its time has left
         after = run.transcript.total
         run.resume()
         return await run.finished(), before, after
 
-    result, before, after = asyncio.run(body())
+    for times in MORE:  # a busy machine may take all of that to begin
+        result, before, after = asyncio.run(body(times))
+        if result.outcome is Outcome.OK and before == after:
+            break
     assert before == after
     assert (result.outcome, result.stdout.count("\n")) == (Outcome.OK, 20), result
-    assert result.duration < 2.5
+    assert result.duration < 2.5 * times
 
     async def stopped() -> Result:
         gate = Gate(())
@@ -419,12 +440,14 @@ def test_pause_and_resume(lab: Lab) -> None:
     assert asyncio.run(stopped()).error == "Enough"
 
 
+@alike
 def test_a_module_that_the_code_writes_is_found_unless_it_may_not_be(lab: Lab) -> None:
     """Where a grant leaves the values of code open, a name from a value must not become a module."""
     code = "open('helper.py', 'w').write('')\ntry:\n    import helper\n    print(1)\nexcept ImportError:\n    print(0)"
     assert [lab.run(code, own_modules=own).stdout for own in (True, False)] == ["1\n", "0\n"]
 
 
+@alike
 def test_no_file_of_the_workspace_takes_the_place_of_the_standard_library(lab: Lab) -> None:
     code = "open('textwrap.py', 'w').write('taken = 1')\nimport textwrap\nprint(hasattr(textwrap, 'taken'))"
     assert lab.run(code).stdout == "False\n"

@@ -9,6 +9,7 @@ import pytest
 from runner.model.errors import KnownError
 from runner.model.request import Language
 from runner.sandbox.workspace_copy import MOST_BYTES, NotCopied, difference
+from tests.contract.conftest import alike
 from tests.contract.test_session import TRAPS, ran, within
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ open('.packages/p', 'w').write('2')
 """
 
 
+@alike
 def test_files_come_back_as_they_were(lab: Lab) -> None:
     async def body(session: Session) -> None:
         for code in (FURNISH, TRAPS):
@@ -64,6 +66,7 @@ def test_files_come_back_as_they_were(lab: Lab) -> None:
     within(lab, body)
 
 
+@alike
 def test_what_is_too_large_or_not_to_be_read_is_not_copied(lab: Lab) -> None:
     async def body(session: Session) -> None:
         if lab.kind != "local":  # there no file may be larger than the disk that the sandbox has

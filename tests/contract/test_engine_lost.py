@@ -25,7 +25,7 @@ from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.choose import choose
 from runner.sandbox.container import container as container_module
 from runner.sandbox.container import sandbox as sandbox_module
-from runner.sandbox.container.client import CALL_SECONDS, EngineClient
+from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.local.sandbox import LocalSandbox
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio
 
-SLEEPS = "import time; print('on', flush=True); time.sleep(120)"
+SLEEPS = "import time; print('on', flush=True); time.sleep(600)"
 
 
 @pytest.fixture
@@ -109,12 +109,12 @@ async def test_hanging_during_a_run(folder: Path, monkeypatch: pytest.MonkeyPatc
         assert "does not answer" in result.error
         before = time.monotonic()
         await sandbox.close()
-        assert time.monotonic() - before < CALL_SECONDS / 2
+        assert time.monotonic() - before < HANGS / 2
         assert (await closed.finished()).outcome is Outcome.ENGINE_LOST
     finally:
         os.kill(process(folder), signal.SIGCONT)
     client = EngineClient(Endpoint(engine.started(folder)))
-    async with asyncio.timeout(20):  # it may still be at what it was told while it hung
+    async with asyncio.timeout(HANGS):  # it may still be at what it was told while it hung
         while await client.call(lambda api: api.containers(all=True)):
             await sandbox.sweep()
 
@@ -246,7 +246,7 @@ async def test_hanging_from_the_start_gives_way_to_the_local_sandbox(
 
 
 async def test_hanging_holds_neither_the_start_nor_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox_module, "PING_SECONDS", 60.0)
+    monkeypatch.setattr(sandbox_module, "PING_SECONDS", 600.0)
     async with silent(tmp_path / "s") as url:
         places = Places.under(tmp_path / "home")
         console = build(places, load(places, {}), (LocalSandbox(tmp_path / "runs"), sandbox_at(url)))
@@ -254,7 +254,7 @@ async def test_hanging_holds_neither_the_start_nor_the_way_out(tmp_path: Path, m
         await console.start(gateway=False)
         assert console.parts.sandboxes.why == "", "it was not waited for"
         await console.close("Leaving")
-        assert time.monotonic() - before < 10
+        assert time.monotonic() - before < HANGS
 
 
 async def test_absent(tmp_path: Path) -> None:

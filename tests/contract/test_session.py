@@ -12,7 +12,7 @@ from runner.model.errors import KnownError
 from runner.model.request import KnownFile, Language, Limits
 from runner.model.result import Outcome
 from runner.sandbox.contract import Bounds, Collect, EntryKind, FolderEntry, Lasting
-from tests.contract.conftest import job
+from tests.contract.conftest import alike, job
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -57,6 +57,7 @@ def within(lab: Lab, body: Callable[[Session], Awaitable[None]], language: Langu
 SHADOW = "print('shadow')"
 
 
+@alike
 def test_what_earlier_runs_left_is_imported_by_nobody_where_it_may_not_be(lab: Lab) -> None:
     async def body(session: Session) -> None:
         known = KnownFile("helper.py", "def answer(): return 42")
@@ -73,6 +74,7 @@ def test_what_earlier_runs_left_is_imported_by_nobody_where_it_may_not_be(lab: L
     within(lab, body)
 
 
+@alike
 def test_javascript_gets_known_texts_and_no_file_that_nobody_has_read(lab: Lab) -> None:
     async def body(session: Session) -> None:
         known = (KnownFile("helper.js", "exports.answer = 42"), KnownFile("other.mjs", "export const answer = 43"))
@@ -90,6 +92,7 @@ def test_javascript_gets_known_texts_and_no_file_that_nobody_has_read(lab: Lab) 
     within(lab, body, Language.JAVASCRIPT)
 
 
+@alike
 def test_files_stay_and_both_languages_see_them(lab: Lab) -> None:
     async def body(session: Session) -> None:
         await session.write("data/a.txt", "grüße\n".encode(), executable=False)
@@ -111,6 +114,7 @@ def test_files_stay_and_both_languages_see_them(lab: Lab) -> None:
     within(lab, body)
 
 
+@alike
 def test_a_written_file_replaces_the_one_before_as_a_whole(lab: Lab) -> None:
     async def body(session: Session) -> None:
         for data in (b"x" * 1000, b"short", b""):
@@ -133,6 +137,7 @@ def test_no_process_outlives_its_run(lab: Lab) -> None:
     within(lab, body)
 
 
+@alike
 def test_nothing_but_an_ordinary_file_is_read(lab: Lab) -> None:
     async def body(session: Session) -> None:
         assert (await ran(session, TRAPS)).outcome is Outcome.OK
@@ -145,6 +150,7 @@ def test_nothing_but_an_ordinary_file_is_read(lab: Lab) -> None:
     within(lab, body)
 
 
+@alike
 def test_nothing_is_written_through_a_link(lab: Lab) -> None:
     async def body(session: Session) -> None:
         await ran(session, TRAPS + "os.mkdir('real'); os.symlink('real', 'alias'); os.symlink('secret', 'to')")
@@ -157,6 +163,7 @@ def test_nothing_is_written_through_a_link(lab: Lab) -> None:
     within(lab, body)
 
 
+@alike
 def test_odd_names_are_kept_apart(lab: Lab) -> None:
     names = ["-rf", "a b$(id)", "'q\"", "*", "\N{LATIN SMALL LETTER A WITH DIAERESIS}\\n", "-"]
 
@@ -187,6 +194,7 @@ def test_there_is_room_for_so_much_and_no_more(lab: Lab) -> None:
     within(lab, body)
 
 
+@alike
 def test_many_files_are_listed_in_part(lab: Lab) -> None:
     async def body(session: Session) -> None:
         await ran(session, "for i in range(1500): open(f'{i:04}', 'w')")
@@ -197,6 +205,7 @@ def test_many_files_are_listed_in_part(lab: Lab) -> None:
     within(lab, body)
 
 
+@alike
 def test_a_folder_and_a_file_without_read_permission_are_said(lab: Lab) -> None:
     async def body(session: Session) -> None:
         await ran(session, "import os\nopen('shut', 'w').close()\nos.chmod('shut', 0)\nos.mkdir('dark', 0o300)")
@@ -271,6 +280,7 @@ os.mkdir('.packages'); open('.packages/m.py', 'w').write('x')
 """
 
 
+@alike
 def test_what_a_run_created_or_changed_is_handed_out_and_nothing_else(lab: Lab, tmp_path: Path) -> None:
     collect = Collect(tmp_path, Bounds(10, 1 << 20, 5000))
 

@@ -37,6 +37,10 @@ pytestmark = pytest.mark.asyncio
 LIMITS = Limits(cpu_cores=2.0, memory_mb=128)
 
 
+alike = pytest.mark.parametrize("sandbox", [Isolation.DOCKER, Isolation.GVISOR_DIRECT], indirect=True)
+"""For what the pool does by itself: gVisor on an engine is the engine of the one and the kernel of the other."""
+
+
 @pytest.fixture(params=[Isolation.DOCKER, Isolation.GVISOR, Isolation.GVISOR_DIRECT])
 def sandbox(request: pytest.FixtureRequest) -> Iterator[ContainerSandbox]:
     if request.param is not Isolation.GVISOR_DIRECT:
@@ -52,7 +56,7 @@ def client(sandbox: ContainerSandbox) -> ContainerEngine:
 
 
 async def filled(sandbox: ContainerSandbox, count: int) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(HANGS):
         while sandbox.warmth is None or sandbox.warmth.ready < count:
             await asyncio.sleep(0.02)
 
@@ -70,7 +74,7 @@ async def containers(client: ContainerEngine) -> list[Any]:
 
 async def emptied(client: ContainerEngine) -> None:
     """Wait until none is left: closing does not wait for one that is just being started and removed again."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANGS):
         while await containers(client):
             await asyncio.sleep(0.02)
 
@@ -90,6 +94,7 @@ async def test_each_is_used_once_and_replaced(sandbox: ContainerSandbox, client:
     await emptied(client)
 
 
+@alike
 async def test_what_an_engine_made_without_answering_is_removed(
     sandbox: ContainerSandbox, client: ContainerEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,12 +120,13 @@ def _kill(container: str, api: Calls) -> None:
     api.kill(container)
 
 
+@alike
 async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, client: ContainerEngine) -> None:
     await sandbox.warm([Language.PYTHON], LIMITS, 1)
     await filled(sandbox, 1)
     for one in await containers(client):
         await client.call(partial(_kill, one["Id"]))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANGS):
         while sandbox.warmth is None or sandbox.warmth.ready:
             await asyncio.sleep(0.02)
     assert (await run(sandbox, "print('cold')")).stdout == "cold\n"
@@ -128,6 +134,7 @@ async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, cl
     await emptied(client)
 
 
+@alike
 async def test_more_runs_at_once_than_are_waiting(sandbox: ContainerSandbox, client: ContainerEngine) -> None:
     await sandbox.warm([Language.PYTHON], LIMITS, 2)
     await filled(sandbox, 2)

@@ -18,7 +18,7 @@ from runner.model.request import Tool
 from runner.model.result import Outcome
 from runner.system.tasks import spawn
 from tests.path.desktop import KEYCODE_A, processes, until
-from tests.patience import HANGS
+from tests.patience import HANGS, TRIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,7 +191,7 @@ async def test_killed_while_writing_keeps_what_was_acknowledged(desktop: Desktop
 
 
 async def test_quitting_denies_open_questions_with_a_text_within_two_seconds(desktop: Desktop) -> None:
-    for again in range(3):
+    for again in range(TRIES):
         if again:
             await desktop.start()
         async with desktop.client() as client:

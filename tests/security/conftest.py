@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.contract.conftest import lab
+from tests.contract.conftest import lab, patient
 from tests.gateway.conftest import era, stage
 from tests.sandbox.conftest import bwrap
 
-__all__ = ["bwrap", "era", "lab", "stage"]
+__all__ = ["bwrap", "era", "lab", "patient", "stage"]

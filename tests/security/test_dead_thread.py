@@ -70,7 +70,7 @@ def sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalSandbox]:
 def run(sandbox: LocalSandbox, code: str, **limits: int) -> Result:
     async def body() -> Result:
         try:
-            wanted = job(code, seconds=10, **limits)
+            wanted = job(code, **limits)
             return await (await sandbox.start(wanted, lambda _usage: None)).finished()
         finally:
             await sandbox.close()

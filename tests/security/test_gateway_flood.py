@@ -28,7 +28,7 @@ from tests.bench import hostile
 from tests.gateway.counter import Terms
 from tests.gateway.house import opened
 from tests.gateway.stage import PRINT, call, introduction, modern, posted, staged
-from tests.patience import HANGS
+from tests.patience import HANGS, TRIES
 
 if TYPE_CHECKING:
     import socket
@@ -44,8 +44,6 @@ pytestmark = pytest.mark.asyncio
 LOCKDOWN_SECONDS = 0.2
 CALL_SECONDS = 1.0
 """Goals: what another agent and the person may notice of one agent at its worst."""
-TRIES = 3
-"""Of which a busy machine may hold up one or two; what one agent can do to others holds up all."""
 
 
 class Gaps:
