@@ -207,7 +207,7 @@ def _working(name: str, ready: Readiness, unused: str) -> Check:
     if absent:
         return Check(name, State.WARN, f"Works, but not for every language: {'; '.join(absent)}.", ready.remedy)
     what = f"Active: {'; '.join(ready.protections)}." + (f" Missing: {'; '.join(unbound)}." if unbound else "")
-    return Check(name, State.OK, what, fixes.own_group(unbound))
+    return Check(name, State.OK, what, fixes.own_group(unbound) or fixes.reporting(unbound))
 
 
 async def _images(settings: Settings) -> Check:

@@ -10,7 +10,7 @@ LONGEST = 300
 LONGEST_NAME = 80
 MOST_DEEDS = 250
 """Different things that are listed of one run."""
-NOT_TOLD = "This sandbox does not tell what programs code starts."
+NOT_TOLD = "This kind of sandbox does not report what code does."
 """Why there is nothing to see of a run in a sandbox without a feed."""
 A_NAME = "a host name (which one, the sandbox does not tell)"
 """What was asked for where a program looks up a name."""

@@ -20,8 +20,11 @@ from runner.commands.check import Check, State
 from runner.commands.doctor import examine
 from runner.identity.agents import Agents
 from runner.model.request import Isolation, Language
+from runner.sandbox.container.endpoint import STANDARD, Endpoint
 from runner.sandbox.container.failures import gone as lost
+from runner.sandbox.container.sandbox import UNREPORTED
 from runner.sandbox.contract import Readiness
+from runner.sandbox.gvisor import engine_feeds
 from runner.sandbox.images import here
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.images.store import Store
@@ -281,6 +284,22 @@ def test_a_group_of_its_own_is_offered_where_memory_is_not_limited_and_systemd_i
     assert fixes.own_group(("share of the processor: only containers can bind it",)) == ""
     monkeypatch.setattr(fixes, "SYSTEMD", str(tmp_path / "none"))
     assert fixes.own_group((f"{GROUPED}: it may not be divided",)) == ""
+
+
+def test_runtimes_that_report_are_offered_where_docker_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fixes, "located", lambda: "/usr/bin/runsc")
+    monkeypatch.setattr(fixes, "SYSTEMD", str(tmp_path))
+    monkeypatch.setattr(fixes.endpoint, "find", lambda: Endpoint(STANDARD))
+    missing = UNREPORTED.format(engine_feeds.NO_RUNTIME)
+    command = fixes.reporting((missing,))
+    folder = Places.standard().state / "feed"
+    assert command.startswith("for n in 1 2; do sudo /usr/bin/runsc install --runtime=runsc-")
+    assert f" -- --network=none --pod-init-config={folder}/$n/trace.json; done && sudo systemctl reload" in command
+    assert fixes.reporting((UNREPORTED.format(engine_feeds.NONE_FREE),)) == ""
+    monkeypatch.setattr(fixes.endpoint, "find", lambda: Endpoint("unix:///elsewhere/docker.sock"))
+    assert fixes.reporting((missing,)) == ""
 
 
 def test_a_library_that_the_archive_carries_is_not_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

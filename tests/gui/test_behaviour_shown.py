@@ -69,7 +69,7 @@ def test_the_history_has_it_and_what_no_sandbox_told_is_said(look: Look, qtbot: 
     assert detail.tabs.isTabVisible(place)
     shown = [detail.behaviour.said.text(), *(row.state for row in detail.behaviour.model.rows)]
     assert shown[0] == NOT_TOLD
-    assert set(shown[1:]) == {"the sandbox does not tell"}
+    assert set(shown[1:]) == {"not reported by the sandbox"}
     detail.show_record(record_in(places.ledger, "b3"))
     assert "Not complete. 7 messages of the sandbox were dropped." in detail.behaviour.said.text()
 
