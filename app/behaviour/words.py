@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TAB = "What it did"
 NOT_FORESEEN = "not foreseen"
 NOTHING_KNOWN = ("Nothing is known", "No code ran, or this record is of a version that did not look.")
-NOTHING_TOLD = "Nothing is told"
+NOTHING_TOLD = "Nothing is reported"
 NOTHING_DONE = (
     "Nothing but its own work",
     "It started no program, asked for no connection, and opened no file for writing.",
@@ -27,7 +27,7 @@ NOTHING_YET = ("Nothing yet", "Programs, connections and files that it opens for
 _KINDS = {
     DeedKind.PROGRAM: "Started a program",
     DeedKind.CONNECTION: "Asked for a connection",
-    DeedKind.RIGHTS: "Changed rights; of what, the sandbox does not tell",
+    DeedKind.RIGHTS: "Changed rights; of which file is not reported",
     DeedKind.FILE: "Opened a file for writing",
 }
 _INKS = {Came.DONE: "text", Came.FAILED: "medium", Came.NOT_DONE: "muted", Came.UNKNOWN: "muted"}

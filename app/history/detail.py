@@ -283,8 +283,10 @@ class Detail(QFrame):
         self.tabs.setTabVisible(place, result is not None and (networked or bool(contacts)))
 
     def _show_behaviour(self, record: CaseRecord) -> None:
-        """Show what the run did, beside what was foreseen; also that its sandbox tells nothing."""
-        self.behaviour.show_result(record.result, words.weighed(record), record.request)
+        """Show what the run did, beside what was foreseen; also that its sandbox reports nothing."""
+        run = undo.recorded(record)
+        changes = None if run is None else run.changes
+        self.behaviour.show_result(record.result, words.weighed(record), record.request, changes)
         place = self.tabs.indexOf(self.behaviour)
         self.tabs.setTabText(place, self.behaviour.title)
         self.tabs.setTabVisible(place, record.result is not None and record.result.observed is not None)

@@ -11,11 +11,8 @@ from runner.model.codec import UnreadableValue, decode
 from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE, ChangeKind, FileKind, RunChanges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from runner.audit.search import CaseRecord
     from runner.model.file_changes import ChangedFile, FileChanges, UndoPlan
-    from runner.model.kept_sandbox import Kept
 
 INKS = {ChangeKind.ADDED: "low", ChangeKind.CHANGED: "medium", ChangeKind.REMOVED: "high"}
 COMES = {ChangeKind.ADDED: "comes back", ChangeKind.CHANGED: "as it was", ChangeKind.REMOVED: "goes"}
@@ -86,11 +83,6 @@ def undoing(plan: UndoPlan) -> tuple[str, str]:
         said.append(f"{counted(plan.special, 'pipe or socket', 'pipes and sockets')} will not come back.")
     said.append("What this sandbox was asked for and has not run is denied. This cannot be undone.")
     return heading, " ".join(said)
-
-
-def find(kept: Iterable[Kept], request_id: str) -> RunChanges | None:
-    """Return what a run in one of these sandboxes changed; None where none of them knows it."""
-    return next((run for one in kept for run in one.runs if run.request_id == request_id), None)
 
 
 def recorded(record: CaseRecord) -> RunChanges | None:
