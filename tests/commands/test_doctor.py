@@ -140,7 +140,7 @@ class Shelf:
 
 def test_images_that_are_missing_or_old_are_named(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     there = {"assent-python:1": recipe("python").digest, "assent-shell:1": "earlier"}
-    monkeypatch.setattr(here, "store", lambda: Shelf(there))
+    monkeypatch.setattr(here, "store", lambda _context: Shelf(there))
     check = examined(places)["Images"]
     assert (check.state, check.images) == (State.WARN, ("javascript", "shell"))
     assert check.what == "Missing: javascript. Out of date: shell."
@@ -409,5 +409,7 @@ def test_images_belong_where_something_starts_from_them(
             return {"Runtimes": engine}
 
     monkeypatch.setattr(here, "located", lambda: "/usr/bin/runsc" if installed else "")
-    monkeypatch.setattr(here, "store", lambda: Store(Client()))  # type: ignore[arg-type]
-    assert [type(one).__name__ for one in asyncio.run(here.stores(wanted))] == expected
+    monkeypatch.setattr(here, "store", lambda _context: Store(Client()))  # type: ignore[arg-type]
+    assert [
+        type(one).__name__ for one in asyncio.run(here.stores(replace(Settings(), sandbox_type=wanted)))
+    ] == expected

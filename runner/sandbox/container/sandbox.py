@@ -75,8 +75,13 @@ class ContainerSandbox:
         client: ContainerEngine | None = None,
         *,
         own: bool = False,
+        context: str = "",
     ) -> None:
-        """`client` is the engine, closed by whoever made it unless it is this one's `own`; None finds Docker's."""
+        """`client` is the engine, closed by whoever made it unless it is this one's `own`; None finds Docker's.
+
+        `context` is the Docker context that names it, '' for that of Docker's own tools.
+        """
+        self._context = context
         self._isolation = isolation
         self._images = dict(images)
         self._given = client
@@ -231,7 +236,7 @@ class ContainerSandbox:
     def _client(self) -> ContainerEngine:
         """Return the client of the engine. Raises KnownError where its address cannot be found."""
         if self._given is None:
-            self._given = EngineClient(endpoint.find())
+            self._given = EngineClient(endpoint.find(context=self._context))
         self._given.listeners.update(self.listeners)
         return self._given
 
@@ -242,7 +247,9 @@ class ContainerSandbox:
         """
         busy = self._readiness is not None or self._runs or any(session.alive for session in self._sessions)
         client = self._given
-        if not isinstance(client, EngineClient) or not self._own or busy or endpoint.find() == client.endpoint:
+        if not isinstance(client, EngineClient) or not self._own or busy:
+            return
+        if endpoint.find(context=self._context) == client.endpoint:
             return
         self._given = None
         await client.close()
