@@ -28,8 +28,9 @@ SOCKET, SESSION = "t.sock", "trace.json"
 HANDSHAKE_SECONDS = 20.0
 SLICE_SECONDS, SLICE_SHARE = 0.1, 0.25
 """How much of each slice of time a feed may work."""
-PAUSE_SECONDS = 0.003
-"""Between two looks; what comes meanwhile waits, some two hundred messages at most."""
+PAUSE_SECONDS, LONG_PAUSE_SECONDS = 0.003, 0.008
+"""Between two looks, after MANY messages and after fewer; what comes meanwhile waits, some two hundred at most."""
+MANY = 20
 LAST_SECONDS = 0.5
 """For what is left to be read when a run is over; usual are some microseconds."""
 BEGIN_SECONDS = 0.05
@@ -146,28 +147,31 @@ class KernelFeed:
                 poll.poll()
                 begun, worked = time.monotonic(), time.thread_time()
                 with self._reading:
-                    self._read(begun + SLICE_SECONDS * SLICE_SHARE)
+                    read = self._read(begun + SLICE_SECONDS * SLICE_SHARE)
+                pause = PAUSE_SECONDS if read > MANY else LONG_PAUSE_SECONDS
                 rest = (time.thread_time() - worked) / SLICE_SHARE - (time.monotonic() - begun)
                 # Not woken for each message, which would take the processor from the code that is looked at.
-                time.sleep(min(max(rest, PAUSE_SECONDS), SLICE_SECONDS))
+                time.sleep(min(max(rest, pause), SLICE_SECONDS))
 
     @property
     def _lost(self) -> int:
         return (self._dropped - self._before) % WRAP + self._unread
 
-    def _read(self, until: float) -> None:
-        """Take what is there, until the moment `until` at most."""
+    def _read(self, until: float) -> int:
+        """Take what is there, until the moment `until` at most; return how many messages that were."""
         assert self._line is not None
+        taken = 0
         while self._ended is None and time.monotonic() < until:
             try:
                 data, _, flags, _ = self._line.recvmsg(LARGEST)
             except BlockingIOError:
-                return
+                break
             except OSError:
                 data, flags = b"", 0
             if not data:
                 self._ended = time.monotonic()
-                return
+                break
+            taken += 1
             try:
                 if flags & socket.MSG_TRUNC:
                     raise BadMessage
@@ -176,6 +180,7 @@ class KernelFeed:
                     self._trace.take(message)
             except BadMessage:
                 self._unread += 1
+        return taken
 
 
 class Feed(KernelFeed):
