@@ -100,9 +100,12 @@ install() {
     fi
 }
 
-# The runtimes: gVisor without any network, which starts on every kernel, and with that of the container's namespace.
+# The runtimes: gVisor without any network, which starts on every kernel, and with that of the container's namespace;
+# and three that report what code does, to a console of this account, and to programs that listen in the folder.
 configure() {
     runsc=$(gvisor)
+    state=${ASSENT_HOME:+$ASSENT_HOME/state}
+    state=${state:-${XDG_STATE_HOME:-$HOME/.local/state}/assent}
     rm -f "$folder/daemon.json" "$folder/log"
     # Never written through a link.
     set -C
@@ -118,7 +121,14 @@ configure() {
     "cgroup-parent": "/$group",
     "runtimes": {
         "runsc": {"path": "$runsc", "runtimeArgs": ["--network=none"]},
-        "runsc-net": {"path": "$runsc", "runtimeArgs": ["--network=host"]}
+        "runsc-net": {"path": "$runsc", "runtimeArgs": ["--network=host"]},
+        "runsc-feed": {"path": "$runsc", "runtimeArgs": ["--network=none", "--pod-init-config=$state/feed/1/trace.json"]},
+        "runsc-feed-1": {
+            "path": "$runsc", "runtimeArgs": ["--network=none", "--pod-init-config=$folder/feed/1/trace.json"]
+        },
+        "runsc-feed-2": {
+            "path": "$runsc", "runtimeArgs": ["--network=none", "--pod-init-config=$folder/feed/2/trace.json"]
+        }
     }
 }
 END

@@ -12,7 +12,8 @@ from app.parts.empty import EmptyState
 from app.parts.lines import list_view
 from app.parts.plain import plain_label, say
 from app.parts.summaries import SummaryModel
-from runner.model.events import RunFinished, RunObserved
+from runner.model.events import RunFinished, RunObserved, SandboxesChanged
+from runner.model.kept_sandbox import changes_of
 from runner.risk.foreseen import outcomes
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from runner.model.assessment import Assessment
     from runner.model.behaviour import Behaviour
     from runner.model.events import Event
+    from runner.model.file_changes import FileChanges
     from runner.model.request import Request
     from runner.model.result import Result
 
@@ -46,10 +48,19 @@ class BehaviourView(QWidget):
         column.addWidget(self._place, 1)
         self.summary.hide()
 
-    def show_result(self, result: Result | None, assessment: Assessment | None, request: Request) -> None:
-        """Show what a run did that is over, and what came of what `assessment` had foreseen."""
+    def show_result(
+        self,
+        result: Result | None,
+        assessment: Assessment | None,
+        request: Request,
+        changes: FileChanges | None = None,
+    ) -> None:
+        """Show what a run did that is over, and what came of what `assessment` had foreseen.
+
+        `changes` are those among the files of its kept sandbox, where they are known.
+        """
         observed = None if result is None else result.observed
-        acts = outcomes(result, assessment, request) if result is not None and assessment is not None else ()
+        acts = outcomes(result, assessment, request, changes) if result is not None and assessment is not None else ()
         self._show(observed, () if observed is None else words.rows(observed, acts), running=False)
 
     def show_running(self, behaviour: Behaviour | None) -> None:
@@ -76,6 +87,7 @@ class BehaviourOfRun(BehaviourView):
     def __init__(self, cases: Cards, look: Look, tabs: QTabWidget) -> None:
         """Add it to `tabs`, which keep it."""
         super().__init__(look)
+        self._cases = cases
         self._tabs = tabs
         self._card: Card | None = None
         tabs.addTab(self, self.title)
@@ -93,11 +105,15 @@ class BehaviourOfRun(BehaviourView):
         if card.result is None:
             self.show_running(card.observed)
         else:
-            self.show_result(card.result, card.assessment, card.request)
+            run = changes_of(self._cases.kept, card.id)
+            self.show_result(card.result, card.assessment, card.request, None if run is None else run.changes)
         self._tabs.setTabText(self._tabs.indexOf(self), self.title)
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
         mine = "" if self._card is None else self._card.id
-        if any(isinstance(event, RunObserved | RunFinished) and event.request_id == mine for event in events):
-            self._refresh()
+        for event in events:
+            ours = isinstance(event, RunObserved | RunFinished) and event.request_id == mine
+            if ours or (isinstance(event, SandboxesChanged) and self._card is not None and self._card.request.sandbox):
+                self._refresh()
+                return

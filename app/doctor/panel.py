@@ -257,7 +257,7 @@ def build_here(images: Sequence[str]) -> AsyncGenerator[Progress]:
     from runner.settings.loading import load
     from runner.system.places import Places
 
-    return here.build(images, load(Places.standard(), os.environ).settings.sandbox_type)
+    return here.build(images, load(Places.standard(), os.environ).settings)
 
 
 def _line(check: Check) -> str:

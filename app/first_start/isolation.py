@@ -27,16 +27,19 @@ if TYPE_CHECKING:
 
 WORDS = {
     Isolation.GVISOR: "Code runs in gVisor containers: the strongest sandbox, with a kernel of its own.",
+    Isolation.GVISOR_DIRECT: "Code runs in gVisor without Docker: a kernel of its own, started by Assent itself.",
+    Isolation.CLOUD: "Code runs in a sandbox in the cloud.",
     Isolation.DOCKER: "Code runs in Docker containers, which share the kernel of this machine. gVisor is stronger.",
     Isolation.LOCAL: "Code runs in the local sandbox (bubblewrap), which shares the kernel of this machine. Containers"
     " with gVisor are stronger.",
     Isolation.PROCESS: "Code runs as plain processes of your account, the weakest way: install bubblewrap or Docker.",
 }
+STRONGEST = (Isolation.GVISOR, Isolation.GVISOR_DIRECT)
 NONE = "No sandbox works here, so requests to run code are refused."
 LOOKING = "Looking for the strongest sandbox on this machine."
 BETTER = "To get a stronger one, run this in a terminal:"
 ADVICE = "To get a stronger one:"
-IN_ORDER = ("gVisor", "Docker", "Local sandbox")
+IN_ORDER = ("gVisor", "gVisor without Docker", "Docker", "Local sandbox")
 """Checks of the doctor, the strongest sandbox first."""
 COMMANDS = ("sudo ", "assent ", "/")
 """How a fix begins that is a command; others are sentences."""
@@ -101,7 +104,7 @@ class IsolationStep(FirstStep):
             self._errands.send(lambda: self._examine(self._places), self._show, lambda _: None)
 
     def _show(self, checks: Sequence[Check]) -> None:
-        self._show_fix("" if self._examined == Isolation.GVISOR else stronger(checks))
+        self._show_fix("" if self._examined in STRONGEST else stronger(checks))
 
     def _show_fix(self, fix: str) -> None:
         """Show one fix of the doctor; '' where there is none."""

@@ -284,7 +284,9 @@ class Detail(QFrame):
 
     def _show_behaviour(self, record: CaseRecord) -> None:
         """Show what the run did, beside what was foreseen; or that its sandbox does not report it."""
-        self.behaviour.show_result(record.result, words.weighed(record), record.request)
+        run = undo.recorded(record)
+        changes = None if run is None else run.changes
+        self.behaviour.show_result(record.result, words.weighed(record), record.request, changes)
         place = self.tabs.indexOf(self.behaviour)
         self.tabs.setTabText(place, self.behaviour.title)
         self.tabs.setTabVisible(place, record.result is not None and record.result.observed is not None)

@@ -17,6 +17,7 @@ from app.undo import words as undo
 from app.undo.dialog import FilesDialog
 from runner.model.decision import Verdict
 from runner.model.events import RequestClosed, RequestDecided, RunFinished, RunHeld, RunStarted, SandboxesChanged
+from runner.model.kept_sandbox import changes_of
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -138,7 +139,7 @@ class OutcomeView(QFrame):
         self.nothing.setVisible(bool(silent))
         self.output.setVisible(not silent)
         self.more.setVisible(one.started > 0)
-        self.undo.setVisible(undo.find(self._cases.kept, one.request.id) is not None)
+        self.undo.setVisible(changes_of(self._cases.kept, one.request.id) is not None)
         wanted = self.isVisible() and one.running
         if wanted != self._ticker.isActive():
             (self._ticker.start if wanted else self._ticker.stop)()
@@ -152,7 +153,7 @@ class OutcomeView(QFrame):
         elif one.result is not None:
             files = f" It left {counted(len(one.result.files), 'file')}." if one.result.files else ""
             handed = "Handed over as rehearsed. " if one.result.meta.rehearsed else ""
-            run = undo.find(self._cases.kept, request.id)
+            run = changes_of(self._cases.kept, request.id)
             changed = f" {undo.sentence(run.changes)}" if run is not None else ""
             words = f"{handed}{phrases.ended(one.result)}{files}{changed}"
         elif one.running and card is not None:
@@ -174,7 +175,7 @@ class OutcomeView(QFrame):
 
     @Slot()
     def _show_files(self) -> None:
-        if self._one is not None and (run := undo.find(self._cases.kept, self._one.request.id)) is not None:
+        if self._one is not None and (run := changes_of(self._cases.kept, self._one.request.id)) is not None:
             dialog = FilesDialog(self, self._cases, self._bridge, self._look, run.sandbox)
             dialog.choose(run.request_id)
             dialog.open()

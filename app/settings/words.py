@@ -38,6 +38,7 @@ TITLES = {
     "max_pending": "Open requests per agent",
     "mb_per_minute": "Data per minute",
     "docker_image": "Image",
+    "docker_context": "Docker context",
     "warm_containers": "Warm containers",
     "warm_languages": "Keep warm for",
     "docker_memory_mb": "Memory",

@@ -11,11 +11,8 @@ from runner.model.codec import UnreadableValue, decode
 from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE, ChangeKind, FileKind, RunChanges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from runner.audit.search import CaseRecord
     from runner.model.file_changes import ChangedFile, FileChanges, UndoPlan
-    from runner.model.kept_sandbox import Kept
 
 INKS = {ChangeKind.ADDED: "low", ChangeKind.CHANGED: "medium", ChangeKind.REMOVED: "high"}
 COMES = {ChangeKind.ADDED: "restored", ChangeKind.CHANGED: "as before", ChangeKind.REMOVED: "removed"}
@@ -92,11 +89,6 @@ def undoing(plan: UndoPlan) -> tuple[str, str]:
         sentences.append(f"{counted(plan.special, 'pipe or socket', 'pipes and sockets')} will not be restored.")
     sentences.append("Requests for this sandbox that have not run yet are denied. This cannot be undone.")
     return heading, " ".join(sentences)
-
-
-def find(kept: Iterable[Kept], request_id: str) -> RunChanges | None:
-    """Return what a run in one of these sandboxes changed; None where none of them knows it."""
-    return next((run for one in kept for run in one.runs if run.request_id == request_id), None)
 
 
 def recorded(record: CaseRecord) -> RunChanges | None:

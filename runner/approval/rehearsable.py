@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import Level
 from runner.model.rehearsal import RehearsalMode
-from runner.model.request import Isolation, Tool
+from runner.model.request import ALL_LIMITS, Isolation, Tool
 from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.syscalls import FILTERED
 
@@ -56,6 +56,8 @@ def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[st
     """
     if isolation is Isolation.GVISOR:
         return ""
+    if isolation is Isolation.GVISOR_DIRECT:
+        return "" if ALL_LIMITS in protections else f"{isolation.label} cannot bind memory and processor here."
     if mode is not RehearsalMode.ANY:
         return f"This agent's code is rehearsed in gVisor only, and code runs in {_place(isolation)} here."
     if isolation is Isolation.DOCKER:
@@ -72,5 +74,6 @@ def _place(isolation: Isolation) -> str:
         Isolation.LOCAL: "the local sandbox",
         Isolation.DOCKER: "Docker",
         Isolation.CLOUD: "the cloud",
+        Isolation.GVISOR_DIRECT: "gVisor without Docker",
         Isolation.GVISOR: "gVisor",
     }[isolation]

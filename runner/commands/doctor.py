@@ -8,6 +8,7 @@ import os
 import shutil
 import socket
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.audit.search import History
@@ -27,6 +28,7 @@ from runner.policy.rulefile import read
 from runner.risk import own
 from runner.sandbox import available
 from runner.sandbox.choose import AUTO, NAMES
+from runner.sandbox.container import endpoint
 from runner.sandbox.container.failures import Denied, gone
 from runner.sandbox.images import build, here, recipe
 from runner.sandbox.images.rootfs import Here
@@ -188,7 +190,9 @@ def _container(isolation: Isolation, found: Mapping[Isolation, Readiness], setti
     elif isolation is DIRECT:
         remedy = fixes.gvisor() or remedy
     if ready.ready:
-        return _working(name, ready, NOT_USED if not _may_be_used(isolation, settings) else "")
+        check = _working(name, ready, NOT_USED if not _may_be_used(isolation, settings) else "")
+        where = "" if isolation is DIRECT else endpoint.elsewhere(settings.docker_context)
+        return replace(check, what=f"{check.what}{where}")
     if wanted == isolation.value:
         return Check(name, State.BAD, ready.problem, remedy)
     if wanted != AUTO:
@@ -207,7 +211,7 @@ def _working(name: str, ready: Readiness, unused: str) -> Check:
     if absent:
         return Check(name, State.WARN, f"Works, but not for every language: {'; '.join(absent)}.", ready.remedy)
     what = f"Active: {'; '.join(ready.protections)}." + (f" Missing: {'; '.join(unbound)}." if unbound else "")
-    return Check(name, State.OK, what, fixes.own_group(unbound))
+    return Check(name, State.OK, what, fixes.own_group(unbound) or fixes.reporting(unbound))
 
 
 async def _images(settings: Settings) -> Check:
@@ -217,7 +221,7 @@ async def _images(settings: Settings) -> Check:
         return Check("Images", State.OK, "None of Assent's own are used, as the settings have it.")
     try:
         async with asyncio.timeout(IMAGES_SECONDS):
-            first, *others = await here.stores(settings.sandbox_type)
+            first, *others = await here.stores(settings)
             builder = build.Builder(first, Here(), also=tuple(others))
             states = {each: await builder.state(each) for each in map(recipe.recipe, recipe.names())}
     except TimeoutError:

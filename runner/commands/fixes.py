@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.model.request import Language
+from runner.sandbox.container import endpoint
+from runner.sandbox.container.sandbox import UNREPORTED
+from runner.sandbox.gvisor import engine_feeds
 from runner.sandbox.gvisor.program import located
 from runner.sandbox.local.control_groups import OWN_GROUP
 from runner.sandbox.local.group import GROUPED
@@ -80,6 +83,15 @@ def own_group(missing: Iterable[str]) -> str:
     """Return what has the memory of runs limited, where that is `missing` and systemd can do it; else ''."""
     wanted = any(line.startswith(GROUPED) for line in missing)
     return OWN_GROUP if wanted and shutil.which("systemd-run") and os.path.isdir(SYSTEMD) else ""
+
+
+def reporting(missing: Iterable[str]) -> str:
+    """Return what has Docker's gVisor report what code does, where that is `missing` for want of a runtime; else ''."""
+    wanted = UNREPORTED.format(engine_feeds.NO_RUNTIME) in missing
+    if not wanted or not located() or endpoint.find().url != endpoint.STANDARD:
+        return ""
+    again = "systemctl reload docker" if os.path.isdir(SYSTEMD) else 'kill -HUP "$(cat /var/run/docker.pid)"'
+    return f"{engine_feeds.command(located())} && sudo {again}"
 
 
 def engine() -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from runner.model.request import Limits, NetworkMode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from runner.model.file_changes import RunChanges
     from runner.model.request import Isolation, Language
 
@@ -38,3 +40,8 @@ class Kept:
     """The run before which its files are again, as a person undid it, and nothing has used it since; 0 for none."""
     runs: tuple[RunChanges, ...] = ()
     """Its latest runs that are over, and what each has changed, oldest first."""
+
+
+def changes_of(kept: Iterable[Kept], request_id: str) -> RunChanges | None:
+    """Return what a run in one of these sandboxes changed; None where none of them knows it."""
+    return next((run for one in kept for run in one.runs if run.request_id == request_id), None)

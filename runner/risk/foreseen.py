@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import ipaddress
+import posixpath
 from dataclasses import dataclass, replace
 from enum import Enum
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from runner.model.behaviour import A_NAME, LONGEST_NAME, Behaviour, DeedKind
+from runner.model.file_changes import ChangeKind, FileKind
 from runner.model.verdict import Verb
+from runner.model.workspace import WORKSPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from runner.model.assessment import Assessment
     from runner.model.behaviour import Deed
+    from runner.model.file_changes import FileChanges
     from runner.model.request import Request
     from runner.model.result import Result
     from runner.model.verdict import VerdictAct
@@ -24,8 +29,10 @@ MOST_UNFORESEEN = 10
 SHELLS = frozenset({"sh", "bash", "dash"})
 """Started by what runs a command line; what they start in turn is seen as well."""
 NETWORK = frozenset({Verb.SENDS, Verb.FETCHES, Verb.CONNECTS})
+REMOVING = frozenset({Verb.DELETES, Verb.MOVES})
 WRITING = frozenset({Verb.WRITES, Verb.REWRITES, Verb.RUNS_ON_START})
 NOT_REPORTED = "not reported by the sandbox"
+NONE_GONE = "nothing that was there before is gone"
 NOT_COMPLETE = "incomplete report"
 _ALIASES = {"dash": "sh", "mawk": "awk", "gawk": "awk", "nodejs": "node"}
 
@@ -106,13 +113,22 @@ def _alike(name: str) -> set[str]:
     return found
 
 
-def outcomes(result: Result, assessment: Assessment, request: Request) -> tuple[ActOutcome, ...]:
-    """Return what came of each act of an assessment, in its order, as far as it is known."""
+def outcomes(
+    result: Result, assessment: Assessment, request: Request, changes: FileChanges | None = None
+) -> tuple[ActOutcome, ...]:
+    """Return what came of each act of an assessment, in its order, as far as it is known.
+
+    `changes` is what differs among the files of its kept sandbox from before the run to after it, where that is known.
+    """
     observed = result.observed or Behaviour(absent=NOT_REPORTED)
-    return tuple(_outcome(act, result, observed, request) for act in assessment.verdict.acts)
+    return tuple(_outcome(act, result, observed, request, changes) for act in assessment.verdict.acts)
 
 
-def _outcome(act: VerdictAct, result: Result, observed: Behaviour, request: Request) -> ActOutcome:
+def _outcome(
+    act: VerdictAct, result: Result, observed: Behaviour, request: Request, changes: FileChanges | None
+) -> ActOutcome:
+    if act.verb in REMOVING and changes is not None and not changes.unknown:
+        return _removed(act, changes)
     if act.verb in NETWORK:
         return _contacted(act, result, observed, request)
     if act.verb is Verb.STARTS:
@@ -134,6 +150,51 @@ def _of_deeds(act: VerdictAct, deeds: Iterable[Deed], observed: Behaviour, done:
         return ActOutcome(act, Came.FAILED, f"tried: {found[-1].problem}")
     times = sum(one.times for one in found)
     return ActOutcome(act, Came.DONE, done if times == 1 else f"{done} {times:,} times")
+
+
+def _removed(act: VerdictAct, changes: FileChanges) -> ActOutcome:
+    """Return what came of a deletion: how many of what was there before the run is not there after it."""
+    pattern = _in_workspace(act.place)
+    if pattern is None:
+        return ActOutcome(act, Came.UNKNOWN, NOT_REPORTED)
+    gone = [one for one in changes.changes if one.kind is ChangeKind.REMOVED and _is_below(one.path, pattern)]
+    not_named = changes.left_out and changes.removed > sum(one.kind is ChangeKind.REMOVED for one in changes.changes)
+    count = len(gone) if pattern else changes.removed
+    if count:
+        thing = "file" if all(one.what is FileKind.FILE for one in gone) else "file, folder or link"
+        things = thing if count == 1 else "files" if thing == "file" else "files, folders and links"
+        least, all_told = "at least " * bool(pattern and not_named), " in all" * act.computed
+        return ActOutcome(act, Came.DONE, f"{least}{count:,} {things} removed{all_told}")
+    if changes.removed or act.computed:  # from elsewhere: the code may have changed its folder
+        words = f"{changes.removed:,} removed in all" if changes.removed else NONE_GONE
+        return ActOutcome(act, Came.UNKNOWN, words)
+    return ActOutcome(act, Came.NOT_DONE, NONE_GONE)
+
+
+def _in_workspace(place: str) -> str | None:
+    """Return a path below the workspace, '' for all of it; None where it may be elsewhere, or is not known."""
+    path = posixpath.normpath(posixpath.join(WORKSPACE, place))
+    if path == WORKSPACE:
+        return ""
+    inside = path.startswith(f"{WORKSPACE}/") and not place.startswith("~") and not set("${[") & set(place)
+    return path.removeprefix(f"{WORKSPACE}/") if inside else None
+
+
+def _is_below(path: str, pattern: str) -> bool:
+    """Return whether `pattern`, which may hold * and ?, names `path` or a folder that it is in; '' names all."""
+    if not pattern:
+        return True
+    beginning = path.split("/")[: pattern.count("/") + 1]
+    return len(beginning) == pattern.count("/") + 1 and all(
+        _matches(part, wanted) for part, wanted in zip(beginning, pattern.split("/"), strict=True)
+    )
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """As a shell has it: what begins with a dot is named only by what does as well."""
+    if name.startswith(".") and pattern[:1] in ("*", "?"):
+        return False
+    return fnmatchcase(name, pattern)
 
 
 def _written(act: VerdictAct, result: Result, observed: Behaviour) -> ActOutcome:

@@ -21,9 +21,9 @@ def sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
     named = images(settings)
     return (
         local_sandbox(settings),
-        ContainerSandbox(Isolation.DOCKER, named),
+        ContainerSandbox(Isolation.DOCKER, named, context=settings.docker_context),
         ContainerSandbox(Isolation.GVISOR_DIRECT, named, DirectEngine(), own=True),
-        ContainerSandbox(Isolation.GVISOR, named),
+        ContainerSandbox(Isolation.GVISOR, named, context=settings.docker_context),
     )
 
 

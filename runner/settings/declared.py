@@ -7,10 +7,9 @@ from functools import cache
 
 from runner.settings.declaration import Declared, draft_of, setting
 
-NETWORK = "network access"
+NETWORK, PACKAGES = "network access", "Network and packages"
 RUN, LIMITS, CODE, APPROVAL, AGENTS = "Where code runs", "Limits of a run", "Code", "Approval", "Agents"
 HISTORY, WINDOW, SECRETS, CONTAINER = "History", "Window", "Secrets", "Containers"
-PACKAGES = "Network and packages"
 
 _ISOLATIONS = "process local docker gvisor-direct gvisor cloud"
 _RUNTIMES = (("runsc", "gvisor"), ("runc", "docker"), ("cloud", "e2b"))
@@ -303,6 +302,10 @@ class Settings:
         "", "Image that runs code in containers; empty takes Assent's own.",
         group=CONTAINER, env="DOCKER_IMAGE", yaml="security.sandbox.image", restart=True,
     )
+    docker_context: str = setting(
+        "", "Docker context whose engine carries containers; empty takes the one that Docker's own tools would.",
+        group=CONTAINER, yaml="security.sandbox.docker.context", restart=True,
+    )
     warm_containers: int = setting(
         1, "How many containers are kept started for each language, so that runs begin at once; 0 keeps none.",
         group=CONTAINER, yaml="security.sandbox.pool.size", at_least=0, at_most=16,
@@ -322,16 +325,13 @@ class Settings:
         group=CONTAINER, env="DOCKER_CPU_LIMIT", yaml="security.sandbox.docker.cpu_limit",
         unit="cores", at_least=0, at_most=1024,
     )
-    python_image: str = setting(
-        "", "Image for Python; empty takes Assent's own.",
+    python_image: str = setting("", "Image for Python; empty takes Assent's own.",
         group=CONTAINER, yaml="security.sandbox.languages.python.image", restart=True,
     )
-    javascript_image: str = setting(
-        "", "Image for JavaScript; empty takes Assent's own.",
+    javascript_image: str = setting("", "Image for JavaScript; empty takes Assent's own.",
         group=CONTAINER, yaml="security.sandbox.languages.javascript.image", restart=True,
     )
-    shell_image: str = setting(
-        "", "Image for shell; empty takes Assent's own.",
+    shell_image: str = setting("", "Image for shell; empty takes Assent's own.",
         group=CONTAINER, yaml="security.sandbox.languages.shell.image", restart=True,
     )
     python_packages: tuple[str, ...] = setting(

@@ -23,6 +23,7 @@ MODULES = (
     "local_run",
     "containers",
     "direct",
+    "feed",
     "undo",
     "network",
     "stream",

@@ -7,21 +7,17 @@ import json
 import tempfile
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 from runner.model.request import Isolation, Language
-from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.container.shape import config
-from runner.sandbox.contract import Job
 from runner.sandbox.gvisor.bundle import specification
-from runner.sandbox.gvisor.feed import Feed
 from runner.sandbox.gvisor.program import Runsc
 from tests import container_engine as engine
 from tests import direct_gvisor
@@ -34,27 +30,6 @@ if TYPE_CHECKING:
 
 KIND = Isolation.GVISOR_DIRECT
 SETTLE_SECONDS = 0.4
-IMPORTS = """
-import importlib, sys, warnings
-warnings.simplefilter("ignore")
-for name in sorted(sys.stdlib_module_names - {"antigravity", "this", "idlelib", "tkinter", "turtle"})[:200]:
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        pass
-"""
-STARTS = """
-import socket, subprocess
-for _ in range(20):
-    subprocess.run(["/usr/bin/true"])
-    socket.socket().connect_ex(("10.1.2.3", 80))
-"""
-FED = (
-    ("starts and connections", STARTS, False, 1.02),
-    ("starts and connections of 200 imports", IMPORTS, False, 1.02),
-    ("opens of 200 imports", IMPORTS, True, 1.3),
-)
-"""What is measured, its code, whether opens are told, and the goal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,36 +48,6 @@ def rows() -> Iterator[Row]:
         place = Path(folder)
         yield from attempt(f"{KIND} run", lambda: asyncio.run(_one_by_one(*_contained(), *_direct(place))))
         yield from attempt(f"{KIND} runs, {MANY} at once", lambda: asyncio.run(_at_once(_direct(place)[0])))
-        for name, code, opens, at_most in FED:
-            work = partial(_fed, partial(direct_gvisor.sandbox, place), name, code, opens, at_most)
-            yield from attempt(f"{KIND} feed, {name}", work)
-
-
-def _fed(made: Callable[[], ContainerSandbox], name: str, code: str, opens: bool, at_most: float) -> list[Row]:
-    """Return the row of runs that tell what they do, against the same that tell nothing, in turn."""
-    sandbox, kinds = made(), (_no_feed, partial(Feed, opens=opens))
-    job = Job("bench", Language.PYTHON, code, replace(LIMITS, cpu_cores=2.0, seconds=60.0))
-
-    async def body() -> list[tuple[float, ...]]:
-        await sandbox.check()
-        found = []
-        for _ in range(ROUNDS):
-            pair = []
-            for kind in kinds:
-                with patch("runner.sandbox.gvisor.container.Feed", kind):
-                    result = await (await sandbox.start(job, lambda _usage: None)).finished()
-                assert result.outcome is Outcome.OK, result
-                pair.append(result.duration * 1e3)
-            found.append(tuple(pair))
-        await sandbox.close()
-        return found
-
-    without, told = (median(times) for times in zip(*asyncio.run(body())[1:], strict=True))
-    return [Row(f"{KIND} feed, {name}, against none (p50)", told, "ms", without, at_most)]
-
-
-def _no_feed(_folder: Path) -> Feed:
-    raise OSError
 
 
 def _contained() -> tuple[ContainerSandbox, ContainerSandbox]:

@@ -20,8 +20,11 @@ from runner.commands.check import Check, State
 from runner.commands.doctor import examine
 from runner.identity.agents import Agents
 from runner.model.request import Isolation, Language
+from runner.sandbox.container.endpoint import STANDARD, Endpoint
 from runner.sandbox.container.failures import gone as lost
+from runner.sandbox.container.sandbox import UNREPORTED
 from runner.sandbox.contract import Readiness
+from runner.sandbox.gvisor import engine_feeds
 from runner.sandbox.images import here
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.images.store import Store
@@ -137,7 +140,7 @@ class Shelf:
 
 def test_images_that_are_missing_or_old_are_named(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     there = {"assent-python:1": recipe("python").digest, "assent-shell:1": "earlier"}
-    monkeypatch.setattr(here, "store", lambda: Shelf(there))
+    monkeypatch.setattr(here, "store", lambda _context: Shelf(there))
     check = examined(places)["Images"]
     assert (check.state, check.images) == (State.WARN, ("javascript", "shell"))
     assert check.what == "Missing: javascript. Out of date: shell."
@@ -283,6 +286,22 @@ def test_a_group_of_its_own_is_offered_where_memory_is_not_limited_and_systemd_i
     assert fixes.own_group((f"{GROUPED}: it may not be divided",)) == ""
 
 
+def test_runtimes_that_report_are_offered_where_docker_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fixes, "located", lambda: "/usr/bin/runsc")
+    monkeypatch.setattr(fixes, "SYSTEMD", str(tmp_path))
+    monkeypatch.setattr(fixes.endpoint, "find", lambda: Endpoint(STANDARD))
+    missing = UNREPORTED.format(engine_feeds.NO_RUNTIME)
+    command = fixes.reporting((missing,))
+    folder = Places.standard().state / "feed"
+    assert command.startswith("for n in 1 2; do sudo /usr/bin/runsc install --runtime=runsc-")
+    assert f" -- --network=none --pod-init-config={folder}/$n/trace.json; done && sudo systemctl reload" in command
+    assert fixes.reporting((UNREPORTED.format(engine_feeds.NONE_FREE),)) == ""
+    monkeypatch.setattr(fixes.endpoint, "find", lambda: Endpoint("unix:///elsewhere/docker.sock"))
+    assert fixes.reporting((missing,)) == ""
+
+
 def test_a_library_that_the_archive_carries_is_not_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "WINDOW_LIBRARIES", {"libcarried.so.1": "libcarried1", "libnone.so.1": "libnone1"})
     monkeypatch.setattr(doctor.installed, "libraries", lambda: tmp_path)
@@ -390,5 +409,7 @@ def test_images_belong_where_something_starts_from_them(
             return {"Runtimes": engine}
 
     monkeypatch.setattr(here, "located", lambda: "/usr/bin/runsc" if installed else "")
-    monkeypatch.setattr(here, "store", lambda: Store(Client()))  # type: ignore[arg-type]
-    assert [type(one).__name__ for one in asyncio.run(here.stores(wanted))] == expected
+    monkeypatch.setattr(here, "store", lambda _context: Store(Client()))  # type: ignore[arg-type]
+    assert [
+        type(one).__name__ for one in asyncio.run(here.stores(replace(Settings(), sandbox_type=wanted)))
+    ] == expected

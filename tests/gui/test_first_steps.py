@@ -15,7 +15,7 @@ from app.chrome.frame import Frame
 from app.chrome.vault import UNASKED as ASKS
 from app.chrome.window_state import Remembered
 from app.errands import Errands
-from app.first_start.isolation import stronger
+from app.first_start.isolation import WORDS, stronger
 from app.first_start.panel import FirstSteps
 from app.parts.state_ring import RingState
 from app.start.console import Console
@@ -26,6 +26,7 @@ from runner.identity.keyring_answer import KeyringAnswer, read_answer
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import GatewayOpened
+from runner.model.request import Isolation
 from tests.gui import feed
 from tests.gui.client_files import ClientFiles
 from tests.gui.first_scenes import ABSENT, CHECKS, KEPT, LOCKED, REFUSED, UNASKED, examined
@@ -356,3 +357,7 @@ def test_agents_that_are_there_already_open_the_queue_and_the_keyring_is_asked_f
     console.window._act(ASKS)
     assert console.window.shown_page == "First steps"
     assert not console.window.banners.text(ASKS)
+
+
+def test_every_kind_of_sandbox_has_its_sentence() -> None:
+    assert set(WORDS) == set(Isolation)

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from runner.model.behaviour import A_NAME, NOT_REPORTED, Behaviour, Deed, DeedKind
+from runner.model.file_changes import ChangedFile, ChangeKind, FileChanges, FileKind
 from runner.model.network import NOT_LISTED, Contact
 from runner.model.request import Language, NetworkMode, Request, Tool
 from runner.model.result import CapturedFile, Outcome, Result
 from runner.risk.assess import assess
-from runner.risk.foreseen import NOT_COMPLETE, Came, outcomes, with_unforeseen
+from runner.risk.foreseen import NONE_GONE, NOT_COMPLETE, Came, outcomes, with_unforeseen
 
 SHELL = "git status | wc -l\nrm -rf build/\necho x > out.txt\nchmod +x out.txt\ncurl https://files.example/\n"
 
@@ -91,12 +92,17 @@ def test_many_are_counted() -> None:
     assert found[-1] == "20 more"
 
 
-def said(result: Result) -> dict[str, tuple[Came, str]]:
-    one = request()
+def said(result: Result, changes: FileChanges | None = None, one: Request | None = None) -> dict[str, tuple[Came, str]]:
+    one = one or request()
     return {
         f"{each.act.verb.value} {each.act.place}": (each.came, each.words)
-        for each in outcomes(result, assess(one), one)
+        for each in outcomes(result, assess(one), one, changes)
     }
+
+
+def changed(*paths: str, what: FileKind = FileKind.FILE, more: int = 0) -> FileChanges:
+    gone = tuple(ChangedFile(path, ChangeKind.REMOVED, what, 1) for path in paths)
+    return FileChanges((ChangedFile("out.txt", ChangeKind.ADDED), *gone), added=1, removed=len(gone) + more)
 
 
 def test_each_act_gets_what_came_of_it() -> None:
@@ -121,3 +127,29 @@ def test_what_the_gate_says_of_a_host_is_said() -> None:
     assert said(run(contacts=(contact,)))["fetches files.example"] == (Came.FAILED, "refused 3 times")
     contact = replace(contact, allowed=True, sent=10, received=2000)
     assert said(run(contacts=(contact,)))["fetches files.example"][0] is Came.DONE
+
+
+@pytest.mark.parametrize(
+    ("code", "changes", "came", "words"),
+    [
+        ("rm -rf build/", changed(*(f"build/{n}" for n in range(14))), Came.DONE, "14 files removed"),
+        ("rm -rf build/", changed("build/a/b", "builder", "x/build/c"), Came.DONE, "1 file removed"),
+        ("rm -rf build/", changed("build", what=FileKind.FOLDER), Came.DONE, "1 file, folder or link removed"),
+        ("rm -rf build/", changed("build/a", more=5), Came.DONE, "at least 1 file removed"),
+        ("rm -rf build/", changed(), Came.NOT_DONE, NONE_GONE),
+        ("rm -rf build/", changed("a", "b"), Came.UNKNOWN, "2 removed in all"),
+        ("rm -rf build/", FileChanges(unknown="too large"), Came.UNKNOWN, NOT_SAID),
+        ("rm -f *.log", changed("a.log", "b.log", ".c.log", "sub/d.log"), Came.DONE, "2 files removed"),
+        ("rm -rf ./*", changed("a", "b/c"), Came.DONE, "2 files removed"),
+        ("rm -rf $1", changed("a", "b/c"), Came.DONE, "2 files removed in all"),
+        ("rm -rf $1", changed(), Came.UNKNOWN, NONE_GONE),
+        ("rm -rf /tmp/x", changed("x"), Came.UNKNOWN, NOT_SAID),
+        ("rm -rf ../workspace/x", changed("x"), Came.DONE, "1 file removed"),
+        ("rm -rf ~/x", changed("x"), Came.UNKNOWN, NOT_SAID),
+    ],
+)
+def test_a_deletion_gets_what_is_gone_from_the_workspace(
+    code: str, changes: FileChanges, came: Came, words: str
+) -> None:
+    ((_, found),) = [one for one in said(run(), changes, request(code)).items() if one[0].startswith("deletes")]
+    assert found == (came, words)

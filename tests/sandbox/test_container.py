@@ -223,6 +223,7 @@ def test_the_engine_is_found_as_dockers_own_tools_find_it(tmp_path: Path) -> Non
     (tmp_path / "config.json").write_text('{"currentContext": "lab"}')
     assert find(settings) == wanted
     assert find({**settings, "DOCKER_CONTEXT": "default"}) == Endpoint(STANDARD)
+    assert find({**settings, "DOCKER_HOST": "tcp://other:1"}, "lab") == wanted  # what the settings name counts first
     with pytest.raises(KnownError, match="no Docker context 'gone'"):
         find({**settings, "DOCKER_CONTEXT": "gone"})
 
@@ -248,7 +249,7 @@ async def test_an_engine_that_is_found_elsewhere_later_is_asked_there(
 ) -> None:
     """An engine without root has a socket of its own, which is there only once it has been started."""
     at = f"unix://{tmp_path}/none"
-    monkeypatch.setattr(endpoint, "find", lambda: Endpoint(at))
+    monkeypatch.setattr(endpoint, "find", lambda context: Endpoint(at))
     sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES)
     assert (await sandbox.check()).problem == "Docker daemon not available."
     server = await asyncio.start_unix_server(StandIn().serve, tmp_path / "s")

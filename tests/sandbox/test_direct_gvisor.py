@@ -20,7 +20,7 @@ from runner.model.request import ALL_LIMITS, Isolation, Language, Limits, Reques
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import WATCHED_LIMITS, ContainerSandbox
-from runner.sandbox.contract import Collect, Job
+from runner.sandbox.contract import Job
 from runner.sandbox.gvisor import calls
 from runner.sandbox.gvisor.container import short
 from runner.sandbox.gvisor.engine import DirectEngine
@@ -34,7 +34,6 @@ from tests.sandbox.conftest import wait_until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runner.model.behaviour import Behaviour
     from runner.model.result import Result
 
 LIMITS = Limits(seconds=20.0, memory_mb=128, cpu_cores=2.0)
@@ -233,54 +232,3 @@ def test_close_ends_everything_at_once(sandbox: ContainerSandbox, folder: Path) 
 
     asyncio.run(body())
     assert wait_until(lambda: not kernels(folder))
-
-
-DOES_THINGS = """
-import os, socket, subprocess
-open("a.txt", "w").write("x")
-os.chmod("a.txt", 0o750)
-subprocess.run(["sh", "-c", "exit 3"])
-try:
-    socket.create_connection(("10.1.2.3", 80), 1)
-except OSError:
-    pass
-"""
-
-
-def test_what_the_code_does_is_told_and_nothing_of_what_assent_does(sandbox: ContainerSandbox, tmp_path: Path) -> None:
-    heard: list[Behaviour] = []
-
-    async def body() -> Behaviour | None:
-        collect = Collect(tmp_path)  # then programs of Assent's own run before and after the code
-        job = Job("test", Language.PYTHON, DOES_THINGS, LIMITS, collect=collect, noticed=heard.append)
-        return (await (await sandbox.start(job, lambda _usage: None)).finished()).observed
-
-    found = asyncio.run(body())
-    assert found is not None
-    assert {(one.kind.value, one.what, one.came) for one in found.deeds} == {
-        ("file", "a.txt", ""),
-        ("rights", "chmod 750", ""),
-        ("program", "sh -c 'exit 3'", "exit 3"),
-        ("connection", "10.1.2.3:80", ""),
-    }
-    assert (found.complete, found.ended) == (True, 1)
-    assert all(one.deeds for one in heard)
-
-
-def test_each_run_in_a_kept_sandbox_has_its_own(sandbox: ContainerSandbox) -> None:
-    async def body() -> list[Behaviour | None]:
-        session = await sandbox.open(Language.SHELL, LIMITS, "")
-        found = []
-        for code in ("ls >/dev/null", "head -c 1 /dev/zero >b.txt"):
-            run = await session.start(Job("test", Language.SHELL, code, LIMITS), lambda _usage: None)
-            found.append((await run.finished()).observed)
-        await session.close()
-        return found
-
-    first, second = asyncio.run(body())
-    assert first is not None
-    assert second is not None
-    assert [one.what for one in first.deeds] == ["ls"]
-    assert [one.what for one in second.deeds] == ["b.txt", "head -c 1 /dev/zero"]
-    assert first.complete
-    assert second.complete

@@ -23,6 +23,7 @@ from runner.sandbox.gvisor.trace_messages import (
     Exited,
     Opened,
     Reached,
+    container_of,
     decoded,
 )
 
@@ -56,6 +57,13 @@ def message(kind: int, payload: bytes, dropped: int = 0) -> bytes:
 
 def started(process: int, *words: bytes, path: bytes = b"/usr/bin/x") -> bytes:
     return message(EXEC, context(process) + data(2, path) + b"".join(data(3, word) for word in words))
+
+
+def test_the_container_that_starts_is_read_from_the_first_message_alone() -> None:
+    assert container_of(message(1, context(1) + data(2, b"ab12") + data(4, b"python3"))) == "ab12"
+    for bad in (message(1, context(1)), message(1, data(2, b"../x")), started(2, b"ls"), b"", message(1, b"\xff")):
+        with pytest.raises(BadMessage):
+            container_of(bad)
 
 
 def test_each_kind_is_read() -> None:

@@ -14,19 +14,22 @@ from runner.sandbox.container.engine import CALL_SECONDS
 from runner.sandbox.container.failures import EngineGone, hanging
 from runner.sandbox.container.readings import group
 from runner.sandbox.container.threads import Threads
+from runner.sandbox.gvisor.engine_feeds import EngineFeeds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from runner.sandbox.container.endpoint import Endpoint
     from runner.sandbox.container.readings import ReadingSource
     from runner.sandbox.container.sdk import Api, Attachment, Call
+    from runner.sandbox.gvisor.feed import KernelFeed
 
 T = TypeVar("T")
 MOST_CALLS = 48
 """At once; each takes a thread. No call waits for something that a run decides."""
 MOST_READINGS = 4
 """At once: an engine takes a second for one, and no other call is to wait for that."""
+FAR = "the engine is on another machine"
 JOIN_SECONDS = 0.3
 """For threads to end at the close, whose calls have been broken off."""
 
@@ -34,8 +37,10 @@ JOIN_SECONDS = 0.3
 class EngineClient:
     """One engine. Not bound to a loop, but an attached stream is to that on which it was opened."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, feeds: EngineFeeds | None = None) -> None:
+        """`feeds` are those of containers whose runtime reports to this account; by default in the standard folder."""
         self.endpoint = endpoint
+        self._feeds = feeds or EngineFeeds()
         self._threads = Threads("container engine", MOST_CALLS)
         self._readers = Threads("container readings", MOST_READINGS)
         self._apis: list[Api] = []
@@ -76,8 +81,19 @@ class EngineClient:
         """Return the control group of a container where the engine is on this machine; else None."""
         return group(pid, container) if self.endpoint.local else None
 
-    def feed(self, container: str) -> None:
-        """Return None: an engine reports nothing of what code in a container does."""
+    async def reporting(self, runtimes: Mapping[str, Any]) -> str:
+        """Return which runtime of an engine on this machine reports to here; one is taken until `close`."""
+        return await asyncio.to_thread(self._feeds.take, runtimes) if self.endpoint.local else ""
+
+    async def report_no_more(self) -> None:
+        await asyncio.to_thread(self._feeds.give_back)
+
+    @property
+    def unreported(self) -> str:
+        return self._feeds.why if self.endpoint.local else FAR
+
+    def feed(self, container: str) -> KernelFeed | None:
+        return self._feeds.feed(container)
 
     async def reading(self, container: str) -> dict[str, Any]:
         """Return what a container uses, as the engine says once a second. Raises as `call`."""
@@ -90,6 +106,7 @@ class EngineClient:
         """Break off what is under way and let the threads end; one that is stuck ends with the process."""
         for pending in list(self._calls):
             pending.break_off()
+        await asyncio.to_thread(self._feeds.close)
         self._threads.close()
         self._readers.close()
         end = time.monotonic() + JOIN_SECONDS

@@ -56,12 +56,15 @@ class Endpoint:
         return KnownError(f"{self.url} is no address of a container engine.", "Correct DOCKER_HOST.")
 
 
-def find(environment: Mapping[str, str] = os.environ) -> Endpoint:
+def find(environment: Mapping[str, str] = os.environ, context: str = "") -> Endpoint:
     """Return the engine that `DOCKER_HOST`, `DOCKER_CONTEXT` or Docker's configuration names, else the standard socket.
 
-    Raises KnownError for a context that cannot be read.
+    A `context` that is named counts before them, as for `docker --context`. Raises KnownError for one that cannot be
+    read.
     """
     folder = Path(environment.get("DOCKER_CONFIG") or Path.home() / ".docker")
+    if context and context != "default":
+        return _of_context(context, folder)
     if url := environment.get("DOCKER_HOST"):
         return _named(url, environment, folder)
     context = environment.get("DOCKER_CONTEXT") or _current(folder)
@@ -71,6 +74,18 @@ def find(environment: Mapping[str, str] = os.environ) -> Endpoint:
     if not os.path.exists(urlsplit(STANDARD).path) and own.startswith("/") and os.path.exists(own):
         return Endpoint(f"unix://{own}")
     return Endpoint(STANDARD)
+
+
+def elsewhere(context: str = "") -> str:
+    """Return where the engine is, in a sentence that begins with a blank; '' where it is on this machine."""
+    try:
+        found = find(context=context)
+    except KnownError:  # what does not work because of it says so
+        return ""
+    if found.local:
+        return ""
+    plain = ", without TLS" if found.url.startswith(("tcp:", "http:")) and not found.certificates else ""
+    return f" The engine is on another machine: {found.url}{plain}."
 
 
 def _named(url: str, environment: Mapping[str, str], folder: Path) -> Endpoint:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from runner.model.behaviour import Behaviour
     from runner.model.request import Language
@@ -126,6 +126,19 @@ class ContainerEngine(Protocol):
 
     def readings(self, pid: int, container: str) -> ReadingSource | None:
         """Return what can be read often of a container with the first process `pid`; None where `reading` has to do."""
+        ...
+
+    async def reporting(self, runtimes: Mapping[str, Any]) -> str:
+        """Return which of the engine's runtimes reports to `feed` from now on; '' for none, as where there are none."""
+        ...
+
+    async def report_no_more(self) -> None:
+        """Give back the runtime that `reporting` took, as it reports nothing."""
+        ...
+
+    @property
+    def unreported(self) -> str:
+        """Why what code does is not reported, a clause; '' where it is, as far as is known."""
         ...
 
     def feed(self, container: str) -> BehaviourFeed | None:

@@ -1,10 +1,13 @@
-"""What the code of one container run does, as far as the sandbox reports it."""
+"""What the code of one container run does, as far as the kernel of its container reports it."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from runner.model.behaviour import NOT_REPORTED, Behaviour
+from runner.model.request import Isolation
 
 if TYPE_CHECKING:
     from runner.model.result import Result
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 
 
 GIVEN_UP = "Its end was not awaited."
+UNREPORTED = "What code does is not reported: {}."
 
 
 class Observing:
@@ -25,12 +29,16 @@ class Observing:
         self._container = container
         self._feed: BehaviourFeed | None = None
         self._heard = 0
+        self._absent = NOT_REPORTED
         self._begun = False
 
     def begin(self) -> None:
         """Begin; the code is sent next."""
         self._begun = True
-        self._feed = self._client.feed(self._container.id)
+        isolation = self._container.shape.isolation
+        self._feed = self._client.feed(self._container.id) if isolation.is_gvisor else None
+        if isolation is Isolation.GVISOR:
+            self._absent = UNREPORTED.format(self._client.unreported)
         if self._feed is not None:
             self._feed.begin(self._job.language, networked=self._job.gate is not None)
 
@@ -45,7 +53,7 @@ class Observing:
         if not self._begun:
             return replace(result, observed=None)
         if self._feed is None:
-            return result
+            return replace(result, observed=Behaviour(absent=self._absent))
         return replace(result, observed=await asyncio.to_thread(self._feed.finish, over))
 
     def given_up(self, result: Result) -> Result:
@@ -53,5 +61,5 @@ class Observing:
         if not self._begun:
             return replace(result, observed=None)
         if self._feed is None:
-            return result
+            return replace(result, observed=Behaviour(absent=self._absent))
         return replace(result, observed=replace(self._feed.behaviour, gap=GIVEN_UP))

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import weakref
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
@@ -14,7 +13,7 @@ from runner.model.request import ALL_LIMITS, Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.network.loop import NetworkLoop
 from runner.sandbox import languages, leftovers, networked, verdict
-from runner.sandbox.container import endpoint, starter
+from runner.sandbox.container import endpoint, needed_images, starter
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.container import Container, remove
 from runner.sandbox.container.exec import ExecContainer
@@ -22,19 +21,20 @@ from runner.sandbox.container.failures import Denied, EngineGone, EngineHangs
 from runner.sandbox.container.pool import Pool
 from runner.sandbox.container.relay import CERTIFICATES, relayed
 from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun, not_started
+from runner.sandbox.container.runtimes import runtimes
 from runner.sandbox.container.session import ContainerSession
-from runner.sandbox.container.shape import HOST_LABEL, NAMES, RUN_LABEL, Shape, host
+from runner.sandbox.container.shape import HOST_LABEL, RUN_LABEL, Shape, host
 from runner.sandbox.contract import Bounds, Job, Readiness
-from runner.sandbox.images.recipe import own_tags, remedy
+from runner.sandbox.gvisor.feed import NEVER
 from runner.sandbox.local.session import gone
 from runner.sandbox.verdict import Setting
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping
+    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 
     from runner.model.result import Usage
-    from runner.sandbox.container.engine import Calls, ContainerEngine
+    from runner.sandbox.container.engine import ContainerEngine
     from runner.sandbox.container.pool import Warmth
 
 PROTECTIONS = {
@@ -53,16 +53,13 @@ ALWAYS = (
 )
 WATCHED_LIMITS = "time, process and output limits, memory watched: a run above its limit is ended"
 """In place of ALL_LIMITS where the kernel does not hold a container to all of them."""
+UNREPORTED = "a report of what code does: {}"
 PING_SECONDS = 2.0
 """An engine that takes longer to say that it is there counts as hanging."""
 TRIAL_SECONDS = 20.0
 CLOSING_SECONDS = 0.7
 """For stopped runs to be over at the end; the whole way out has 2 s."""
 CLOSING = "Stopped: the console is closing"
-NO_RUNTIME = {
-    Isolation.GVISOR: ("gVisor is not available here.", "Install runsc and register it: runsc install"),
-    Isolation.DOCKER: ("The container engine has no runtime runc.", "Install runc."),
-}
 
 
 class ContainerSandbox:
@@ -78,8 +75,13 @@ class ContainerSandbox:
         client: ContainerEngine | None = None,
         *,
         own: bool = False,
+        context: str = "",
     ) -> None:
-        """`client` is the engine, closed by whoever made it unless it is this one's `own`; None finds Docker's."""
+        """`client` is the engine, closed by whoever made it unless it is this one's `own`; None finds Docker's.
+
+        `context` is the Docker context that names it, '' for that of Docker's own tools.
+        """
+        self._context = context
         self._isolation = isolation
         self._images = dict(images)
         self._given = client
@@ -234,7 +236,7 @@ class ContainerSandbox:
     def _client(self) -> ContainerEngine:
         """Return the client of the engine. Raises KnownError where its address cannot be found."""
         if self._given is None:
-            self._given = EngineClient(endpoint.find())
+            self._given = EngineClient(endpoint.find(context=self._context))
         self._given.listeners.update(self.listeners)
         return self._given
 
@@ -245,7 +247,9 @@ class ContainerSandbox:
         """
         busy = self._readiness is not None or self._runs or any(session.alive for session in self._sessions)
         client = self._given
-        if not isinstance(client, EngineClient) or not self._own or busy or endpoint.find() == client.endpoint:
+        if not isinstance(client, EngineClient) or not self._own or busy:
+            return
+        if endpoint.find(context=self._context) == client.endpoint:
             return
         self._given = None
         await client.close()
@@ -254,9 +258,11 @@ class ContainerSandbox:
         """Examine engine, runtime and images. Raises KnownError and Denied."""
         client = self._client()
         info = await client.call(lambda api: api.info(), PING_SECONDS)
-        self._runtime = self._named_runtime(info.get("Runtimes") or {})
-        ids, absent = await self._find_images(client)
-        command = _remedy(self._isolation, (name for language, name in self._images.items() if language not in ids))
+        named = await runtimes(client, self._isolation, info.get("Runtimes") or {})
+        ids, absent = await needed_images.find(client, self._images)
+        command = needed_images.remedy(
+            self._isolation, (name for language, name in self._images.items() if language not in ids)
+        )
         if not ids:
             problem = f"There is no image to run code in: {absent[0]}."
             return Readiness(False, problem=problem, remedy=command)
@@ -265,32 +271,29 @@ class ContainerSandbox:
         limits = WATCHED_LIMITS if client.unbound else ALL_LIMITS
         protections = (*PROTECTIONS[self._isolation], *(limits if one is ALL_LIMITS else one for one in ALWAYS))
         packages = f"What the image {self._images[Language.PYTHON]} holds." if Language.PYTHON in ids else ""
-        missing = (*absent, *client.unbound)
-        ready = Readiness(True, protections, missing, versions, packages, remedy=command, images=ids)
-        versions |= await self._tried(ready)
-        return ready
+        ready = Readiness(True, protections, (), versions, packages, remedy=command, images=ids)
+        versions |= await self._tried_with(named, ready, client)
+        silent = self._isolation is Isolation.GVISOR and client.unreported
+        silence = (UNREPORTED.format(client.unreported),) if silent else ()
+        return replace(ready, missing=(*absent, *client.unbound, *silence))
 
-    def _named_runtime(self, runtimes: Mapping[str, Any]) -> str:
-        """Return the engine's name for it. Raises KnownError where it has none."""
-        wanted = NAMES[self._isolation]
-        alike = [name for name, one in runtimes.items() if str(one.get("path", "")).rpartition("/")[2] == wanted]
-        if wanted not in runtimes and not alike:
-            raise KnownError(*NO_RUNTIME[self._isolation])
-        return wanted if wanted in runtimes else alike[0]
-
-    async def _find_images(self, client: ContainerEngine) -> tuple[dict[Language, str], list[str]]:
-        """Return the ids of the images that are there; what is missing, in words. Raises EngineGone."""
-        ids: dict[Language, str] = {}
-        absent: list[str] = []
-        for language, name in self._images.items():
+    async def _tried_with(self, named: Sequence[str], ready: Readiness, client: ContainerEngine) -> dict[str, str]:
+        """Settle on the first of these runtimes with which a trial works; as `_tried`."""
+        for self._runtime in named[:-1]:
             try:
-                ids[language] = str((await client.call(partial(_image, name)))["Id"])
-            except Denied as error:
-                absent.append(f"{language.value}: no image {name}" if error.status == 404 else error.message)
-        return ids, absent
+                return await self._tried(ready, reports=True)
+            except EngineHangs:
+                raise
+            except KnownError:
+                await client.report_no_more()
+        self._runtime = named[-1]
+        return await self._tried(ready)
 
-    async def _tried(self, ready: Readiness) -> dict[str, str]:
-        """Return the version of one interpreter, found by running something in it. Raises KnownError."""
+    async def _tried(self, ready: Readiness, *, reports: bool = False) -> dict[str, str]:
+        """Return the version of one interpreter, found by running something in it. Raises KnownError.
+
+        It is raised also where the runtime is one that `reports` what code does, and says nothing.
+        """
         language = next(language for language in Language if language in ready.images)
         job = Job("trial", language, {Language.SHELL: "true"}.get(language, "1"), Limits(seconds=TRIAL_SECONDS))
         result = await (await self._started(job, ready, lambda _usage: None)).finished()
@@ -300,13 +303,17 @@ class ContainerSandbox:
             raise failure(
                 f"The {self._isolation.value} sandbox does not work here: {result.error}.", "Set SANDBOX_TYPE=local."
             )
+        if reports and (result.observed is None or result.observed.gap == NEVER):
+            raise KnownError("The runtime does not report what code does.", "Open Doctor.")
         return {language.value: result.meta.versions.get(language.value, "")}
 
     def _setting(self, job: Job, ready: Readiness) -> Setting:
         """Raises KnownError where there is no image for the language."""
         if not (image := job.image or ready.images.get(job.language, "")):
             name = self._images.get(job.language, job.language.value)
-            raise KnownError(f"The image {name} is not there.", f"Get it with: {_remedy(self._isolation, [name])}")
+            raise KnownError(
+                f"The image {name} is not there.", f"Get it with: {needed_images.remedy(self._isolation, [name])}"
+            )
         return Setting(networked.protections(ready.protections, job, NO_NETWORK), {}, self._isolation, image)
 
     # ---- containers ----
@@ -379,19 +386,6 @@ class ContainerSandbox:
                 removed.append(name)
         self._left &= set(map(_run_of, listed)) - set(removed)
         return tuple(sorted(removed))
-
-
-def _remedy(isolation: Isolation, images: Iterable[str]) -> str:
-    """Return the command that brings `images`, or what to do where there is none."""
-    wanted = list(images)
-    if isolation is Isolation.GVISOR_DIRECT and not set(wanted) <= set(own_tags()):
-        return "Without a container engine only Assent's own images can be used: remove the names of others."
-    return remedy(wanted)
-
-
-def _image(name: str, api: Calls) -> dict[str, Any]:
-    found: dict[str, Any] = api.inspect_image(name)
-    return found
 
 
 def _run_of(listed: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from runner.sandbox.local.control_groups import ControlGroups
 from runner.sandbox.local.group import GROUPED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from runner.sandbox.container.engine import Calls
@@ -86,6 +86,17 @@ class DirectEngine:
         except Denied:
             return None
         return found
+
+    async def reporting(self, runtimes: Mapping[str, Any]) -> str:
+        """Return none: every container reports."""
+        return ""
+
+    async def report_no_more(self) -> None:
+        """Do nothing: there is no such runtime."""
+
+    @property
+    def unreported(self) -> str:
+        return ""
 
     def feed(self, container: str) -> Feed | None:
         try:

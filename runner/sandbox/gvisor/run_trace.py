@@ -92,7 +92,9 @@ class RunTrace:
     def take(self, message: Message) -> None:
         """Take what happened next."""
         with self._lock:
-            if self._book is None and isinstance(message, Executed) and message.last[0] == MARK:
+            # The first of a container is Assent's own, as nothing else starts code.
+            ours = self._book is None or self._root == 0
+            if ours and isinstance(message, Executed) and message.last[0] == MARK:
                 self._root, self._main = message.process, message.last[1]
                 self._mine = {message.process}
             elif message.process in self._mine:

@@ -27,6 +27,7 @@ MOST_BYTES = 4 * LONGEST
 PATH_BYTES = 4096
 _HEADER = struct.Struct("<HHI")
 _LEAST_HEADER = 8
+_START = 1
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _CONTEXT = 1
 _PROCESS, _FOLDER = 4, 8
@@ -106,15 +107,32 @@ class Called:
 Message = Cloned | Executed | Exited | Opened | Reached | Called
 
 
+def container_of(data: bytes) -> str:
+    """Return the container that starts, of the first message of a kernel that others share. Raises BadMessage."""
+    kind, rest, _ = _opened_up(data)
+    if kind != _START:
+        raise BadMessage
+    name = next((_bytes(value) for number, value in _fields(rest) if number == 2), b"")
+    if not name.isalnum():
+        raise BadMessage
+    return name.decode("ascii", "replace")
+
+
 def decoded(data: bytes) -> tuple[Message | None, int]:
     """Return a message, None for one that is not used, and how many were dropped before. Raises BadMessage."""
+    kind, rest, dropped = _opened_up(data)
+    read = _READERS.get(kind)
+    return None if read is None else read(rest), dropped
+
+
+def _opened_up(data: bytes) -> tuple[int, bytes, int]:
+    """Return a message's kind, what it says, and how many were dropped before. Raises BadMessage."""
     if not _LEAST_HEADER <= len(data) <= LARGEST:
         raise BadMessage
     size, kind, dropped = _HEADER.unpack_from(data)
     if not _LEAST_HEADER <= size <= len(data):
         raise BadMessage
-    read = _READERS.get(kind)
-    return None if read is None else read(data[size:]), dropped
+    return kind, data[size:], dropped
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def _build(chosen: Sequence[str], mirror: str, again: bool) -> None:
     recipes = [recipe(name) for name in chosen]
-    maker = await builder(load(Places.standard(), os.environ).settings.sandbox_type, mirror)
+    maker = await builder(load(Places.standard(), os.environ).settings, mirror)
     for each in recipes:
         if not again and await maker.state(each) is ImageState.READY:
             _say(each.name, 1.0, "ready")

@@ -20,25 +20,30 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from runner.sandbox.images.store import ImageStore
+    from runner.settings.declared import Settings
 
 DIRECT = "gvisor-direct"
 PING_SECONDS = 2.0
 
 
-def store() -> Store:
-    """Return that of the container engine. Raises KnownError where the address of one cannot be found out."""
-    return Store(EngineClient(find()))
+def store(context: str = "") -> Store:
+    """Return that of the container engine, of the Docker `context` where one is named.
+
+    Raises KnownError where the address of one cannot be found out.
+    """
+    return Store(EngineClient(find(context=context)))
 
 
-async def stores(wanted: str) -> tuple[ImageStore, ...]:
-    """Return where images belong for the sandbox that `wanted` (`SANDBOX_TYPE`) names, at least one place.
+async def stores(settings: Settings) -> tuple[ImageStore, ...]:
+    """Return where images belong for the sandbox that the settings name, at least one place.
 
     Where it is to be found out: in the engine where one answers, and in folders where runsc is installed and the
     engine has no gVisor. Raises KnownError where the address of the engine cannot be found out.
     """
+    wanted = settings.sandbox_type
     if wanted == DIRECT:
         return (FolderStore(),)
-    engine, folders = store(), wanted == AUTO and bool(located())
+    engine, folders = store(settings.docker_context), wanted == AUTO and bool(located())
     if not folders:
         return (engine,)
     try:
@@ -51,16 +56,16 @@ async def stores(wanted: str) -> tuple[ImageStore, ...]:
     return (engine, FolderStore())
 
 
-async def builder(wanted: str, mirror: str = "") -> Builder:
-    """Return what builds images for the sandbox that `wanted` names; `mirror` is a Debian mirror. Raises KnownError."""
-    first, *others = await stores(wanted)
+async def builder(settings: Settings, mirror: str = "") -> Builder:
+    """Return what builds images for the sandbox that the settings name; `mirror` is Debian's. Raises KnownError."""
+    first, *others = await stores(settings)
     environment = first.environment if isinstance(first, Store) else {}
     return Builder(first, await source(environment, mirror), also=tuple(others))
 
 
-async def build(names: Sequence[str], wanted: str) -> AsyncGenerator[Progress]:
+async def build(names: Sequence[str], settings: Settings) -> AsyncGenerator[Progress]:
     """Build them all; the part is of the whole. Raises KnownError. `aclose` ends it."""
-    maker = await builder(wanted)
+    maker = await builder(settings)
     for number, name in enumerate(names):
         async with contextlib.aclosing(maker.build(recipe(name))) as steps:
             async for step in steps:
