@@ -1,4 +1,4 @@
-"""What is written for clients that no test can run: held against the fields that they document."""
+"""What is written for clients that tests cannot run, or not everywhere: held against the fields that they document."""
 
 from __future__ import annotations
 
