@@ -14,6 +14,7 @@ AGENTS = (Path(os.environ.get("ASSENT_TEST_AGENTS") or "build/agents") / "node_m
 COPILOT = str(AGENTS / "copilot")
 OPENCODE = str(AGENTS.parent / "opencode-linux-x64/bin/opencode")
 CLINE = str(AGENTS.parent / "@cline/cli-linux-x64/bin/cline")
+GOOSE = str(AGENTS.parent / "@aaif/goose-binary-linux-x64/bin/goose")
 LIBRARIES_PYTHON = AGENTS.parents[1] / "python/bin/python"
 """An interpreter with the libraries that agents are written with."""
 
@@ -22,6 +23,7 @@ PROGRAMS = {
     "copilot-cli": (COPILOT,),
     "opencode": (OPENCODE,),
     "cline": (CLINE,),
+    "goose": (GOOSE,),
     "node packages": ("node", str(AGENTS / "conformance"), str(AGENTS / "mcp-inspector")),
     "libraries": (str(LIBRARIES_PYTHON),),
     "bubblewrap": ("bwrap",),
@@ -32,7 +34,8 @@ PROGRAMS = {
 """Component -> programs that make it up: names on the PATH, or whole paths."""
 
 INSTALLED = "not required: real clients take 2 GB. `make agents` installs them"
-OPTIONAL = dict.fromkeys(("agents", "copilot-cli", "opencode", "cline", "node packages", "libraries"), INSTALLED)
+CLIENTS = ("agents", "copilot-cli", "opencode", "cline", "goose")
+OPTIONAL = dict.fromkeys((*CLIENTS, "node packages", "libraries"), INSTALLED)
 """Component -> why a test may be skipped for want of it even where everything else is required."""
 
 

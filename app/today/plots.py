@@ -169,14 +169,23 @@ class ColumnsPlot(Plot):
     @property
     def _room(self) -> QRectF:
         px = self._look.px
-        return QRectF(self.rect()).adjusted(px(SIDE), px(TOP), -px(4), -px(FOOT))
+        return QRectF(self.rect()).adjusted(self._side, px(TOP), -px(4), -px(FOOT))
+
+    @property
+    def _side(self) -> float:
+        """The width at the left for the numbers of the scale."""
+        px, metrics = self._look.px, QFontMetricsF(self._look.font(-1.5))
+        return max(px(SIDE), metrics.horizontalAdvance(f"{self._top:,}") + px(8))
+
+    @property
+    def _top(self) -> int:
+        return scale(max((one.number for one in self._columns), default=0))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        top = scale(max((one.number for one in self._columns), default=0))
+        top, room = self._top, self._room
         self._paint_scale(painter, top)
-        room = self._room
         width = room.width() / max(1, self.count)
         gap = min(self._look.px(6), width * 0.22)
         for place, one in enumerate(self._columns):

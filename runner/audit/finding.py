@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 CHUNK = 50
 """Candidates that are read together."""
+FEW_NEW = 20_000
+"""Requests of a period that are looked at for the first one."""
 ROW = f"SELECT {', '.join(COLUMNS)} FROM requests"
 _ENDLESS = 1 << 62
 _BODIES = (
@@ -145,12 +147,19 @@ class Search:
         """Return the first and last entry with which requests of the period arrived."""
         lowest, highest = 0, _ENDLESS - 1
         if self._wanted.since is not None:
-            (first,) = self._connection.execute(_FIRST_SINCE, (self._wanted.since,)).fetchone()
+            first = self._first_since(self._wanted.since)
             lowest = _ENDLESS if first is None else first
         if self._wanted.until is not None:
-            (last,) = self._connection.execute(_LAST_BEFORE, (self._wanted.until,)).fetchone()
+            (last,) = self._connection.execute(LAST_BEFORE, (self._wanted.until,)).fetchone()
             highest = -1 if last is None else last
         return lowest, highest
+
+    def _first_since(self, since: float) -> int | None:
+        """Return the entry with which the first request from `since` on arrived: first by number, not by the clock."""
+        (count, first) = self._connection.execute(_NEWEST_SINCE, (since, FEW_NEW)).fetchone()
+        if count == FEW_NEW:
+            (first,) = self._connection.execute(FIRST_SINCE, (since,)).fetchone()
+        return None if first is None else int(first)
 
     def _most(self, limit: int | None) -> int:
         """Return the limit for SQLite, which does not know all conditions."""
@@ -179,8 +188,13 @@ class Search:
         return (f" WHERE {' AND '.join(clauses)}" if clauses else ""), [value for _, value in kept]
 
 
-_FIRST_SINCE = "SELECT min(seq) FROM requests WHERE arrived_at >= ?"
-_LAST_BEFORE = "SELECT max(seq) FROM requests WHERE arrived_at < ?"
+# Of a short period all requests are looked at, by time: a clock may have been set back. Where that would be many, the
+# list is walked from its beginning, which is then not far from the first.
+_NEWEST_SINCE = (
+    "SELECT count(*), min(seq) FROM (SELECT seq FROM requests WHERE arrived_at >= ? ORDER BY arrived_at DESC LIMIT ?)"
+)
+FIRST_SINCE = "SELECT min(seq) FROM requests WHERE arrived_at >= ?"
+LAST_BEFORE = "SELECT max(seq) FROM requests WHERE arrived_at < ?"
 
 
 def line_of(columns: tuple[Any, ...]) -> Line:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from json.encoder import encode_basestring_ascii as quoted
+from typing import TYPE_CHECKING
 
+from runner.audit.export.source import body_text
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.model.errors import KnownError
-from runner.model.request import canonical
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,7 +24,8 @@ EVERY_MS = 250
 MOST_HELD = 1 << 20
 """Characters that are read before they are printed: a slow reader holds up neither memory nor the journal."""
 _NEXT = (
-    "SELECT seq, at, kind, request_id, hash, data FROM entries LEFT JOIN bodies USING (seq) WHERE seq > ? ORDER BY seq"
+    "SELECT seq, at, kind, request_id, hash, body_sha256, data FROM entries LEFT JOIN bodies USING (seq)"
+    " WHERE seq > ? ORDER BY seq"
 )
 _LAST = "SELECT coalesce(max(seq), 0) FROM entries"
 _ID = "SELECT hash FROM entries WHERE seq = 1"
@@ -90,32 +91,23 @@ class HistoryFeed:
         found: list[str] = []
         held = 0
         with contextlib.closing(self._connection.execute(_NEXT, (self._after or 0,))) as rows:
-            for seq, at, kind, request_id, own, data in rows:
-                found.append(self._line(seq, at, kind, request_id, own, data))
+            for seq, *columns in rows:
+                found.append(self._line(seq, *columns))
                 self._after = seq
                 held += len(found[-1])
                 if held > MOST_HELD:
                     break
         return found
 
-    def _line(self, seq: int, at: int, kind: str, request_id: str, own: str, data: object) -> str:
-        body: Any = None
-        if isinstance(data, str):
-            with contextlib.suppress(ValueError, RecursionError):
-                body = json.loads(data)
-        fields = {
-            "ledger": self._id,
-            "seq": seq,
-            "at": at,
-            "kind": kind,
-            "request_id": request_id,
-            "hash": own,
-            "body": body,
-        }
-        if data is None:
-            # Removed, or missing: `assent verify` tells which.
-            fields["content"] = "gone"
-        return canonical(fields).decode("ascii") + "\n"
+    def _line(self, seq: int, at: int, kind: str, request_id: str, own: str, digest: str, data: object) -> str:
+        # As `canonical` would write it, in half of the time: a body is canonical JSON already.
+        body = body_text(data, digest)
+        # Removed, or missing: `assent verify` says which.
+        content = '"content":"gone",' if data is None else ""
+        return (
+            f'{{"at":{at},"body":{"null" if body is None else body},{content}"hash":{quoted(own)},'
+            f'"kind":{quoted(kind)},"ledger":{quoted(self._id)},"request_id":{quoted(request_id)},"seq":{seq}}}\n'
+        )
 
 
 def follow(path: Path, after: int | None = None) -> int:

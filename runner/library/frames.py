@@ -1,7 +1,8 @@
 """Tables of pandas on their way into a sandbox and out of it: as CSV, never pickled. pandas is no dependency.
 
 What comes out was written by the code that ran, so it is read as any text from a stranger: bounded, and with types
-from a list of known ones.
+from a list of known ones. Not as Arrow: that is read by a large native library, in the caller's own process, from bytes
+that code from anywhere chose.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import re
 import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -60,13 +61,17 @@ WHOLE = {
     f"{finding.ROW} ORDER BY seq DESC LIMIT ?": "ends with the page",
     "FROM entries ORDER BY seq DESC LIMIT 1": "ends with the first",
     "FROM requests WHERE phase <> 'closed'": "the index holds open ones only",
+    "WHERE arrived_at >= ? ORDER BY arrived_at DESC LIMIT ?": "rows of the inner statement, which has few",
+    finding.FIRST_SINCE: "only for a period with many requests, which then begins near the beginning",
+    finding.LAST_BEFORE: "only for an end that a person sets: it passes what is newer",
 }
-"""What may read a table from its beginning, and why."""
+"""What may read a table from one end, and why."""
 
 A_STRAY = (
     "INSERT INTO requests (seq, id, agent, tool, title, digest, phase, arrived_at, rule)"
     " SELECT 99, 'stray', agent, tool, title, digest, phase, arrived_at, rule FROM requests WHERE id = 'r7'"
 )
+WALK = re.compile(r"SEARCH \w+(;|$)")
 Values = Sequence[Any] | Mapping[str, Any]
 
 
@@ -108,6 +113,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             assert indexing.advance(12)
             read(path)
             assert indexing.advance()
+        patch.setattr(finding, "FEW_NEW", 1)
         read(path)
         assert verify(path).ok
         suspicious = shutil.copy(path, path.with_name("suspicious.sqlite3"))
@@ -189,6 +195,13 @@ def reads_all(statement: str) -> bool:
 
 def test_no_statement_reads_a_table_from_its_beginning(plans: dict[str, str]) -> None:
     assert {sql: plan for sql, plan in plans.items() if "SCAN" in plan and not reads_all(sql)} == {}
+
+
+def test_no_statement_walks_along_a_table_to_the_first_that_fits(plans: dict[str, str]) -> None:
+    """SQLite calls that a search too: the least or greatest number under a condition of another column."""
+    walks = {sql: plan for sql, plan in plans.items() if "WHERE" in sql and WALK.search(plan)}
+    assert {sql: plan for sql, plan in walks.items() if not reads_all(sql)} == {}
+    assert any(finding.LAST_BEFORE in sql for sql in walks), "SQLite says it in other words now"
 
 
 def test_no_statement_but_a_search_sorts(plans: dict[str, str]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.audit import finding
 from runner.audit.indexing import Indexing
 from runner.audit.search import Filter, History, Interrupted
 from runner.model.assessment import Level
@@ -224,3 +225,20 @@ def test_a_damaged_body_is_reported_with_a_remedy(tmp_path: Path) -> None:
     with closing(History(path)) as history, pytest.raises(KnownError) as caught:
         history.case("r1")
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize("few", [1, 20_000])
+def test_a_clock_that_was_set_back_hides_nothing(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(finding, "FEW_NEW", few)
+    copy = Path(shutil.copy(path, tmp_path / path.name))
+    times = {"r1": 2000.0, "r2": 1000.0, "r3": 2500.0, "r4": 1500.0, "r5": 3000.0}
+    tamper(copy, *(f"UPDATE requests SET arrived_at = {at} WHERE id = '{name}'" for name, at in times.items()))
+    with closing(Indexing(copy)) as indexing:
+        while indexing.advance():
+            pass
+    with closing(History(copy)) as history:
+        assert [row.id for row in history.page(Filter(since=1400.0))] == ["r5", "r4", "r3", "r1"]
+        assert [row.id for row in history.page(Filter(since=1400.0, until=2600.0))] == ["r4", "r3", "r1"]
+        assert history.page(Filter(since=3500.0)) == []

@@ -24,6 +24,7 @@ from app.today.spans import CURVE_DAYS, TimeSpan
 from runner.audit.export.bundle import EntryBundle
 from runner.audit.export.lines import json_lines
 from runner.audit.export.ocsf import ocsf_events
+from runner.audit.export.report import report
 from runner.audit.export.source import ExportedRequests
 from runner.audit.export.table import table
 from runner.audit.index import path_of
@@ -33,6 +34,7 @@ from runner.audit.retention import DAY, Pruning, RetentionRule, planned
 from runner.audit.seal import Seal
 from runner.audit.search import Filter, History
 from runner.audit.verify import verify
+from runner.commands.follow import HistoryFeed
 from runner.model.assessment import Level
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
@@ -175,6 +177,8 @@ def _exporting(path: Path, note: str) -> Iterator[Row]:
         ("export as JSON Lines", json_lines(ExportedRequests(path).each()), of_a_request),
         ("export as OCSF events", ocsf_events(ExportedRequests(path).each()), of_a_request),
         ("export as table", table(ExportedRequests(path).each()), of_a_request),
+        ("export as report", report(ExportedRequests(path).each(), "All requests."), of_a_request),
+        ("follow from the first entry", _followed(path), 1.0),
     ):
         began, count = time.process_time(), 0
         for _ in lines:
@@ -221,6 +225,13 @@ async def _remove(places: Places, plan: RetentionPlan) -> None:
         await Pruning(ledger, places).remove(plan)
     finally:
         await ledger.close()
+
+
+def _followed(path: Path) -> Iterator[str]:
+    """Yield each entry as `assent history --follow` prints it."""
+    with closing(HistoryFeed(path, 0)) as feed:
+        while lines := feed.lines():
+            yield from lines
 
 
 def _bare_deleting(path: Path) -> float:

@@ -1,9 +1,9 @@
-"""What is written for clients that no test can run: held against the fields that they document."""
+"""What is written for clients that tests cannot run, or not everywhere: held against the fields that they document."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -11,11 +11,14 @@ from runner.clients.client import ConfigScope
 from runner.clients.connection import ClientConnections
 from runner.clients.known import BY_ID
 from runner.clients.settings_change import SYNTAXES
+from runner.commands.hook import DEADLINE, HOLD
 from runner.identity.agents import Agents
 from runner.system.places import Places
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from runner.clients.client import Setup
 
 
 class Documented(NamedTuple):
@@ -55,6 +58,23 @@ CLIENTS = {
         fields("args env cwd timeout trust alwaysLoadTools description includeTools excludeTools"),
     ),
 }  # fmt: skip
+TRIED: dict[str, dict[str, object]] = {
+    "claude-code": {"type": "stdio", "alwaysLoad": True, "timeout": 200_000},
+    "codex": {"default_tools_approval_mode": "approve", "tool_timeout_sec": 200},
+    "gemini-cli": {"trust": True, "timeout": 200_000},
+    "qwen-code": {"trust": True, "alwaysLoadTools": True, "timeout": 200_000},
+    "copilot-cli": {"type": "local", "tools": ["*"], "timeout": 200_000},
+    "opencode": {"type": "local", "enabled": True, "timeout": 200_000},
+    "cline": {"timeout": 200},
+    "goose": {"enabled": True, "timeout": 200},
+}
+"""What keeps each from asking a second time, loads the tools at once and waits for a person, as seen at work."""
+HOOKS = {
+    "claude-code": (".claude/settings.json", "PreToolUse", 1),
+    "codex": (".codex/config.toml", "PreToolUse", 1),
+    "gemini-cli": (".gemini/settings.json", "BeforeTool", 1000),
+}
+"""File, event, and the units of a second in which the client counts."""
 KINDS: dict[str, type] = {
     "args": list,
     "env": dict,
@@ -91,3 +111,41 @@ def test_what_is_written_has_the_documented_fields(client: str, scope: ConfigSco
     assert all(isinstance(value, str) for value in variables.values())
     assert all(isinstance(word, str) for word in entry["args"])
     assert (entry.get("command") or entry["cmd"]).startswith("/"), "these clients have a shorter PATH"
+
+
+def connected(client: str, home: Path, *, hook: bool = False) -> Setup:
+    places = Places.under(home / "assent")
+    agents = Agents(places)
+    connections = ClientConnections(places, agents, {}, home)
+    setup = connections.setup(hook=hook)
+    connections.connect(connections.plan(BY_ID[client], setup), agents.add)
+    return setup
+
+
+def read(file: Path) -> Any:
+    return SYNTAXES[file.suffix].read(file.read_text())
+
+
+@pytest.mark.parametrize("client", TRIED)
+def test_what_was_tried_with_a_client_is_what_is_written_for_it(client: str, tmp_path: Path) -> None:
+    file, path = BY_ID[client].server(connected(client, tmp_path))
+    entry = read(file)
+    for name in path:
+        entry = entry[name]
+    assert {name: entry.get(name) for name in TRIED[client]} == TRIED[client]
+    limits = [
+        value / (1000 if value > 1000 else 1) for name, value in entry.items() if name.startswith(("time", "tool_t"))
+    ]
+    assert [limit > float(entry[BY_ID[client].variables]["ASSENT_HOLD"]) for limit in limits] == [True]
+
+
+@pytest.mark.parametrize("client", HOOKS)
+def test_a_hook_says_no_before_its_client_stops_waiting_for_it(client: str, tmp_path: Path) -> None:
+    """All of them run the tool where a hook takes too long."""
+    connected(client, tmp_path, hook=True)
+    name, event, unit = HOOKS[client]
+    (group,) = read(tmp_path / name)["hooks"][event]
+    (hook,) = group["hooks"]
+    assert group["matcher"] == "*", "a tool that is not matched is not asked about"
+    assert 0 < HOLD < DEADLINE < hook["timeout"] / unit
+    assert hook["command"].endswith("exit 2; }"), "a hook that is missing or killed says no too"

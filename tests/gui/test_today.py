@@ -7,12 +7,13 @@ import time
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QLabel
 
 from app.today.beside import TodayInBrief, TodayLanes
 from app.today.lane_view import AXIS, LANE
 from app.today.panel import NO_AGENTS, NO_REQUESTS, TodayPanel
+from app.today.plots import Column, ColumnsPlot
 from app.today.spans import TimeSpan
 from runner.approval.hindsight import Past, Suggestion
 from runner.audit.search import History
@@ -25,6 +26,7 @@ from tests.gui import feed, record
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from app.look.look import Look
     from app.today.reading import DayRead
     from runner.system.places import Places
     from tests.gui.conftest import Desk
@@ -296,3 +298,15 @@ def test_running_shows_the_day_while_nothing_runs(desk: Desk, ledger: Path) -> N
     record.ledger(ledger, approved(request("r5", "codex")))
     desk.hear((RequestClosed("r5"),))
     assert not of_today._again.isActive(), "it reads though nobody sees it"
+
+
+@pytest.mark.parametrize("number", [3, 70_000, 3_000_000])
+def test_the_numbers_of_a_scale_are_not_cut_off(look: Look, qtbot: Any, number: int) -> None:
+    plot = ColumnsPlot(look, "Requests")
+    qtbot.addWidget(plot)
+    plot.show_columns([Column("March", (("accent", number),), "")])
+    plot.resize(300, 168)
+    picture = plot.grab().toImage()
+    edge = {picture.pixel(x, y) for x in (0, 1) for y in range(picture.height())}
+    assert len(edge) == 1, "a digit reaches over the edge"
+    assert plot.place_at(QPointF(290, 60)) == 0

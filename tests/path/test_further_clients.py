@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI, opencode and Cline: connected by `assent connect`, with HOME and PATH alone.
+"""GitHub Copilot CLI, opencode, Cline and Goose: connected by `assent connect`, with HOME and PATH alone.
 
 Each calls a tool that a person approves, and one that is denied, and brings both answers to its model.
 """
@@ -19,7 +19,7 @@ from runner.assembly import open_engine
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked
 from runner.system.places import Places
-from tests.components import CLINE, COPILOT, OPENCODE, require
+from tests.components import CLINE, COPILOT, GOOSE, OPENCODE, require
 from tests.path.mock_model import SAID, serving
 from tests.path.programs import end_those_at, kill
 from tests.patience import HANGS
@@ -61,10 +61,16 @@ def _cline(home: Path, model: Model) -> Prepared:
     return [CLINE, PROMPT], {}
 
 
+def _goose(_home: Path, model: Model) -> Prepared:
+    more = {"GOOSE_PROVIDER": "openai", "GOOSE_MODEL": "mock", "OPENAI_HOST": model.address, "OPENAI_API_KEY": "none"}
+    return [GOOSE, "run", "--no-session", "--text", PROMPT], {"GOOSE_DISABLE_KEYRING": "1", **more}
+
+
 PROGRAMS: dict[str, Callable[[Path, Model], Prepared]] = {
     "copilot-cli": _copilot,
     "opencode": _opencode,
     "cline": _cline,
+    "goose": _goose,
 }
 
 

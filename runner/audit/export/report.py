@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.export.shown import marked_up, utc
-from runner.audit.export.table import sandbox
+from runner.audit.export.table import FEW, sandbox
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:
@@ -54,12 +55,12 @@ def _request(request: ExportedRequest) -> str:
             f"<details><summary><b>damaged</b> <bdi>{marked_up(request.line.id)}</bdi></summary>"
             f"<p>{marked_up(request.problem)}</p></details>\n"
         )
-    heading = " &middot; ".join(map(marked_up, (row.agent, utc(row.arrived_at), _end(row))))
+    heading = f"{_frequent(row.agent)} &middot; {utc(row.arrived_at)} &middot; {_end(row)}"
     parts = [
-        f"<details><summary><b>{marked_up(_attention(request, row))}</b> <bdi>{marked_up(row.title or row.id)}</bdi>"
+        f"<details><summary><b>{_attention(request, row)}</b> <bdi>{marked_up(row.title or row.id)}</bdi>"
         f" &middot; {heading}</summary><dl>"
     ]
-    parts += [f"<dt>{name}</dt><dd>{marked_up(value)}</dd>" for name, value in _facts(request, row) if value]
+    parts += [f"<dt>{name}</dt><dd>{value}</dd>" for name, value in _facts(request, row) if value]
     parts.append("</dl>")
     parts += [f"<h3>{name}</h3><pre>{_cut(text)}</pre>" for name, text in _texts(request) if text]
     return "".join([*parts, "</details>\n"])
@@ -87,21 +88,28 @@ def _end(row: Row) -> str:
 
 
 def _facts(request: ExportedRequest, row: Row) -> list[tuple[str, str]]:
+    """Return names and values, as they stand in HTML: only texts that somebody could have chosen are marked up."""
     decided = f"{row.verdict} by {row.decider}" if row.verdict else ""
     waited = "" if row.waited is None else f" after {row.waited:.1f} s"
     ran = "" if row.duration is None else f"{row.outcome}, exit code {row.exit_code}, {row.duration:.2f} s"
     return [
-        ("Request", row.id),
+        ("Request", marked_up(row.id)),
         ("Class", "" if row.level is None else row.level.name),
         ("Tool", f"{row.tool} {row.language or ''}".strip()),
         ("Decision", f"{decided}{waited}" if decided else ""),
-        ("Rule", row.rule),
-        ("Reason", str(request.decision.get("reason") or "")),
+        ("Rule", _frequent(row.rule)),
+        ("Reason", _frequent(str(request.decision.get("reason") or ""))),
         ("Run", ran),
-        ("Sandbox", sandbox(request)),
-        ("Digest", row.digest),
-        ("Removed" if request.removed is not None else "Damaged", request.problem),
+        ("Sandbox", _frequent(sandbox(request))),
+        ("Digest", marked_up(row.digest)),
+        ("Removed" if request.removed is not None else "Damaged", marked_up(request.problem)),
     ]
+
+
+@lru_cache(FEW)
+def _frequent(text: str) -> str:
+    """Return the markup of a text that many requests have."""
+    return marked_up(text)
 
 
 def _texts(request: ExportedRequest) -> Iterator[tuple[str, str]]:

@@ -18,10 +18,16 @@ def seen(text: str, keep: str = "") -> str:
 
     Takes a time that grows with the text, and little of it where the text has few different characters.
     """
-    if text.isascii() and text.isprintable():
+    if text.isascii() and (text.isprintable() or _without(text, keep).isprintable()):
         return text
     hidden = {ord(one): f"\\u{{{ord(one):x}}}" for one in set(text) if (hides(one) or one == "\t") and one not in keep}
     return text.translate(hidden) if hidden else text
+
+
+def _without(text: str, characters: str) -> str:
+    for one in characters:
+        text = text.replace(one, "")
+    return text
 
 
 def cell(value: object) -> object:

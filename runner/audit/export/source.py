@@ -173,17 +173,21 @@ def _read(connection: sqlite3.Connection, page: list[Line]) -> Iterator[Exported
         steps: list[ExportedStep] = []
         while ahead is not None and ahead[0] == line.seq:
             _, seq, at, kind, digest, data = ahead
-            steps.append(ExportedStep(seq, at, kind, _text(data, digest)))
+            steps.append(ExportedStep(seq, at, kind, body_text(data, digest)))
             ahead = found.fetchone()
         whole = None not in [step.text for step in steps]
         yield ExportedRequest(line, tuple(steps), None if whole else removed_content(connection, line.seq))
 
 
-def _text(data: object, digest: str) -> str | None:
-    """Return a stored body; None where it is no object of JSON. One that was altered is read and written again."""
+def body_text(data: object, digest: str) -> str | None:
+    """Return a stored body in one line; None where it is no object of JSON.
+
+    One that is not as it was written is read and written again.
+    """
     if not isinstance(data, str):
         return None
-    if sha256(data.encode("utf-8", "replace")).hexdigest() == digest and data[:1] == "{":
+    whole = sha256(data.encode("utf-8", "replace")).hexdigest() == digest
+    if whole and data[:1] == "{" and data.isascii() and "\n" not in data and "\r" not in data:
         return data
     with contextlib.suppress(ValueError, RecursionError):
         body = json.loads(data, parse_constant=_no_number)

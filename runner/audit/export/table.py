@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from runner.audit.export.shown import cell, utc
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from runner.audit.export.source import ExportedRequest
 
+FEW = 1024
+"""Different texts that are remembered as they stand in an export."""
 COLUMNS = (
     "id",
     "seq",
@@ -46,39 +49,46 @@ def table(requests: Iterable[ExportedRequest]) -> Generator[str, None, None]:
     writer.writerow(COLUMNS)
     yield _taken(buffer)
     for request in requests:
-        row = _row(request)
-        writer.writerow([cell(row.get(name, "")) for name in COLUMNS])
+        writer.writerow(_row(request))
         yield _taken(buffer)
 
 
-def _row(request: ExportedRequest) -> dict[str, object]:
+def _row(request: ExportedRequest) -> list[object]:
+    """Return the values of COLUMNS; only texts that somebody could have chosen need `cell`."""
     row = request.row
     if row is None:
-        return {"id": request.line.id, "seq": request.line.seq, "problem": request.problem}
-    return {
-        "id": row.id,
-        "seq": row.seq,
-        "arrived_at": utc(row.arrived_at),
-        "agent": row.agent,
-        "tool": row.tool,
-        "language": row.language,
-        "title": row.title,
-        "level": None if row.level is None else row.level.name,
-        "findings": " ".join(findings(request)),
-        "verdict": row.verdict,
-        "decided_by": row.decider,
-        "rule": row.rule,
-        "reason": request.decision.get("reason", ""),
-        "decided_at": utc(row.decided_at),
-        "waited_seconds": row.waited,
-        "outcome": row.outcome,
-        "exit_code": row.exit_code,
-        "duration_seconds": row.duration,
-        "finished_at": utc(row.finished_at),
-        "sandbox": sandbox(request),
-        "digest": row.digest,
-        "problem": request.problem,
-    }
+        known = {"id": cell(request.line.id), "seq": request.line.seq, "problem": cell(request.problem)}
+        return [known.get(name, "") for name in COLUMNS]
+    return [
+        cell(row.id),
+        row.seq,
+        utc(row.arrived_at),
+        _frequent(row.agent),
+        row.tool,
+        row.language,
+        cell(row.title),
+        None if row.level is None else row.level.name,
+        _frequent(" ".join(findings(request))),
+        row.verdict,
+        row.decider,
+        _frequent(row.rule),
+        _frequent(str(request.decision.get("reason") or "")),
+        utc(row.decided_at),
+        row.waited,
+        row.outcome,
+        row.exit_code,
+        row.duration,
+        utc(row.finished_at),
+        _frequent(sandbox(request)),
+        cell(row.digest),
+        cell(request.problem),
+    ]
+
+
+@lru_cache(FEW)
+def _frequent(text: str) -> object:
+    """Return the cell of a text that many requests have."""
+    return cell(text)
 
 
 def findings(request: ExportedRequest) -> list[str]:
