@@ -14,6 +14,8 @@ NOT_REPORTED = "This kind of sandbox does not report what code does."
 """Why there is nothing to see of a run in a sandbox without a feed."""
 A_NAME = "a host name (the sandbox does not report which)"
 """What was asked for where a program looks up a name."""
+OWN_FILE = "./"
+"""Begins the name of a program whose file is not in a folder of the system or of packages."""
 UNIX = "unix:"
 """Begins the path of a socket in the file system of the sandbox."""
 
@@ -38,7 +40,7 @@ class Deed:
     """When it was done first, in seconds since the code started."""
     times: int = 1
     name: str = ""
-    """File name of a program, host of a connection; '' for the rest."""
+    """File name of a program, host of a connection; '' for the rest. OWN_FILE begins that of a file of the run's."""
     failed: int = 0
     """How many of them came to nothing, or ended with an error."""
     problem: str = ""

@@ -9,7 +9,7 @@ from enum import Enum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from runner.model.behaviour import A_NAME, LONGEST_NAME, Behaviour, DeedKind
+from runner.model.behaviour import A_NAME, LONGEST_NAME, OWN_FILE, Behaviour, DeedKind
 from runner.model.file_changes import ChangeKind, FileKind
 from runner.model.verdict import Verb
 from runner.model.workspace import WORKSPACE
@@ -28,6 +28,9 @@ MOST_UNFORESEEN = 10
 """Things that are named; the rest is a number."""
 SHELLS = frozenset({"sh", "bash", "dash"})
 """Started by what runs a command line; what they start in turn is seen as well."""
+SYSTEM_FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/bin", "/sbin")
+PATH_SIGNS = "/._-~$}"
+"""Besides letters and digits, what stands in a path before one of those as part of it."""
 NETWORK = frozenset({Verb.SENDS, Verb.FETCHES, Verb.CONNECTS})
 REMOVING = frozenset({Verb.DELETES, Verb.MOVES})
 WRITING = frozenset({Verb.WRITES, Verb.REWRITES, Verb.RUNS_ON_START})
@@ -74,7 +77,7 @@ def _unforeseen(result: Result, observed: Behaviour, request: Request, assessmen
     if not any(act.verb is Verb.STARTS and act.computed for act in acts):
         names = _programs(assessment)
         for deed in observed.of(DeedKind.PROGRAM):
-            if not _foresaw_program(deed, names):
+            if not _foresaw_program(deed, names, request):
                 yield deed.claim
     if any(act.verb in NETWORK and act.computed for act in acts):
         return
@@ -98,10 +101,32 @@ def _first_word(act: VerdictAct) -> str:
     return act.target.strip("\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}").partition(" ")[0]
 
 
-def _foresaw_program(deed: Deed, names: Iterable[str]) -> bool:
-    """Return whether the program is one of `names`, whatever its version; a shell, where anything was to be started."""
-    known = set(names)
-    return bool(_alike(deed.name) & known) or (bool(known) and bool(_alike(deed.name) & SHELLS))
+def _foresaw_program(deed: Deed, names: frozenset[str], request: Request) -> bool:
+    """Return whether the program is one of `names`, whatever its version; a shell, where anything was to be started.
+
+    A file of the run's own is one only where a text of the request names it by a path: `git` is not `./git`.
+    """
+    if deed.name.startswith(OWN_FILE):
+        name = deed.name.removeprefix(OWN_FILE)
+        return bool(_alike(name) & names) and any(_named_by_path(part.text, name) for part in request.parts)
+    return bool(_alike(deed.name) & names) or (bool(names) and bool(_alike(deed.name) & SHELLS))
+
+
+def _named_by_path(text: str, name: str) -> bool:
+    """Return whether `text` has a path that ends with the file `name` and is not one in a folder of the system."""
+    start = -1
+    while (start := text.find(f"/{name}", start + 1)) >= 0:
+        if not any(_ends_with(text, start, folder) for folder in SYSTEM_FOLDERS):
+            return True
+    return False
+
+
+def _ends_with(text: str, end: int, folder: str) -> bool:
+    """Return whether `text` up to `end` ends with the path `folder`, which is not the end of a longer one."""
+    if not text.endswith(folder, 0, end):
+        return False
+    before = text[max(0, end - len(folder) - 1) : end - len(folder)]
+    return not before or not (before.isalnum() or before in PATH_SIGNS)
 
 
 def _alike(name: str) -> set[str]:
@@ -133,7 +158,11 @@ def _outcome(
         return _contacted(act, result, observed, request)
     if act.verb is Verb.STARTS:
         name = act.place or _first_word(act)
-        started = [one for one in observed.of(DeedKind.PROGRAM) if act.computed or name in _alike(one.name)]
+        started = [
+            one
+            for one in observed.of(DeedKind.PROGRAM)
+            if act.computed or name in _alike(one.name.removeprefix(OWN_FILE))
+        ]
         return _of_deeds(act, started, observed, "started")
     if act.verb is Verb.CHANGES_RIGHTS:
         return _of_deeds(act, observed.of(DeedKind.RIGHTS), observed, "changed")

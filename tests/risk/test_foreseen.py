@@ -69,6 +69,27 @@ def test_code_that_starts_nothing_foresees_not_even_a_shell() -> None:
     assert unforeseen(run(program("python3.13")), other) == ()
 
 
+@pytest.mark.parametrize(
+    ("code", "foreseen"),
+    [
+        ("git status", False),
+        ("PATH=.:$PATH git status", False),
+        ("/usr/bin/git status", False),
+        ("/usr/local/bin/git status", False),
+        ("/bin/git status", False),
+        ("./git status", True),
+        ("../usr/bin/git status", True),
+        ("venv/bin/git status", True),
+        ("~/bin/git status", True),
+        ("/usr/bin/git status; tools/git status", True),
+    ],
+)
+def test_a_file_of_the_run_s_own_is_foreseen_only_by_its_path(code: str, foreseen: bool) -> None:
+    own = program("./git")
+    assert unforeseen(run(own), request(code)) == (() if foreseen else ("started ./git",))
+    assert unforeseen(run(program("git")), request(code)) == ()
+
+
 def test_a_program_worked_out_at_run_time_was_foreseen_as_one() -> None:
     one = request("import subprocess, sys\nsubprocess.run([sys.argv[1]])", Language.PYTHON)
     assert unforeseen(run(program("anything")), one) == ()

@@ -133,6 +133,22 @@ def test_a_long_command_line_is_cut_and_its_end_still_known() -> None:
     assert found.last == (MARK, b"/workspace/main.py")
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        (b"/usr/bin/git", "git"),
+        (b"/workspace/node_modules/.bin/esbuild", "esbuild"),
+        (b"git", "./git"),
+        (b"/workspace/git", "./git"),
+        (b"/usr/../workspace/git", "./git"),
+        (b"//usr/bin/git", "./git"),
+    ],
+)
+def test_a_program_of_the_run_s_own_is_marked(path: bytes, name: str) -> None:
+    run = Run().take(started(2, b"git", b"status", path=path))
+    assert [deed.name for deed in run.book.behaviour().deeds] == [name]
+
+
 class Run:
     """A run whose interpreter is process 2; 1 is Assent's own."""
 

@@ -10,7 +10,7 @@ import signal
 import threading
 from typing import TYPE_CHECKING, assert_never
 
-from runner.model.behaviour import A_NAME, UNIX, DeedKind
+from runner.model.behaviour import A_NAME, OWN_FILE, UNIX, DeedKind
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.behaviour import command_line, shown
 from runner.sandbox.container.frames import MARK
@@ -27,6 +27,8 @@ QUIET = frozenset({b"/dev/null", b"/dev/tty"})
 """Files that are opened for writing by what has nothing to say."""
 OWN_INPUT = b"/tmp/.stdin"
 PACKAGES = (f"{WORKSPACE}/.packages/".encode(), f"{WORKSPACE}/node_modules/".encode())
+PROGRAMS = (b"/usr/", b"/bin/", b"/sbin/", *PACKAGES)
+"""Folders of programs that a run does not make itself."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 CALLS = {
     "x86_64": {
@@ -183,7 +185,9 @@ class RunTrace:
 
 
 def _name(path: bytes) -> str:
-    return shown(path.rpartition(b"/")[2])
+    """Return the name of a program's file, marked where it is not in a folder of the system or of packages."""
+    file = shown(path.rpartition(b"/")[2])
+    return file if posixpath.normpath(path).startswith(PROGRAMS) else OWN_FILE + file
 
 
 def _problem(error: int) -> str:
