@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 
 from app.parts.plain import plain_label
 from app.prompt.stack import PromptStack
+from app.review.giving_way import AFTER_PROMPT_MS
 from runner.model.events import QuestionAsked
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ class Toast(QFrame):
         column.setSpacing(px(4))
         column.addLayout(head)
         column.addWidget(self.stack)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(AFTER_PROMPT_MS)
+        self._soon.timeout.connect(self.refresh)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(0)
@@ -89,7 +94,10 @@ class Toast(QFrame):
     def _take(self, events: tuple[Event, ...]) -> None:
         if any(isinstance(event, QuestionAsked) for event in events):
             self._hidden = False
-        self.refresh()
+        if self.isVisible() or self._over.isActiveWindow():
+            self.refresh()
+        else:
+            self._soon.start()
 
     @Slot()
     def _put_away(self) -> None:

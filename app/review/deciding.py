@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 
 from app.page_tasks import PageTasks
 from app.parts.fold import Pages, in_sight, reveal
 from app.queue.panel import QueuePanel
-from app.review.giving_way import GivingWay
+from app.review.giving_way import AFTER_PROMPT_MS, GivingWay
 from app.review.holding import KeyHold
 from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
@@ -92,6 +92,8 @@ class Deciding(QWidget):
         self._replaced = ""
         """The request that came on screen in place of one that was over."""
         self._giving_way = GivingWay(self, self._keeps_others_waiting)
+        self._soon = QTimer(self, singleShot=True, interval=AFTER_PROMPT_MS)
+        self._soon.timeout.connect(self._take_over)
         self._giving_way.due.connect(self._give_way)
         self._bind()
 
@@ -235,8 +237,15 @@ class Deciding(QWidget):
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
         """Show the most urgent question in place of nothing, or of a request that the agent withdrew."""
+        if QApplication.activeWindow() is not None:
+            self._take_over(any(isinstance(event, QuestionAsked) for event in events))
+        else:
+            self._soon.start()  # another program is in front: the compact prompt comes on screen first
+
+    @Slot()
+    def _take_over(self, asked: bool = True) -> None:
         card = self.review.card
-        if card is None and any(isinstance(event, QuestionAsked) for event in events):
+        if card is None and asked:
             self._next()
         elif card is not None and _is_withdrawn(card) and self._cases.count_waiting():
             self._replace(WITHDRAWN)

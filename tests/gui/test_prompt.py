@@ -400,3 +400,16 @@ def test_a_processor_that_nothing_limits_is_not_said_to_be_limited() -> None:
     assert "0.5 cores" in words.limits(bound)
     for free in (replace(bound, protections=()), replace(bound, isolation=Isolation.LOCAL)):
         assert "CPU not limited" in words.limits(free)
+
+
+def test_the_card_that_is_built_ahead_shows_nothing_and_is_used_once(desk: Desk, prompt: PromptWindow) -> None:
+    desk.qtbot.waitUntil(lambda: prompt.stack._ready is not None)
+    ready = prompt.stack._ready
+    assert ready is not None and ready.isHidden() and ready.card is None
+    assert not set(ready.buttons()) & set(prompt.stack.rest._buttons())
+    one = desk.ask(feed.request(SHORT))
+    assert shown(prompt) is ready
+    desk.hear(feed.decided(one, Verdict.WITHDRAWN))
+    desk.qtbot.waitUntil(lambda: prompt.stack._ready is not None)
+    desk.ask(feed.request("print(2)"))
+    assert shown(prompt) is not ready, "what was pressed on one card is never a press on another"
