@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from app.today.beside import TodayLanes
     from runner.identity.signer import Vouching
+    from runner.model.request import Request
     from runner.model.submission import Submission
     from runner.system.places import Places
 
@@ -111,6 +112,12 @@ class PageShelf(QObject):
         self.show("Rules")
         self.page("Rules").try_request(request_id, words)  # type: ignore[attr-defined]
 
+    @Slot(object)
+    def make_rule(self, request: Request) -> None:
+        """Let the person make a rule from a past request, on the page of rules."""
+        self.show("Rules")
+        self.page("Rules").new_rule(request)  # type: ignore[attr-defined]
+
     @Slot()
     def refresh(self) -> None:
         """Reload a page that shows something from outside (F5)."""
@@ -195,6 +202,7 @@ class PageShelf(QObject):
         vouching = partial(_vouching, self._places, self._bridge)
         panel = HistoryPanel(self._cases, self._look, self._places, self.stack, vouching=vouching)
         panel.detail.try_wanted.connect(self.try_request)
+        panel.actions_of_list.rule_wanted.connect(self.make_rule)
         remover = ContentRemover(panel, self._bridge, self._look)
         panel.removal.old_wanted.connect(remover.ask_old)
         panel.removal.one_wanted.connect(remover.ask_one)

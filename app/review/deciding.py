@@ -67,9 +67,7 @@ class Deciding(QWidget):
         self._listing = False
         """Where there is room for one of them: the queue is shown and not the request."""
         self._occupied = False
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.split)
+        self._lay_out()
         self.queue.chosen.connect(self.show_request)
         self.queue.view.clicked.connect(self._leave_list)
         self.review.page.header.back.clicked.connect(self._show_list)
@@ -96,6 +94,11 @@ class Deciding(QWidget):
         self._soon.timeout.connect(self._take_over)
         self._giving_way.due.connect(self._give_way)
         self._bind()
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.split)
 
     def _bind(self) -> None:
         """Give the letters that are printed on the buttons their meaning."""
