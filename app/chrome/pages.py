@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.page_tasks import PageTasks
+from app.parts.column import Centred
 from app.parts.fold import Pages
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 READ = frozenset({"Agents", "Rules", "Settings", "Doctor", "Help"})
-"""Pages on which words at the left belong to what stands at the right: on a very wide window they stay together."""
+"""Pages on which words at the left belong to what stands at the right: they stay together, in the middle."""
 WIDEST = 1280
 FIRST_STEPS = "First steps"
 """The page that has no button on the rail."""
@@ -81,7 +82,7 @@ class PageShelf(QObject):
     def add(self, name: str, page: QWidget) -> None:
         """Put `page` in the place of `name`."""
         if name in READ:
-            page.setMaximumWidth(self._look.px(WIDEST))
+            Centred(page, self._look.px(WIDEST))
         self._pages[name] = page
         self.stack.addWidget(page)
 

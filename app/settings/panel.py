@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 NARROW = 620
 """Width below which the fields stand under the words."""
-BESIDE, WIDEST = 860, 1180
-"""Width from which on the list of sections stands beside the form, and the most that both take."""
+BESIDE = 860
+"""Width from which on the list of sections stands beside the form."""
 
 
 class SettingsPanel(QWidget):
@@ -342,9 +342,7 @@ class SettingsPanel(QWidget):
         both.setSpacing(px(12))
         both.addWidget(self.sections)
         both.addWidget(self._pages, 1)
-        inside = QWidget()
-        inside.setMaximumWidth(px(WIDEST))
-        column = QVBoxLayout(inside)
+        column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(px(8))
         column.addLayout(head)
@@ -353,9 +351,6 @@ class SettingsPanel(QWidget):
             column.addWidget(notice)
         column.addLayout(both, 1)
         column.addLayout(foot)
-        whole = QHBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(inside)
         self.sections.hide()
 
     def _connect(self) -> None:

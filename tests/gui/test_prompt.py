@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QEnterEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.prompt import words
+from app.prompt.toast import Toast
 from app.prompt.window import PromptWindow
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
@@ -413,3 +414,27 @@ def test_the_card_that_is_built_ahead_shows_nothing_and_is_used_once(desk: Desk,
     desk.qtbot.waitUntil(lambda: prompt.stack._ready is not None)
     desk.ask(feed.request("print(2)"))
     assert shown(prompt) is not ready, "what was pressed on one card is never a press on another"
+
+
+def test_the_toast_never_lies_over_what_has_the_focus(desk: Desk) -> None:
+    desk.window.window().resize(960, 600)
+    desk.window.show_page("Settings")
+    page: Any = desk.window.page("Settings")
+    desk.qtbot.waitUntil(lambda: bool(page.rows))
+    desk.ask(feed.request(SHORT))
+    toast = desk.window.findChild(Toast)
+    assert toast is not None
+    desk.qtbot.waitUntil(toast.isVisible)
+    over = toast.parentWidget()
+    right = toast.geometry()
+    page.sections.setFocus()
+    field = next(
+        one
+        for one in page.findChildren(QWidget)
+        if one.isVisible()
+        and one.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and right.contains(QRect(one.mapTo(over, QPoint()), one.size()))
+    )
+    field.setFocus(Qt.FocusReason.TabFocusReason)
+    assert not toast.geometry().intersects(QRect(field.mapTo(over, QPoint()), field.size()))
+    assert toast.geometry() != right
