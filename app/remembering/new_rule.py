@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
+from app.parts.fold import Room, fit
 from app.parts.plain import plain_label
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.model.request import Request
 
-WIDTH = 520
+WIDTH, HEIGHT = 520, 560
 MOST_OF_A_KIND = 4
 LONGEST_WORDS = 60
 LONGEST_PREVIEW = 4_000
@@ -132,7 +133,7 @@ class NewRuleDialog(QDialog):
                 text = with_rule("", rule).partition("rules:\n")[2]
             except KnownError as error:
                 text = str(error)
-        self.preview.setPlainText(phrases.visible(text[:LONGEST_PREVIEW]))
+        self.preview.setPlainText("\n".join(map(_shown, text[:LONGEST_PREVIEW].splitlines())))
         self.note.setText(WHICH if rule is None else FIRST)
         self.yes.setEnabled(rule is not None)
 
@@ -152,8 +153,9 @@ class NewRuleDialog(QDialog):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        column = QVBoxLayout(self)
-        column.setContentsMargins(px(20), px(18), px(20), px(16))
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, px(6), 0)
         column.setSpacing(px(8))
         column.addWidget(plain_label("New rule from this request", "title"))
         column.addWidget(plain_label("Requests that are, all together:", "muted"))
@@ -164,13 +166,23 @@ class NewRuleDialog(QDialog):
         column.addWidget(self.deny)
         column.addWidget(self.critical)
         column.addSpacing(px(4))
-        self.preview.setMinimumHeight(px(120))
+        self.preview.setMinimumHeight(px(150))
         column.addWidget(self.preview, 1)
-        column.addWidget(self.note)
         buttons = QHBoxLayout()
         buttons.setSpacing(px(8))
         buttons.addStretch()
         buttons.addWidget(self.no)
         buttons.addWidget(self.yes)
-        column.addLayout(buttons)
-        self.setMinimumWidth(px(WIDTH))
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(px(20), px(16), px(20), px(14))
+        whole.setSpacing(px(10))
+        whole.addWidget(Room(inside), 1)
+        whole.addWidget(self.note)
+        whole.addLayout(buttons)
+        fit(self, px(WIDTH), px(HEIGHT))
+
+
+def _shown(line: str) -> str:
+    """Return a line of the file with what it hides made visible, as far in as it stands there."""
+    text = line.lstrip(" ")
+    return " " * (len(line) - len(text)) + phrases.visible(text)

@@ -41,7 +41,7 @@ def test_it_is_added_as_shown_and_by_its_own_button_alone(desk: Desk, places: Pl
     panel._places = places
     panel.new_rule(REQUEST)
     (dialog,) = panel.window().findChildren(NewRuleDialog)
-    assert dialog.focusWidget() is dialog.no and "action: deny" in dialog.preview.toPlainText()
+    assert dialog.focusWidget() is dialog.no and "\n    action: deny" in dialog.preview.toPlainText()
     boxes = {one.parameter: box for one, box in dialog.boxes}
     for box in boxes.values():
         box.setChecked(False)
