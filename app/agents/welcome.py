@@ -67,7 +67,7 @@ class Welcome(QFrame):
         self.client = QComboBox()
         self.client.setAccessibleName("Program to configure")
         self.client.currentIndexChanged.connect(self._show_snippet)
-        self.file = plain_label(role="muted")
+        self.file = plain_label(role="muted", wrap=True)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setFont(look.mono())
@@ -178,7 +178,7 @@ class Welcome(QFrame):
         last.addStretch()
         last.addWidget(self.close_button)
         self._second = second
-        self._fold_below = px(500)
+        self._fold_below = px(760)
         column = QVBoxLayout(self)
         column.setContentsMargins(px(16), px(14), px(16), px(14))
         column.setSpacing(px(10))

@@ -35,8 +35,8 @@ PAUSE_MS = 150
 LONGEST = 500
 LEAST_TEXT = 300
 """Width of the field, and of what the words of a button may grow, below which the choices stand under it."""
-SLIM = 560
-"""Width below which the buttons stand under the field."""
+LEAST_FIELD = 160
+"""Width of the field below which the buttons stand under it."""
 PERIODS = (("Today", 0), ("Since yesterday", 1), ("Last 7 days", 6), ("Last 30 days", 29), ("Last 365 days", 364))
 """Periods to choose from, and on which day before today each begins."""
 _MINUTE = 60.0
@@ -244,7 +244,7 @@ class Filters(QWidget):
         super().resizeEvent(event)
         self._choices.fit(self.width())
         self._buttons.fit(self.width())
-        self._search.fold(self.width() < self._look.px(SLIM))
+        self._search.fold(self.width() < self._buttons.length + self._look.px(LEAST_FIELD))
         self._further_choices.fit(self.width())
         beside = self._buttons.length + self._choices.length
         self._parts.fold(self.width() < beside + self._look.px(LEAST_TEXT))
