@@ -112,6 +112,8 @@ NOT_SPARED = [
     loop("if child.name in KEEP: continue", "shutil.rmtree(child)", before="def print(x): KEEP.clear()"),
     loop("if child.name in KEEP: continue", "shutil.rmtree(child)", over="BASE.rglob('*')"),
     loop("if child.name in KEEP: continue", "shutil.rmtree(child)", over="BASE.glob('..')"),
+    loop("if child.name in KEEP: continue", "os.removedirs(child)"),
+    loop("if child.name in KEEP: continue", "shutil.rmtree(child.parent)"),
     # ages
     loop("if time.time() - child.stat().st_mtime < 7 * 86400: shutil.rmtree(child)"),
     loop("if child.stat().st_mtime - time.time() > 7 * 86400: shutil.rmtree(child)"),

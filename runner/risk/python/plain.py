@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MODULES: dict[str, frozenset[str]] = {
-    "os": words(
-        "path environ getenv listdir scandir remove unlink rmdir removedirs stat lstat getcwd sep fspath makedirs mkdir"
-    ),
+    "os": words("path environ getenv listdir scandir remove unlink rmdir stat lstat getcwd sep fspath makedirs mkdir"),
     "os.path": words(
         "join exists isdir isfile islink basename dirname getmtime getctime getsize expanduser expandvars abspath "
         "normpath splitext sep"
