@@ -159,6 +159,8 @@ def test_both_at_once_and_for_files() -> None:
         "if time.time() - child.stat().st_mtime > 90 * 60: child.unlink()",
     )
     assert python(both) == "Deletes every file older than 90 minutes in “build”, except “dist” and “docs”."
+    empty = loop("if time.time() - child.stat().st_mtime > 3600: child.rmdir()")
+    assert python(empty) == "Deletes what is older than 1 hour in “build”."
     assert python(loop("shutil.rmtree(child)")) == WHOLE
 
 

@@ -29,8 +29,9 @@ def _sparing(act: Act, named: Named) -> Named:
     where = folder or named.words.removeprefix(FINDS)
     found = folder or where != named.words
     if older:
-        one = "folder" if act.get("tree").text == "yes" else "file"
-        what = "what is" if folder or "narrowed" in act.get("path").labels else f"every {one}"
+        tree, file = act.get("tree").text == "yes", act.name.endswith(("remove", "unlink"))
+        every = (tree or file) and not folder and "narrowed" not in act.get("path").labels
+        what = f"every {'folder' if tree else 'file'}" if every else "what is"
         words = (
             f"{what} older than {_age(int(older))} in {where}" if found else f"{where} older than {_age(int(older))}"
         )
