@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
     QFrame,
     QHBoxLayout,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.parts.confirm import ConfirmDialog
 from app.parts.copying import CopyButton
 from app.parts.fold import FoldingRow
 from app.parts.order import tab_in_reading_order
@@ -51,6 +52,8 @@ class Welcome(QFrame):
         self._cases = cases
         self._snippets: tuple[Snippet, ...] = ()
         self._name = ""
+        self._copied = False
+        """Whether the token is somewhere else too: on the clipboard once, or in the program that has connected."""
         self.setProperty("card", True)
         self._title = plain_label(role="title")
         self.connected = plain_label(role="muted", wrap=True)
@@ -64,7 +67,7 @@ class Welcome(QFrame):
         self.client = QComboBox()
         self.client.setAccessibleName("Program to configure")
         self.client.currentIndexChanged.connect(self._show_snippet)
-        self.file = plain_label(role="muted")
+        self.file = plain_label(role="muted", wrap=True)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setFont(look.mono())
@@ -76,15 +79,12 @@ class Welcome(QFrame):
         self.try_it.setToolTip("Asks you to run one harmless line in the name of this agent")
         self.try_it.setAutoDefault(False)
         self.try_it.clicked.connect(self._test)
-        self.copied = QCheckBox("I have copied it")
         self.close_button = QPushButton("Done")
         self.close_button.setProperty("kind", "primary")
         self.close_button.setAutoDefault(False)
-        self.copied.toggled.connect(self.close_button.setEnabled)
-        for button in (self.copy_token, self.copy_text):
-            button.clicked.connect(lambda: self.copied.setChecked(True))
+        QGuiApplication.clipboard().dataChanged.connect(self._look_at_copy)
         cases.agents_known.connect(self._show_connected)
-        self.close_button.clicked.connect(self._finish)
+        self.close_button.clicked.connect(self._close)
         self._lay_out(look, once)
         tab_in_reading_order(self)
 
@@ -101,8 +101,7 @@ class Welcome(QFrame):
         self.client.clear()
         self.client.addItems([snippet.client for snippet in self._snippets])
         self.client.blockSignals(False)
-        self.copied.setChecked(False)
-        self.close_button.setEnabled(False)
+        self._copied = False
         self._show_snippet()
         self._show_connected()
         self.copy_token.setFocus()
@@ -112,6 +111,7 @@ class Welcome(QFrame):
         """Show whether the new agent has called."""
         known = next((one for one in self._cases.agents or () if one.name == self._name), None)
         if known is not None and known.last_seen:
+            self._copied = True
             say(self.connected, f"{self._name} has connected.", "ok")
         else:
             say(self.connected, WAITS, "muted")
@@ -129,6 +129,28 @@ class Welcome(QFrame):
         self.test.emit(self._name)
 
     @Slot()
+    def _look_at_copy(self) -> None:
+        """Note that the token was copied, in whatever way; what is put there while another window is active is not."""
+        token = self.token.text()
+        if token and self.isActiveWindow() and token in QGuiApplication.clipboard().text():
+            self._copied = True
+
+    @Slot()
+    def _close(self) -> None:
+        """Close, after a question where the token would be lost."""
+        if self._copied:
+            self._finish()
+            return
+        what = (
+            f"The token has not been copied, and Assent cannot show it again. Without it {self._name} cannot connect: "
+            "you would revoke it and add it again."
+        )
+        ConfirmDialog(self.window(), "Close without the token?", what, "Close", self._finish_if).open()
+
+    def _finish_if(self, yes: bool) -> None:
+        if yes:
+            self._finish()
+
     def _finish(self) -> None:
         """Close and leave nothing of the token in the window."""
         self._snippets = ()
@@ -154,10 +176,9 @@ class Welcome(QFrame):
         second.addWidget(self.copy_text)
         last.addWidget(self.try_it)
         last.addStretch()
-        last.addWidget(self.copied)
         last.addWidget(self.close_button)
         self._second = second
-        self._fold_below = px(500)
+        self._fold_below = px(760)
         column = QVBoxLayout(self)
         column.setContentsMargins(px(16), px(14), px(16), px(14))
         column.setSpacing(px(10))

@@ -35,6 +35,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("Page Down, End", "through the code"),
             ("Ctrl+F", "search the code"),
             ("Ctrl+ + - 0", "size of the code"),
+            ("Alt+Z", "long lines: wrap them, or not"),
             ("Ctrl+C", "copy the selection or the line"),
         ),
     ),

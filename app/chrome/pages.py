@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.page_tasks import PageTasks
+from app.parts.column import Centred
 from app.parts.fold import Pages
 
 if TYPE_CHECKING:
@@ -20,11 +21,12 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from app.today.beside import TodayLanes
     from runner.identity.signer import Vouching
+    from runner.model.request import Request
     from runner.model.submission import Submission
     from runner.system.places import Places
 
 READ = frozenset({"Agents", "Rules", "Settings", "Doctor", "Help"})
-"""Pages on which words at the left belong to what stands at the right: on a very wide window they stay together."""
+"""Pages on which words at the left belong to what stands at the right: they stay together, in the middle."""
 WIDEST = 1280
 FIRST_STEPS = "First steps"
 """The page that has no button on the rail."""
@@ -80,7 +82,7 @@ class PageShelf(QObject):
     def add(self, name: str, page: QWidget) -> None:
         """Put `page` in the place of `name`."""
         if name in READ:
-            page.setMaximumWidth(self._look.px(WIDEST))
+            Centred(page, self._look.px(WIDEST))
         self._pages[name] = page
         self.stack.addWidget(page)
 
@@ -110,6 +112,12 @@ class PageShelf(QObject):
         """Show on the page of rules what would happen to a past request now."""
         self.show("Rules")
         self.page("Rules").try_request(request_id, words)  # type: ignore[attr-defined]
+
+    @Slot(object)
+    def make_rule(self, request: Request) -> None:
+        """Let the person make a rule from a past request, on the page of rules."""
+        self.show("Rules")
+        self.page("Rules").new_rule(request)  # type: ignore[attr-defined]
 
     @Slot()
     def refresh(self) -> None:
@@ -195,6 +203,7 @@ class PageShelf(QObject):
         vouching = partial(_vouching, self._places, self._bridge)
         panel = HistoryPanel(self._cases, self._look, self._places, self.stack, vouching=vouching)
         panel.detail.try_wanted.connect(self.try_request)
+        panel.actions_of_list.rule_wanted.connect(self.make_rule)
         remover = ContentRemover(panel, self._bridge, self._look)
         panel.removal.old_wanted.connect(remover.ask_old)
         panel.removal.one_wanted.connect(remover.ask_one)

@@ -41,6 +41,8 @@ class ListActions(QObject):
 
     only_agent = Signal(str)
     """Requests of this agent alone are wanted."""
+    rule_wanted = Signal(object)
+    """A rule from this `Request` is wanted."""
     ask_again = Signal(object)
     """A `Submission` that the person wants to make."""
     said = Signal(str)
@@ -84,6 +86,8 @@ class ListActions(QObject):
             self.menu.addAction("Copy as a new request (JSON)", self.copy_request)
         if len(rows) == 1 and rows[0].tool is Tool.CODE_EXECUTE:
             self.menu.addAction("Ask again", self.repeat)
+        if len(rows) == 1:
+            self.menu.addAction(f"New rule from this request{ELLIPSIS}", self.make_rule)
         if agents := {row.agent for row in rows}:
             self.menu.addSeparator()
             for agent in sorted(agents)[:5]:
@@ -114,6 +118,11 @@ class ListActions(QObject):
     def repeat(self) -> None:
         """Ask for the same again, in the person's own name; it waits in the queue like any other request."""
         self._read(lambda records: self._repeat(records[0]))
+
+    @Slot()
+    def make_rule(self) -> None:
+        """Ask for a rule that is made from the selected request."""
+        self._read(lambda records: self.rule_wanted.emit(records[0].request))
 
     def _repeat(self, record: CaseRecord) -> None:
         wanted = submission(record)

@@ -33,10 +33,10 @@ E = TypeVar("E", bound=Enum)
 PAUSE_MS = 150
 """Rest after a key before the search begins."""
 LONGEST = 500
-NARROW = 1200
-"""Width below which the choices stand under the field."""
-SLIM = 560
-"""Width below which the buttons stand under the field."""
+LEAST_TEXT = 300
+"""Width of the field, and of what the words of a button may grow, below which the choices stand under it."""
+LEAST_FIELD = 160
+"""Width of the field below which the buttons stand under it."""
 PERIODS = (("Today", 0), ("Since yesterday", 1), ("Last 7 days", 6), ("Last 30 days", 29), ("Last 365 days", 364))
 """Periods to choose from, and on which day before today each begins."""
 _MINUTE = 60.0
@@ -244,9 +244,10 @@ class Filters(QWidget):
         super().resizeEvent(event)
         self._choices.fit(self.width())
         self._buttons.fit(self.width())
-        self._search.fold(self.width() < self._look.px(SLIM))
+        self._search.fold(self.width() < self._buttons.length + self._look.px(LEAST_FIELD))
         self._further_choices.fit(self.width())
-        self._parts.fold(self.width() < self._look.px(NARROW))
+        beside = self._buttons.length + self._choices.length
+        self._parts.fold(self.width() < beside + self._look.px(LEAST_TEXT))
 
 
 def _member(kind: type[E], choice: QComboBox) -> E | None:

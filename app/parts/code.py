@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class CodeView(CodeCanvas):
     """Read-only. Arrows, Page Up, Page Down, Home and End move by lines; n and p go from finding to finding.
 
-    Lines longer than the view go on in the next row. Characters that show nothing, or that change the order of
-    others, are shown as boxed escapes. Copying gives the source as it is.
+    Lines longer than the view continue in the next row; Alt+Z lets them go beyond the edge. Characters that show
+    nothing, or that change the order of others, are shown as boxed escapes. Copying gives the source as it is.
     """
 
     finding_activated = Signal(object)
@@ -101,6 +101,9 @@ class CodeView(CodeCanvas):
             self.select_all()
         elif key in moves and not others & ~Qt.KeyboardModifier.ControlModifier:
             self._move(moves[Qt.Key(key)], shift)
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and not others and not self.wrapped:
+            bar = self.horizontalScrollBar()
+            bar.setValue(bar.value() + (bar.singleStep() if key == Qt.Key.Key_Right else -bar.singleStep()))
         elif key in (Qt.Key.Key_N, Qt.Key.Key_P) and not others:
             self.next_finding(1 if key == Qt.Key.Key_N and not shift else -1)
         else:
@@ -178,7 +181,7 @@ class CodeView(CodeCanvas):
         x, width = at.x() - self._painting.left(line, nth), self._painting.width(line, nth)
         column = self._listing.shown(line).column(start + glyphs.place(x, width))
         beside = any(
-            at.x() > grid.left + grid.width - grid.remark_metrics.horizontalAdvance(text)
+            at.x() > grid.left - self._painting.offset + grid.width - grid.remark_metrics.horizontalAdvance(text)
             for _, text in self._layout.beside(line)
         )
         return line, column, at.x() < grid.gutter or beside

@@ -11,7 +11,7 @@ from app.parts.amounts import counted
 from app.parts.code_grid import CodeGrid
 from app.parts.code_painting import CodeMarks, CodePainting
 from app.parts.lexing import Lexing
-from app.parts.listing import CodeLayout, CodeListing, remark
+from app.parts.listing import LONGEST_ROW, CodeLayout, CodeListing, remark
 from app.parts.roles import Role
 from app.parts.ruler import Ruler
 from app.parts.selection import TextPosition, TextSelection
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
     from app.look.look import Look
     from runner.model.assessment import Finding
+
+
+SIDEWAYS = 8
+"""Cells by which a key moves code that goes beyond the edge."""
 
 
 class CodeCanvas(TextArea):
@@ -52,6 +56,7 @@ class CodeCanvas(TextArea):
         self._further.setSingleShot(True)
         self._further.timeout.connect(self._lay_further)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.horizontalScrollBar().valueChanged.connect(self._move_sideways)
         look.changed.connect(self._restyle)
         look.zoomed.connect(self._measure)
 
@@ -60,6 +65,7 @@ class CodeCanvas(TextArea):
         self._listing = CodeListing(code, language, findings)
         self._selection.put(TextPosition(0, 0))
         self._seen = False
+        self._painting.wrapped = True
         self._lay_out()
         self._wanted = None
         self.verticalScrollBar().setValue(0)
@@ -88,6 +94,22 @@ class CodeCanvas(TextArea):
         self._put_caret(TextPosition(min(max(0, line - 1), self.line_count - 1), 0))
         self._go_to(self._selection.caret.line, self._rows_visible() // 2)
 
+    @property
+    def wrapped(self) -> bool:
+        """Whether long lines continue in the next row; so it is for every new code."""
+        return self._painting.wrapped
+
+    def wrap(self, wrapped: bool) -> None:
+        """Let long lines continue in the next row, or beyond the edge; the same line stays at the top.
+
+        Reaching the end counts as having seen the code only where no line goes beyond the edge.
+        """
+        if wrapped != self._painting.wrapped:
+            top = self._layout.rows.at(min(self.verticalScrollBar().value(), self._layout.rows.total - 1))[0]
+            self._painting.wrapped = wrapped
+            self._lay_out()
+            self._go_to(*(self._wanted or (top, 0)))
+
     def point_at(self, line: int) -> None:
         """Mark `line`, counted from 1, as the one to look at first; 0 for none."""
         self._painting.pointed = line - 1
@@ -96,7 +118,8 @@ class CodeCanvas(TextArea):
     def _lay_out(self) -> None:
         grid = self._grid
         grid.fit(self.line_count, self.viewport().width())
-        self._layout = CodeLayout(self._listing, grid.columns, grid.beside, grid.remark_metrics.horizontalAdvance)
+        columns = grid.columns if self.wrapped else LONGEST_ROW
+        self._layout = CodeLayout(self._listing, columns, grid.beside, grid.remark_metrics.horizontalAdvance)
         self._painting.begin(self._listing, self._layout)
         self._range()
         self.viewport().update()
@@ -127,9 +150,25 @@ class CodeCanvas(TextArea):
         visible = self._rows_visible()
         self.verticalScrollBar().setRange(0, max(0, self._layout.rows.total - visible))
         self.verticalScrollBar().setPageStep(visible)
+        beyond = 0 if self.wrapped else max(0, round(self._layout.widest * self._grid.cell - self._grid.width))
+        policy = Qt.ScrollBarPolicy
+        self.setHorizontalScrollBarPolicy(policy.ScrollBarAlwaysOn if beyond else policy.ScrollBarAlwaysOff)
+        self.horizontalScrollBar().setRange(0, beyond)
+        self.horizontalScrollBar().setPageStep(round(self._grid.width))
+        self.horizontalScrollBar().setSingleStep(round(SIDEWAYS * self._grid.cell))
         whole = max(self._layout.rows.total, visible) - 1 or 1
         rows = self._layout.rows
         self._ruler.set_marks({min(1.0, rows.row(line) / whole): level for line, level in self._listing.flags()})
+
+    @property
+    def _is_cut(self) -> bool:
+        """Whether a line may go beyond the edge."""
+        return not self.wrapped and self._layout.widest > self._grid.columns
+
+    @Slot(int)
+    def _move_sideways(self, offset: int) -> None:
+        self._painting.offset = offset
+        self.viewport().update()
 
     def _rows_visible(self) -> int:
         return max(1, self.viewport().height() // self._grid.row_height)
@@ -161,7 +200,8 @@ class CodeCanvas(TextArea):
             # A painter that is left active takes the window with it.
             painter.end()
         rows_left = self._layout.rows.total - first
-        if not self._seen and self._layout.complete and rows_left * self._grid.row_height <= self.visible_height():
+        at_end = self._layout.complete and rows_left * self._grid.row_height <= self.visible_height()
+        if not self._seen and at_end and not self._is_cut:
             self._seen = True
             # Said later: whoever listens may change widgets, which is not allowed while painting.
             QTimer.singleShot(0, self, lambda: self.seen_to_end.emit(True) if self._seen else None)

@@ -41,6 +41,10 @@ class CodePainting:
         self._formats: dict[str, QTextCharFormat] = {}
         self.pointed = -1
         """The line to look at first, from 0; -1 for none."""
+        self.wrapped = True
+        """Whether long lines continue in the next row."""
+        self.offset = 0
+        """Pixels by which the code is moved to the left, where they do not."""
         self._find: Find | None = None
         self._found: dict[int, list[tuple[int, int]]] = {}
         self._listing: CodeListing
@@ -105,6 +109,8 @@ class CodePainting:
             return
         current = focused and line == self._selection.caret.line
         self._draw_number(painter, line, nth, top, current, level is not None)
+        if self.offset:
+            painter.setClipRect(QRectF(grid.gutter, top, width, grid.row_height))
         glyphs = self.glyphs(row, line, pieces[nth])
         self._draw_matches(painter, glyphs, line, nth, top)
         self._draw_selection(painter, glyphs, line, nth, top)
@@ -113,8 +119,9 @@ class CodePainting:
         for beside_level, text in self._layout.beside(line):
             painter.setFont(grid.small)
             painter.setPen(QColor(tokens.ink(beside_level)))
-            place = QRectF(grid.left, top, grid.width, grid.row_height)
+            place = QRectF(grid.left - self.offset, top, grid.width, grid.row_height)
             painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.setClipping(False)
 
     def _draw_number(self, painter: QPainter, line: int, nth: int, top: float, current: bool, flagged: bool) -> None:
         tokens, grid = self._look.tokens, self._grid
@@ -182,10 +189,12 @@ class CodePainting:
 
     def left(self, line: int, nth: int) -> float:
         """Return where row `nth` of the code of `line` begins, in pixels."""
-        return self._grid.left + (self._layout.hang(line) * self._grid.cell if nth else 0.0)
+        return self._grid.left - self.offset + (self._layout.hang(line) * self._grid.cell if nth else 0.0)
 
     def width(self, line: int, nth: int) -> float:
         """Return how many pixels row `nth` of the code of `line` has."""
+        if not self.wrapped:
+            return max(1, self._layout.cells(line, self._layout.pieces(line)[nth])) * self._grid.cell
         return self._grid.width - (self.left(line, nth) - self._grid.left)
 
     def glyphs(self, row: int, line: int, piece: tuple[int, int]) -> Glyphs:

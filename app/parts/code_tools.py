@@ -34,7 +34,10 @@ LONGEST_WORD = 60
 
 
 class CodeTools(QObject):
-    """Ctrl+F searches, Ctrl with plus, minus and 0 changes the size, the menu copies. Nothing here changes the code."""
+    """Ctrl+F searches, Ctrl with plus, minus and 0 changes the size, Alt+Z wraps or not, the menu copies.
+
+    Nothing here changes the code.
+    """
 
     def __init__(self, view: CodeCanvas, look: Look, painting: CodePainting, next_finding: Callable[[], None]) -> None:
         """`next_finding` goes to the next line with findings."""
@@ -65,6 +68,8 @@ class CodeTools(QObject):
             self.open_search()
         elif event.modifiers() & Qt.KeyboardModifier.ControlModifier and event.key() in SIZES:
             self._look.zoom(SIZES[Qt.Key(event.key())])
+        elif event.modifiers() == Qt.KeyboardModifier.AltModifier and event.key() == Qt.Key.Key_Z:
+            self._view.wrap(not self._view.wrapped)
         else:
             return False
         return True
@@ -140,6 +145,9 @@ class CodeTools(QObject):
             menu.addAction(words.replace("&", "&&"), partial(QGuiApplication.clipboard().setText, text))
         menu.addSeparator()
         menu.addAction("Search\N{HORIZONTAL ELLIPSIS}\tCtrl+F", self.open_search)
+        wrap = menu.addAction("Wrap long lines\tAlt+Z", partial(self._view.wrap, not self._view.wrapped))
+        wrap.setCheckable(True)
+        wrap.setChecked(self._view.wrapped)
         if self._listing.flagged:
             menu.addAction("Next finding\tN", self._next_finding)
         menu.popup(at)

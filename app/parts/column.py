@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 
@@ -25,3 +25,20 @@ class ScrollColumn(QScrollArea):
         whole.addLayout(self.column)
         whole.addStretch(1)
         self.setWidget(inside)
+
+
+class Centred(QObject):
+    """Keeps what is on a page within a width, in the middle of a window that is wider."""
+
+    def __init__(self, page: QWidget, widest: int) -> None:
+        super().__init__(page)
+        self._page = page
+        self._widest = widest
+        page.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize and (layout := self._page.layout()) is not None:
+            side, margins = max(0, self._page.width() - self._widest) // 2, layout.contentsMargins()
+            if margins.left() != side:
+                layout.setContentsMargins(side, margins.top(), side, margins.bottom())
+        return super().eventFilter(watched, event)

@@ -36,6 +36,11 @@ class Flow(QLayout):
             self.invalidate()
         return broken
 
+    @property
+    def length(self) -> int:
+        """Return the width of all of them in one row."""
+        return self._length(self._shown())
+
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
 

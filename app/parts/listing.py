@@ -134,6 +134,8 @@ class CodeLayout:
         """`columns`: cells in a row. `room(n)`: what is left of it beside `n` cells, in the unit of `measure(text)`."""
         self._listing = listing
         self._columns = max(1, min(columns, LONGEST_ROW))
+        self.widest = 0
+        """Cells of the longest row so far, where lines do not wrap."""
         self._room = room
         self._measure = measure
         self._pieces: dict[int, list[tuple[int, int]]] = {}
@@ -165,12 +167,20 @@ class CodeLayout:
                 if not self._fits(line):
                     self._below[line] = self._wrapped(line)
                     more += len(self._below[line])
+            if self._columns == LONGEST_ROW:
+                cost += 0 if plain(text) else MEASURED * min(len(text), LONGEST_SHOWN)
+                self.widest = max(self.widest, *(self.cells(line, piece) for piece in self.pieces(line)))
             self.rows.add(more)
             self.laid += 1
 
     def pieces(self, line: int) -> list[tuple[int, int]]:
         """Return (start, end) in the shown text of `line` for each of its rows of code."""
         return self._pieces.get(line) or [(0, len(self._listing.shown(line).text))]
+
+    def cells(self, line: int, piece: tuple[int, int]) -> int:
+        """Return how many cells a row of `line` takes."""
+        text = self._listing.shown(line).text[slice(*piece)]
+        return len(text) if plain(text) else cells(text)
 
     def beside(self, line: int) -> list[tuple[Level, str]]:
         """Return the remarks at the right of the only row of `line`."""

@@ -49,6 +49,9 @@ class RequestContent(QWidget):
         self._fits = False
         self._laid_out = False
         self._grid = CodeGrid(look)
+        self._ready: CodeView | None = CodeView(look, self)
+        """For the first part."""
+        self._ready.hide()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(look.px(4))
@@ -107,7 +110,7 @@ class RequestContent(QWidget):
         request = card.request
         if part.name != CODE or len(request.parts) > 1 or rehearsed(card):
             self._column.addWidget(plain_label(part.name, "heading"))
-        view = CodeView(self._look, self)
+        view, self._ready = self._ready or CodeView(self._look, self), None
         is_code = part.name == CODE
         language = request.language.value if is_code and request.language else ""
         findings = card.assessment.findings if card.assessment and is_code else ()
@@ -119,6 +122,7 @@ class RequestContent(QWidget):
         view.seen_to_end.connect(self._seen)
         self._parts.append((part, view, CodeListing(part.text, language, findings)))
         self._column.addWidget(view)
+        view.show()
 
     def _add_excerpt(self, card: Card) -> None:
         first, text = words.excerpt(card)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.attention import attention
@@ -45,6 +45,8 @@ CONCERNS = (
     *CHANGES,
 )
 BETWEEN = 10
+BUILD_MS = 100
+"""After a card was taken, before the next one is built."""
 
 
 class PromptStack(QWidget):
@@ -70,6 +72,13 @@ class PromptStack(QWidget):
         """From the bottom up."""
         self._most = MOST
         self._wanted: Callable[[Card], bool] = lambda card: True
+        self._ready: PromptCard | None = None
+        """A card that is built and has never shown anything, for the next request: building one takes time."""
+        self._build = QTimer(self)
+        self._build.setSingleShot(True)
+        self._build.setInterval(BUILD_MS)
+        self._build.timeout.connect(self._get_ready)
+        self._build.start()
         self._live = False
         self.rest = Resting(self, active, self._buttons)
         self.rest.watch(self)
@@ -161,8 +170,17 @@ class PromptStack(QWidget):
                 one.follow()
                 one.take_troubles(self._cases.troubles)
 
+    @Slot()
+    def _get_ready(self) -> None:
+        if self._ready is None:
+            self._ready = PromptCard(self._look, self._bridge, self.rest, self)
+            self._ready.hide()
+            for widget in (self._ready, *self._ready.findChildren(QWidget)):
+                widget.ensurePolished()
+
     def _add(self, card: Card) -> None:
-        one = PromptCard(self._look, self._bridge, self.rest, self)
+        one, self._ready = self._ready or PromptCard(self._look, self._bridge, self.rest, self), None
+        self._build.start()
         self._shown.append(one)
         # Above the others, below the line that counts the rest.
         self._column.insertWidget(2, one)

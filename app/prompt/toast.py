@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.plain import plain_label
 from app.prompt.stack import PromptStack
+from app.review.giving_way import AFTER_PROMPT_MS
 from runner.model.events import QuestionAsked
 
 if TYPE_CHECKING:
@@ -61,6 +62,14 @@ class Toast(QFrame):
         column.setSpacing(px(4))
         column.addLayout(head)
         column.addWidget(self.stack)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(AFTER_PROMPT_MS)
+        self._soon.timeout.connect(self.refresh)
+        self._at_left = False
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._give_way_to)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(0)
@@ -74,6 +83,7 @@ class Toast(QFrame):
         """Come, or go, as pages and requests do."""
         wanted = self._elsewhere() and self._cases.count_waiting() > 0 and not self._hidden
         if wanted and not self.isVisible():
+            self._at_left = False
             self.stack.live(True)
             if not self._place_somehow():
                 self.stack.live(False)
@@ -89,7 +99,10 @@ class Toast(QFrame):
     def _take(self, events: tuple[Event, ...]) -> None:
         if any(isinstance(event, QuestionAsked) for event in events):
             self._hidden = False
-        self.refresh()
+        if self.isVisible() or self._over.isActiveWindow():
+            self.refresh()
+        else:
+            self._soon.start()
 
     @Slot()
     def _put_away(self) -> None:
@@ -110,6 +123,17 @@ class Toast(QFrame):
             self.hide()
             self.stack.live(False)
 
+    @Slot(QWidget, QWidget)
+    def _give_way_to(self, _before: QWidget | None, now: QWidget | None) -> None:
+        """Go to the other corner where it lies over what has the focus now, and would not there."""
+        if now is None or not self.isVisible() or self.isAncestorOf(now) or not self._over.isAncestorOf(now):
+            return
+        focused, mine = QRect(now.mapTo(self._over, QPoint()), now.size()), self.geometry()
+        other = QRect(self._over.width() - mine.right() - 1, mine.y(), mine.width(), mine.height())
+        if mine.intersects(focused) and not other.intersects(focused):
+            self._at_left = not self._at_left
+            self._place()
+
     def _place_somehow(self) -> bool:
         """Take the place with all of the card, else with its main lines; return False without room for either.
 
@@ -123,7 +147,7 @@ class Toast(QFrame):
         return self._place()
 
     def _place(self) -> bool:
-        """Lie in the lower right corner, as high as the card; return False where the window is too small for it."""
+        """Lie in a lower corner, as high as the card; return False where the window is too small for it."""
         layout = self.layout()
         assert layout is not None
         edge = self._look.px(EDGE)
@@ -132,7 +156,8 @@ class Toast(QFrame):
         layout.activate()
         # In total: with its own frame, which leaves less width for what is inside.
         height = max(layout.totalMinimumHeightForWidth(width), layout.totalHeightForWidth(width))
-        self.setGeometry(self._over.width() - edge - width, self._over.height() - edge - height, width, height)
+        left = edge if self._at_left else self._over.width() - edge - width
+        self.setGeometry(left, self._over.height() - edge - height, width, height)
         return height <= self._over.height() - 2 * edge
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -13,7 +13,7 @@ from app.prompt.stack import MOST, PromptStack
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtGui import QHideEvent, QScreen, QShowEvent
+    from PySide6.QtGui import QHideEvent, QShowEvent
 
     from app.bridge import EngineLink
     from app.cards import Cards
@@ -99,19 +99,17 @@ class PromptWindow(QWidget):
 
     # ---- where it is ----
 
-    def _screen(self) -> QScreen:
-        return QGuiApplication.screenAt(QCursor.pos()) or QGuiApplication.primaryScreen()
-
     def _room(self) -> QRect:
         return self.screen().availableGeometry()
 
     def _choose_corner(self) -> None:
         """Take the lower right corner of the screen with the pointer, or the upper one where the pointer is below."""
-        screen = self._screen()
+        pointer = QCursor.pos()  # asked for once: each time is a trip to the X server
+        screen = QGuiApplication.screenAt(pointer) or QGuiApplication.primaryScreen()
         if self.screen() is not screen:
             self.setScreen(screen)
         room = screen.availableGeometry()
-        self._at_top = QCursor.pos().y() > room.center().y() and QCursor.pos().x() > room.center().x()
+        self._at_top = pointer.y() > room.center().y() and pointer.x() > room.center().x()
 
     @Slot()
     def _fit_later(self) -> None:

@@ -18,17 +18,22 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
+from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
 from app.remembering.words import SUBJECTS
 from runner.policy.grants import Choice, Subject, longest_for, most_uses, subjects
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from app.look.look import Look
     from runner.model.assessment import Level
 
 HOUR = 3600.0
 DAY = 24 * HOUR
 USUAL_USES = 10
+NARROW = 500
+"""Width below which what bounds a grant stands below each other, so that no words are cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +131,23 @@ class Choosing(QWidget):
         row.addWidget(note, 1)
         return row
 
-    def _bounds(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(self._look.px(8))
-        row.addWidget(self.who, 1)
-        row.addWidget(self.end, 1)
-        row.addWidget(plain_label("At most"))
-        row.addWidget(self.uses)
-        row.addWidget(plain_label("uses"))
-        return row
+    def _bounds(self) -> FoldingRow:
+        uses = QHBoxLayout()
+        self._row = FoldingRow()
+        for row in (uses, self._row):
+            row.setSpacing(self._look.px(8))
+        uses.addWidget(plain_label("At most"))
+        uses.addWidget(self.uses)
+        uses.addWidget(plain_label("uses"))
+        uses.addStretch()
+        self._row.addWidget(self.who, 1)
+        self._row.addWidget(self.end, 1)
+        self._row.addLayout(uses)
+        return self._row
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._row.fold(self.width() < self._look.px(NARROW))
 
 
 def _combo(name: str, words: list[str]) -> QComboBox:

@@ -11,15 +11,18 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from app import phrases
+from app.errands import Errands
 from app.page_tasks import PageTasks
 from app.parts.column import ScrollColumn
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.remembering.dialog import About
+from app.remembering.new_rule import NewRuleDialog
 from app.remembering.rows import RuleRow, grant_row, rule_row, suggestion_row
 from app.remembering.trial import Trial
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, GatewayOpened, GrantsChanged, RequestDecided, TroubleCleared
+from runner.policy.newrule import add_rule
 from runner.policy.rulefile import FILE
 
 if TYPE_CHECKING:
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.approval.hindsight import Past, Suggestion
     from runner.model.events import Event
+    from runner.model.request import Request
+    from runner.policy.newrule import NewRule
     from runner.system.places import Places
 
 REFRESH_MS = 15_000
@@ -74,6 +79,7 @@ class RulesPanel(QWidget):
         self._look = look
         self._places = places
         self._tasks = PageTasks("rules", self)
+        self._errands = Errands("rules", self)
         self._asked = 0
         """How often suggestions were asked for: only the newest answer is shown."""
         self._listed: object = None
@@ -161,6 +167,20 @@ class RulesPanel(QWidget):
 
     def _revoke(self, name: str) -> None:
         self._tasks.attempt("revoke", self._bridge.memory.revoke_grant(name), self.failed.emit)
+
+    def new_rule(self, request: Request) -> None:
+        """Let the person make a rule from a past request."""
+        self.tabs.setCurrentIndex(0)
+        NewRuleDialog(self.window(), self._look, request, self._add_rule).open()
+
+    def _add_rule(self, rule: NewRule) -> None:
+        self._errands.send(lambda: add_rule(self._places, rule), self._added, self._not_added)
+
+    def _added(self, _nothing: None) -> None:
+        self.look_again()
+
+    def _not_added(self, error: Exception) -> None:
+        self.failed.emit(str(error) if isinstance(error, KnownError) else f"The rule was not added: {error}")
 
     def try_request(self, request_id: str, words: str) -> None:
         """Show what would happen to a past request now."""

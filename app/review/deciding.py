@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 
 from app.page_tasks import PageTasks
 from app.parts.fold import Pages, in_sight, reveal
 from app.queue.panel import QueuePanel
-from app.review.giving_way import GivingWay
+from app.review.giving_way import AFTER_PROMPT_MS, GivingWay
 from app.review.holding import KeyHold
 from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
@@ -67,9 +67,7 @@ class Deciding(QWidget):
         self._listing = False
         """Where there is room for one of them: the queue is shown and not the request."""
         self._occupied = False
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.split)
+        self._lay_out()
         self.queue.chosen.connect(self.show_request)
         self.queue.view.clicked.connect(self._leave_list)
         self.review.page.header.back.clicked.connect(self._show_list)
@@ -92,8 +90,15 @@ class Deciding(QWidget):
         self._replaced = ""
         """The request that came on screen in place of one that was over."""
         self._giving_way = GivingWay(self, self._keeps_others_waiting)
+        self._soon = QTimer(self, singleShot=True, interval=AFTER_PROMPT_MS)
+        self._soon.timeout.connect(self._take_over)
         self._giving_way.due.connect(self._give_way)
         self._bind()
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.split)
 
     def _bind(self) -> None:
         """Give the letters that are printed on the buttons their meaning."""
@@ -235,8 +240,15 @@ class Deciding(QWidget):
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
         """Show the most urgent question in place of nothing, or of a request that the agent withdrew."""
+        if QApplication.activeWindow() is not None:
+            self._take_over(any(isinstance(event, QuestionAsked) for event in events))
+        else:
+            self._soon.start()  # another program is in front: the compact prompt comes on screen first
+
+    @Slot()
+    def _take_over(self, asked: bool = True) -> None:
         card = self.review.card
-        if card is None and any(isinstance(event, QuestionAsked) for event in events):
+        if card is None and asked:
             self._next()
         elif card is not None and _is_withdrawn(card) and self._cases.count_waiting():
             self._replace(WITHDRAWN)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
+AFTER_PROMPT_MS = 80
+"""Before what nobody looks at now takes over a new request: the compact prompt comes on screen first."""
 TOUCHED_SECONDS = 10.0
 """How long after a press, a key or a turn of the wheel somebody still counts as busy with what is on screen."""
 

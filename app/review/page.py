@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.parts.column import Centred
 from app.parts.notice import Notice, Tone
 from app.review.band import VerdictBand
 from app.review.facts import Facts
@@ -78,7 +79,7 @@ class RequestPage(QWidget):
         column.addLayout(above)
         column.addLayout(self._body, 1)
         column.addLayout(foot)
-        self.setMaximumWidth(px(CODE_WIDTH + DETAILS_WIDTH))
+        Centred(self, px(CODE_WIDTH + DETAILS_WIDTH))
 
     @property
     def wide(self) -> bool:

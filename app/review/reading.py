@@ -285,7 +285,9 @@ class ReadingPane(QWidget):
         tab = next((tab for tab in tabs if getattr(self.tabs.tabData(tab), "name", "") == name), CODE)
         if tab != self.tabs.currentIndex():
             self.tabs.setCurrentIndex(tab)
-        elif isinstance(view := self._parts.currentWidget(), QAbstractScrollArea):
+        elif isinstance(view := self._parts.currentWidget(), CodeView) and not view.wrapped:
+            view.wrap(True)  # what lies beyond the edge is not seen by scrolling down
+        elif isinstance(view, QAbstractScrollArea):
             bar = view.verticalScrollBar()
             bar.setValue(bar.value() + max(1, bar.pageStep() - bar.singleStep()))
 

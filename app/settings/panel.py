@@ -32,7 +32,8 @@ from app.settings.consent import Consent
 from app.settings.form import Form
 from app.settings.pin import PinRow
 from app.settings.row import SettingRow
-from app.settings.words import title_of
+from app.settings.section_list import SectionList
+from app.settings.words import problems_of, title_of
 from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
 from runner.settings.loading import Loaded, load, save
@@ -47,9 +48,10 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.system.places import Places
 
-SHOWN_PROBLEMS = 5
 NARROW = 620
 """Width below which the fields stand under the words."""
+BESIDE = 860
+"""Width from which on the list of sections stands beside the form."""
 
 
 class SettingsPanel(QWidget):
@@ -73,6 +75,9 @@ class SettingsPanel(QWidget):
         self._wanted = ""
         self.rows: dict[str, SettingRow] = {}
         self._groups: list[tuple[QFrame, list[SettingRow]]] = []
+        self._scroll = ScrollColumn("Settings")
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.sections = SectionList(look, self._scroll)
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search settings")
         self.search.setAccessibleName("Search settings")
@@ -126,7 +131,7 @@ class SettingsPanel(QWidget):
             self._form.take_over(loaded)
         for row in self.rows.values():
             row.show_state(fill=True)
-        _tell(self.problems, Tone.WARN, _problems(loaded))
+        _tell(self.problems, Tone.WARN, problems_of(loaded))
         _tell(self.remarks, Tone.INFO, "\n".join(loaded.remarks))
         self._filter()
         self._show_state()
@@ -271,6 +276,7 @@ class SettingsPanel(QWidget):
                 row.setVisible(row in matching)
             frame.setVisible(bool(matching))
             found = found or bool(matching)
+        self.sections.follow()
         page: QWidget = self.reading if self._form is None else self._scroll if found else self.nothing
         self._pages.setCurrentWidget(page)
 
@@ -304,6 +310,8 @@ class SettingsPanel(QWidget):
             layout = self._groups[-1][0].layout()
             assert layout is not None
             layout.addWidget(row)
+        self.sections.show_sections((rows[0].declared.group, frame) for frame, rows in self._groups)
+        self._fold()
 
     def _make_group(self, name: str) -> QFrame:
         px = self._look.px
@@ -327,11 +335,13 @@ class SettingsPanel(QWidget):
         foot.addWidget(self.state, 1)
         foot.addWidget(self.revert)
         foot.addWidget(self.save)
-        self._scroll = ScrollColumn("Settings")
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._pages = QStackedWidget()
         for page in (self.reading, self.nothing, self._scroll):
             self._pages.addWidget(page)
+        both = QHBoxLayout()
+        both.setSpacing(px(12))
+        both.addWidget(self.sections)
+        both.addWidget(self._pages, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(px(8))
@@ -339,8 +349,9 @@ class SettingsPanel(QWidget):
         for notice in (self.problems, self.remarks, self.notice):
             notice.hide()
             column.addWidget(notice)
-        column.addWidget(self._pages, 1)
+        column.addLayout(both, 1)
         column.addLayout(foot)
+        self.sections.hide()
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self._filter)
@@ -355,10 +366,15 @@ class SettingsPanel(QWidget):
     def _folded(self) -> bool:
         return self.width() < self._look.px(NARROW)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+    def _fold(self) -> None:
+        """Show the list of sections where there is room for it; else the fields under the words where need be."""
+        self.sections.setVisible(bool(self._groups) and self.width() >= self._look.px(BESIDE))
         for row in self.rows.values():
             row.fold(self._folded)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fold()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -369,15 +385,6 @@ class SettingsPanel(QWidget):
 def _tell(notice: Notice, tone: Tone, text: str) -> None:
     notice.say(tone, text)
     notice.setVisible(bool(text))
-
-
-def _problems(loaded: Loaded) -> str:
-    if not loaded.problems:
-        return ""
-    shown = list(loaded.problems[:SHOWN_PROBLEMS])
-    if more := len(loaded.problems) - len(shown):
-        shown.append(f"And {more} more.")
-    return "\n".join([*shown, "Until this is corrected, every request asks you."])
 
 
 def _listed(names: list[str]) -> str:

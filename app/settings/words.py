@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runner.settings.loading import Loaded
+
 TITLES = {
     "enabled": "Run code",
     "sandbox_type": "Sandbox",
@@ -91,3 +96,16 @@ def title_of(name: str) -> str:
 def choice(value: str) -> str:
     """Return one of several values, in words."""
     return CHOICES.get(value) or value.capitalize()
+
+
+SHOWN_PROBLEMS = 5
+
+
+def problems_of(loaded: Loaded) -> str:
+    """Return what is wrong in the files, a line each; '' for nothing."""
+    if not loaded.problems:
+        return ""
+    shown = list(loaded.problems[:SHOWN_PROBLEMS])
+    if more := len(loaded.problems) - len(shown):
+        shown.append(f"And {more} more.")
+    return "\n".join([*shown, "Until this is corrected, every request asks you."])

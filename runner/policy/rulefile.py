@@ -57,16 +57,28 @@ def read(places: Places, in_settings: Node | None = None) -> Rules:
     except Unreadable as error:
         root, problems = None, [error.what]
     if root is not None:
-        assert isinstance(root.value, Mapping)
-        strangers = [key for key in root.value if key not in ("rules", "schema")]
-        problems += [f"{FILE}, line {root.value[key].line}: {key[:80]} is not known here." for key in strangers]
-        problems += [f"{FILE}, line {line}: {key[:80]} is there twice." for key, line in root.repeated]
-        schema = root.value.get("schema")
-        if schema is not None and schema.value != SCHEMA:
-            problems.append(f"{FILE}, line {schema.line}: this Assent reads schema {SCHEMA}.")
-        _take(root.value.get("rules"), FILE, rules, problems)
+        _take_file(root, rules, problems)
     _take(in_settings, places.settings.name, rules, problems)
     return Rules(tuple(rules), tuple(problems))
+
+
+def of_text(text: str) -> Rules:
+    """Return the rules of a text as it would stand in `rules.yaml`. Raises KnownError for one that cannot be read."""
+    rules: list[Rule] = []
+    problems: list[str] = []
+    _take_file(document.parse(text, FILE), rules, problems)
+    return Rules(tuple(rules), tuple(problems))
+
+
+def _take_file(root: Node, rules: list[Rule], problems: list[str]) -> None:
+    assert isinstance(root.value, Mapping)
+    strangers = [key for key in root.value if key not in ("rules", "schema")]
+    problems += [f"{FILE}, line {root.value[key].line}: {key[:80]} is not known here." for key in strangers]
+    problems += [f"{FILE}, line {line}: {key[:80]} is there twice." for key, line in root.repeated]
+    schema = root.value.get("schema")
+    if schema is not None and schema.value != SCHEMA:
+        problems.append(f"{FILE}, line {schema.line}: this Assent reads schema {SCHEMA}.")
+    _take(root.value.get("rules"), FILE, rules, problems)
 
 
 def _take(node: Node | None, file: str, rules: list[Rule], problems: list[str]) -> None:

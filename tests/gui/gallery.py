@@ -344,6 +344,15 @@ def trust_by(way: ApproveBy) -> Callable[[Scene], None]:
     return show
 
 
+def rules_new(scene: Scene) -> None:
+    scene.window.show_page("Rules")
+    panel: Any = scene.window.page("Rules")
+    panel.new_rule(
+        replace(feed.request("import requests\n", "codex"), domains=("cdn.example",), packages=("requests",))
+    )
+    settle(0.2)
+
+
 def settings_pin(scene: Scene, known: bool = True) -> Any:
     setting_of("approve_by")(scene)
     panel: Any = scene.window.page("Settings")
@@ -598,6 +607,7 @@ MORE: dict[str, Callable[[Scene], object]] = {
     "remember-pin": remember_pin,
     "mode-trust-pin": trust_by(ApproveBy.PIN),
     "mode-trust-word": trust_by(ApproveBy.WORD),
+    "rules-new": rules_new,
     "settings-pin": settings_pin,
     "settings-pin-none": settings_no_pin,
     "settings-pin-change": pin_dialog,

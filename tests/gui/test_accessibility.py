@@ -290,6 +290,7 @@ def pressed(key: Qt.Key) -> list[QWidget]:
         QTest.keyClick(focus, key, Qt.KeyboardModifier.NoModifier)
         now = QApplication.focusWidget()
         assert now is not None
+        assert in_sight(now.viewport() if isinstance(now, QAbstractScrollArea) else now), now
         if now is first:
             return found
         if now is not found[-1]:

@@ -144,9 +144,28 @@ def test_the_page_of_a_new_agent_says_whether_it_has_connected(desk: Desk) -> No
     assert "Waiting for its first call" in panel.welcome.connected.text()
     know(desk, replace(CODEX, last_seen=time.time()))
     assert panel.welcome.connected.text() == "codex has connected."
-    assert not panel.welcome.close_button.isEnabled()
-    panel.welcome.copy_token.click()
-    assert panel.welcome.close_button.isEnabled()
+    panel.welcome.close_button.click()
+    assert not panel.welcome.isVisible() and not panel.welcome.token.text()
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_new_agent_is_closed_without_a_ritual_and_its_token_is_not_lost_unasked(desk: Desk, copied: bool) -> None:
+    desk.window.show_page("Agents")
+    panel: Any = desk.window.page("Agents")
+    panel._show_token("codex", "as_1")
+    if copied:
+        panel.welcome.token.selectAll()
+        panel.welcome.token.copy()
+    panel.welcome.close_button.click()
+    asked = [one for one in desk.window.window().findChildren(ConfirmDialog) if one.isVisible()]
+    assert bool(asked) is not copied
+    assert bool(panel.welcome.token.text()) is not copied
+    for one in asked:
+        one.reject()
+        assert panel.welcome.token.text() == "as_1"
+        panel.welcome.close_button.click()
+        desk.window.window().findChildren(ConfirmDialog)[-1].yes.click()
+    assert not panel.welcome.token.text()
 
 
 def test_a_free_name_is_suggested() -> None:

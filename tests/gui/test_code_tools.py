@@ -62,3 +62,36 @@ def test_the_menu_copies_line_path_finding_and_all_for_the_agent(desk: Desk) -> 
     next(action for action in menu.actions() if action.text() == "Copy finding").trigger()
     assert QGuiApplication.clipboard().text() == "Line 42: High: Deletes files."
     menu.close()
+
+
+def test_lines_that_go_beyond_the_edge_are_read_but_do_not_count_as_seen(desk: Desk) -> None:
+    long = f"print('{'x' * 900}')\n"
+    desk.ask(feed.request(CODE + long))
+    desk.rested()
+    code, reading = desk.page.reading.code, desk.page.reading
+    desk.qtbot.keyClick(code, Qt.Key.Key_Z, Qt.KeyboardModifier.AltModifier)
+    assert not code.wrapped and code.horizontalScrollBar().maximum() > 0
+    code.verticalScrollBar().setValue(code.verticalScrollBar().maximum())
+    desk.qtbot.keyClick(code, Qt.Key.Key_Right)
+    assert code.horizontalScrollBar().value() > 0
+    code.horizontalScrollBar().setValue(code.horizontalScrollBar().maximum())
+    code.viewport().repaint()
+    assert not code.is_seen_to_end and reading.unseen, "nobody has seen what lies between the edges"
+    reading.look_further(reading.unseen[0])
+    assert code.wrapped and code.horizontalScrollBar().maximum() == 0
+    code.verticalScrollBar().setValue(code.verticalScrollBar().maximum())
+    code.viewport().repaint()
+    assert code.is_seen_to_end
+    code.wrap(False)
+    assert code.is_seen_to_end, "the same code, all of which was on the screen"
+    code.set_code(CODE + long, "python")
+    assert code.wrapped and not code.is_seen_to_end, "every new code begins with its lines wrapped"
+
+
+def test_code_without_a_long_line_is_seen_either_way(desk: Desk) -> None:
+    desk.ask(feed.request(CODE))
+    code = desk.page.reading.code
+    code.wrap(False)
+    code.verticalScrollBar().setValue(code.verticalScrollBar().maximum())
+    code.viewport().repaint()
+    assert code.is_seen_to_end

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QEnterEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.cards import Card
 from app.prompt import words
+from app.prompt.toast import Toast
 from app.prompt.window import PromptWindow
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
@@ -412,3 +413,40 @@ def test_a_processor_that_nothing_limits_is_not_said_to_be_limited() -> None:
     assert "0.5 cores" in words.limits(bound)
     for free in (replace(bound, protections=()), replace(bound, isolation=Isolation.LOCAL)):
         assert "CPU not limited" in words.limits(free)
+
+
+def test_the_card_that_is_built_ahead_shows_nothing_and_is_used_once(desk: Desk, prompt: PromptWindow) -> None:
+    desk.qtbot.waitUntil(lambda: prompt.stack._ready is not None)
+    ready = prompt.stack._ready
+    assert ready is not None and ready.isHidden() and ready.card is None
+    assert not set(ready.buttons()) & set(prompt.stack.rest._buttons())
+    one = desk.ask(feed.request(SHORT))
+    assert shown(prompt) is ready
+    desk.hear(feed.decided(one, Verdict.WITHDRAWN))
+    desk.qtbot.waitUntil(lambda: prompt.stack._ready is not None)
+    desk.ask(feed.request("print(2)"))
+    assert shown(prompt) is not ready, "what was pressed on one card is never a press on another"
+
+
+def test_the_toast_never_lies_over_what_has_the_focus(desk: Desk) -> None:
+    desk.window.window().resize(960, 600)
+    desk.window.show_page("Settings")
+    page: Any = desk.window.page("Settings")
+    desk.qtbot.waitUntil(lambda: bool(page.rows))
+    desk.ask(feed.request(SHORT))
+    toast = desk.window.findChild(Toast)
+    assert toast is not None
+    desk.qtbot.waitUntil(toast.isVisible)
+    over = toast.parentWidget()
+    right = toast.geometry()
+    page.sections.setFocus()
+    field = next(
+        one
+        for one in page.findChildren(QWidget)
+        if one.isVisible()
+        and one.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and right.contains(QRect(one.mapTo(over, QPoint()), one.size()))
+    )
+    field.setFocus(Qt.FocusReason.TabFocusReason)
+    assert not toast.geometry().intersects(QRect(field.mapTo(over, QPoint()), field.size()))
+    assert toast.geometry() != right

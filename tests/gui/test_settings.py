@@ -357,3 +357,22 @@ def test_the_form_never_offers_what_it_cannot_read_back(places: Places) -> None:
     for one in form.offered:
         assert one.parse(getattr(Settings(), one.name)) == one.default
         assert form.error(one.name) == ""
+
+
+def test_the_sections_beside_the_form_go_where_they_say_and_follow_it(
+    opened: Callable[[], SettingsPanel], qtbot: QtBot
+) -> None:
+    panel = opened()
+    names = [panel.sections.item(row).text() for row in range(panel.sections.count())]
+    assert panel.sections.isVisible() and len(names) == len(set(names)) == len(panel._groups) > 4
+    panel.sections.setFocus()
+    qtbot.keyClick(panel.sections, Qt.Key.Key_Down)
+    bar = panel._scroll.verticalScrollBar()
+    assert panel.sections.currentRow() == 1 and bar.value() == panel._groups[1][0].y() > 0
+    bar.setValue(bar.maximum())
+    assert panel.sections.currentRow() > 1
+    panel.search.setText("theme")
+    shown = [name for row, name in enumerate(names) if not panel.sections.isRowHidden(row)]
+    assert shown and len(shown) < len(names)
+    panel.resize(560, 600)
+    assert not panel.sections.isVisible(), "no room for it"

@@ -188,7 +188,8 @@ REQUESTS = (
         "Remove stale build caches",
         PYTHON,
         D1,
-        "Deletes what it finds in its working folder, or where BUILD_ROOT points.",
+        "Deletes every folder older than 7 days in its working folder, or where BUILD_ROOT points, "
+        "except “dist” and “docs”.",
         Level.MEDIUM,
         5,
     ),

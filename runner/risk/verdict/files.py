@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.verdict import Verb
 from runner.risk.rules.starting import started_by
-from runner.risk.verdict.naming import WORKING, Named, path_of
+from runner.risk.verdict.naming import FINDS, WORKING, Named, file_name, listed, path_of
 from runner.risk.verdict.programs import WITH_COMMAND
 
 if TYPE_CHECKING:
@@ -17,7 +17,37 @@ if TYPE_CHECKING:
 
 
 def deletes(act: Act, targets: Targets) -> Described:
-    return Verb.DELETES, path_of(act.get("path"), tree=act.get("tree").text == "yes")
+    return Verb.DELETES, _sparing(act, path_of(act.get("path"), tree=act.get("tree").text == "yes"))
+
+
+def _sparing(act: Act, named: Named) -> Named:
+    """Add to what is deleted what is known to be left."""
+    older, spares = act.get("older").number, act.get("spares").items
+    if not older and not spares:
+        return named
+    folder = path_of(act.get("within"), "folder").words if "within" in act.fields else ""
+    where = folder or named.words.removeprefix(FINDS)
+    found = folder or where != named.words
+    if older:
+        tree, file = act.get("tree").text == "yes", act.name.endswith(("remove", "unlink"))
+        every = (tree or file) and not folder and "narrowed" not in act.get("path").labels
+        what = f"every {'folder' if tree else 'file'}" if every else "what is"
+        words = (
+            f"{what} older than {_age(int(older))} in {where}" if found else f"{where} older than {_age(int(older))}"
+        )
+    else:
+        words = f"{FINDS}{where}" if found else where
+    left = listed([file_name(one.text, LONGEST_SPARED) for one in spares or ()])
+    return Named(f"{words}, except {left}" if left else words, computed=True)
+
+
+LONGEST_SPARED = 24
+UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+
+
+def _age(seconds: int) -> str:
+    unit, name = next((unit, name) for unit, name in UNITS if seconds % unit == 0)
+    return f"{seconds // unit:,} {name}{'s' if seconds != unit else ''}"
 
 
 def writes(act: Act, targets: Targets) -> Described:

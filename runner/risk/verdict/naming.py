@@ -31,6 +31,7 @@ PLAIN = expression(r"(?=.*[/~*]|[\w-]+\.\w{1,8}$)[\w./~*+@%:=,-]+", re.ASCII)
 IDENTIFIER = expression(r"[\w$]+(?:[.-][\w$]+)*", re.ASCII)
 VARIABLE = expression(r"[A-Z_][A-Z0-9_]{1,60}")
 WORKING = "its working folder"
+FINDS = "what it finds in "
 AT_RUN_TIME = "worked out at run time"
 TEMPORARY = "$temporary"
 TEMPORARY_FILES = "its own temporary files"
@@ -70,11 +71,11 @@ def identifier(name: str) -> str:
     return shown(name, 40) if IDENTIFIER.fullmatch(name) else quoted(name, 40)
 
 
-def file_name(path: str) -> str:
+def file_name(path: str, longest: int = LONGEST_NAME) -> str:
     """Return a path for a sentence, quoted where it could be taken for words of ours."""
-    short = shown(path)
+    short = shown(path, longest)
     plain = PLAIN.fullmatch(short) or ("…" in short and PLAIN.fullmatch(short.replace("…", "*")))
-    return short if plain else quoted(path)
+    return short if plain else quoted(path, longest)
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
@@ -100,7 +101,7 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
     known = [one for one in path.texts if one.strip(HOLE + "./*") or one.startswith("/")]
     if within is not None and not any("found" not in labels or HOLE not in one for one in known):
         found = _folder(within)
-        return Named(f"what it finds in {found}{_or_variable(labels)}", computed=True)
+        return Named(f"{FINDS}{found}{_or_variable(labels)}", computed=True)
     whole = next((one for one in path.texts if _is_working(one)), None)
     if not known and whole is not None:
         everything = f"everything in {WORKING}" if tree or "*" in whole else WORKING

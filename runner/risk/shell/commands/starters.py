@@ -9,6 +9,7 @@ from runner.model.expression import expression
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, text
 from runner.risk.shell.command import is_narrowed
+from runner.risk.shell.commands import spared
 from runner.risk.shell.commands.escapes import recipe_fed
 from runner.risk.shell.steering import steers
 
@@ -84,9 +85,14 @@ def _put(operand: Value, marker: str, given: Value) -> Value:
     return concatenate((text(before), inside, text(after))).labelled(given.labels)
 
 
+BEFORE_ROOTS = expression(r"-[HLP]|-O\d")
+
+
 def find(command: Command) -> Value | None:
     """find PATH... tests -exec COMMAND ; -delete"""
     arguments = command.arguments
+    while arguments and BEFORE_ROOTS.fullmatch(arguments[0].text):
+        arguments = arguments[1:]
     roots: list[Value] = []
     for argument in arguments:
         if argument.text.startswith(("-", "(", "!")):
@@ -109,12 +115,18 @@ def find(command: Command) -> Value | None:
         word = arguments[at].text
         at += 1
         if word == "-delete":
-            command.act("delete", path=found if names else root, tree=text("yes"), narrowed=is_narrowed(narrowed))
+            spares = spared.spared(arguments, len(roots), at - 1)
+            path = found if names else root
+            command.act("delete", path=path, tree=text("yes"), narrowed=is_narrowed(narrowed), **spares)
         elif word in ("-exec", "-execdir", "-ok", "-okdir"):
             end = next((i for i in range(at, len(arguments)) if arguments[i].text in (";", "+", "\\;")), len(arguments))
             words = [_put(argument, "{}", found) for argument in arguments[at:end]]
             words = [w.labelled(("found",)) if "found" not in w.labels and HOLE in w.text else w for w in words]
+            done = command.shell.trail.acts
+            begun = len(done)
             command.again(words, UNKNOWN)
+            if spared.is_plain_removal(arguments[at:end]) and begun < len(done):
+                spared.note(done[begun:], spared.spared(arguments, len(roots), at - 1))
             at = end + 1
         elif word in ("-fprintf", "-fprint", "-fls") and at < len(arguments):
             command.act("write", path=arguments[at], data=UNKNOWN)

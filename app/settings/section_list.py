@@ -1,0 +1,67 @@
+"""The list of sections beside the form of the settings: one click, or one key, from the first to the last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QScrollArea, QWidget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.look.look import Look
+
+WIDTH = 176
+
+
+class SectionList(QListWidget):
+    """Follows the form as it is scrolled; going through it scrolls the form."""
+
+    def __init__(self, look: Look, scroll: QScrollArea, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._scroll = scroll
+        self._frames: list[QWidget] = []
+        self.setAccessibleName("Sections of the settings")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("sections", True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFixedWidth(look.px(WIDTH))
+        self.currentRowChanged.connect(self._go)
+        # A click on the current one goes there again.
+        self.itemClicked.connect(lambda item: self._go(self.row(item)))
+        scroll.verticalScrollBar().valueChanged.connect(self.follow)
+
+    def show_sections(self, sections: Iterable[tuple[str, QWidget]]) -> None:
+        """Show these, names and what they stand for in the form, in this order."""
+        self.blockSignals(True)
+        self.clear()
+        self._frames.clear()
+        for name, frame in sections:
+            item = QListWidgetItem(name)
+            item.setToolTip(name)
+            self.addItem(item)
+            self._frames.append(frame)
+        self.setCurrentRow(0)
+        self.blockSignals(False)
+
+    @Slot()
+    def follow(self) -> None:
+        """Mark the section at the top of the form, and leave out those that are not shown."""
+        shown = [number for number, frame in enumerate(self._frames) if frame.isVisibleTo(self._scroll)]
+        for number in range(self.count()):
+            self.setRowHidden(number, number not in shown)
+        bar, chosen = self._scroll.verticalScrollBar(), self.currentRow()
+        if chosen in shown and bar.value() == bar.maximum() and self._frames[chosen].y() >= bar.value():
+            return  # it stands too far down to reach the top
+        reached = [number for number in shown if self._frames[number].y() <= bar.value()]
+        if shown:
+            self.blockSignals(True)
+            self.setCurrentRow(reached[-1] if reached else shown[0])
+            self.blockSignals(False)
+            self.viewport().update()
+
+    @Slot(int)
+    def _go(self, number: int) -> None:
+        if 0 <= number < len(self._frames):
+            self._scroll.verticalScrollBar().setValue(self._frames[number].y())
