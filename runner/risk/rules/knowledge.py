@@ -50,8 +50,8 @@ def made(data: Mapping[str, Any]) -> Knowledge:
     """Return the knowledge of all rule files. What is wrong with a rule comes out when it is first needed."""
     targets = Targets(data["targets"])
     return Knowledge(
-        python=Vocabulary.of_file(data["python"]),
-        javascript=Vocabulary.of_file(data["javascript"]),
+        python=Vocabulary(data["python"]["calls"], data["python"]["attributes"]),
+        javascript=Vocabulary(data["javascript"]["calls"], data["javascript"]["attributes"]),
         targets=targets,
         foreign=tuple(_foreign(entry) for entry in data["foreign"]),
         rules=DangerRules(data["rules"], targets),

@@ -6,9 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model import fold
 from runner.risk.model.acts import DEEPEST_NESTING
-from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, text
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, readable, text
 from runner.risk.python.syntax import Repair, Unparsed, broken_at, parse, recoded
 from runner.risk.rules.packages import mistaken_for, name_of
 from runner.risk.trace.files import WrittenFiles, keys
@@ -259,7 +258,7 @@ class Nested:
     def _other(self, language: str, code: str) -> None:
         match language:
             case "python":
-                self._quietly_python(fold.readable(code))
+                self._quietly_python(readable(code))
             case "javascript":
                 self.javascript(code)
             case _:
@@ -296,7 +295,7 @@ class Nested:
             if not known.strip(HOLE + " \n"):
                 continue
             with self.trail.inside(command.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), "shell"):
-                outputs.append(command.shell.inner(fold.readable(known), arguments, stdin))
+                outputs.append(command.shell.inner(readable(known), arguments, stdin))
         return outputs[0].labelled(code.labels) if outputs else Value(labels=code.labels)
 
     def executed(self, program: FollowedProgram, act: Act, code: Value) -> Value:
@@ -311,7 +310,7 @@ class Nested:
             self.trail.evaluated += 1
             try:
                 with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), program.language):
-                    result = program.inner(fold.readable(known)).labelled(code.labels)
+                    result = program.inner(readable(known)).labelled(code.labels)
             except Unparsed:
                 act.fields["unparsed"] = text("yes")
             finally:
