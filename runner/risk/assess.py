@@ -9,6 +9,7 @@ from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Leve
 from runner.model.request import Language, Request
 from runner.model.verdict import RiskVerdict
 from runner.risk.handed import Handed, assess_handed, read_as, size, variables
+from runner.risk.images import IN_AN_IMAGE, milder
 from runner.risk.known_files import Use, used
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
@@ -120,6 +121,8 @@ class Classifier:
         lowered = HIDING if only_roundabout(language, trail, found, other) else frozenset[str]()
         for rule, act in found:
             level, reason = (Level.LOW, REASON) if rule.id in lowered else (rule.level, rule.reason)
+            if IN_AN_IMAGE in act.labels:
+                level = milder(rule.id, level)
             if act.order not in judged or level > judged[act.order].level:
                 judged[act.order] = Judged(level, reason)
             span = lines.place(act.place)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.risk.images import IN_AN_IMAGE
 from runner.risk.model.acts import DEEPEST_NESTING
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, readable, text
 from runner.risk.python.syntax import Repair, Unparsed, broken_at, parse, recoded
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from runner.risk.trace.world import FollowedProgram, ShellCaller
 
 LONGEST_EVIDENCE = 200
+IMAGE = frozenset({IN_AN_IMAGE})
 MOST_LINES = 50
 """Printed lines that are put together."""
 LONGEST_STARTED = 100_000
@@ -165,11 +167,13 @@ class Nested:
         language = language or _by_first_line(code)
         if not language or self.trail.depth >= DEEPEST_NESTING:
             return
+        around, self.trail.around = self.trail.around, IMAGE if run is not None and run.image else self.trail.around
         with self.trail.inside(place, code[:LONGEST_EVIDENCE], "written"):
             if language == "shell":
                 self.shell(code)
             else:
                 self._other(language, code)
+        self.trail.around = around
 
     def started(self, path: Value, labels: frozenset[str], place: Place, language: str = "") -> None:
         """Follow a program file that is started, by its name or by the interpreter of `language`."""

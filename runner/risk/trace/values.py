@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
+from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.value import NO_LABELS, Class, Scope, Value, either
 
 if TYPE_CHECKING:
     from runner.risk.rules.vocabulary import Vocabulary
 
+VARIABLE = expression(r"[A-Z][A-Z0-9_]++")
 OWN_PROGRAMS = {"sys.executable": "python3", "process.execPath": "node", "process.argv0": "node"}
 """Attributes that hold the interpreter itself."""
 TEXTS = {
@@ -78,6 +81,9 @@ class Values:
         )
         if labels := self.vocabulary.attributes.get(made.name.lstrip("~")):
             made = made.labelled(labels)
+        if Source.ENVIRONMENT in made.labels and VARIABLE.fullmatch(name):
+            # Of all variables, checked and put into an object, it is this one.
+            made.labels = made.labels - {Source.ENVIRONMENT} | {VALUE_OF + name}
         made.owner, made.attribute = owner, name
         if (known := TEXTS.get(made.name)) is not None:
             made.texts = (known,)

@@ -335,6 +335,6 @@ BY_KIND: dict[str, Describe] = {
 WITHOUT_WORDS = words(
     "import variable compare forever crumbs mention command identity encrypt decrypt environment-change store decodes "
     "escaped mangled recoded repaired left-out unparsed trap accept receive assemble reduce package-setup module "
-    "member quietly swell query evaluates"
+    "member quietly swell query evaluates answer"
 )
 """Kinds of acts that use no files, no network and no other programs by themselves."""
