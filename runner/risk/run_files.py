@@ -16,6 +16,7 @@ from runner.model.request import Language
 from runner.risk.outline_data import words
 from runner.risk.run_lines import MOST_COMMANDS, CommandLines
 from runner.risk.run_notebook import python_of
+from runner.risk.run_settings import pipeline, project, settings, tox
 from runner.risk.run_terraform import terraform
 from runner.risk.tool_files import MAKEFILE, recipes
 
@@ -204,7 +205,8 @@ def _of_unnamed(content: str) -> Callable[[str], RunFile] | None:
     if "\nkind:" in content and "apiVersion:" in content:
         return _of_manifest
     is_playbook = "\n  hosts:" in content or content.startswith("- hosts:") or "\n- hosts:" in content
-    return _of_playbook if is_playbook and "tasks:" in content else None
+    is_tasks = "ansible.builtin." in content or "\n  become:" in content
+    return _of_playbook if is_tasks or (is_playbook and "tasks:" in content) else None
 
 
 def _of_notebook(content: str) -> RunFile:
@@ -285,10 +287,6 @@ def _instruction(name: str, rest: str) -> str:
 UNIT_LINE = expression(r"(?i)\A[ \t]*+Exec\w*+\s*+=\s*+[-@:+!|]*+(.+)")
 DESKTOP_LINE = expression(r"(?i)\A[ \t]*+(?:Try)?Exec\s*+=\s*+(.+)")
 PROCESS_LINE = expression(r"\A[\w-]++:\s*+(.+)")
-PIPELINE_LINE = expression(
-    r"""\A[ \t]*+(?:[^'"\n]{0,100}\{)?+[ \t]*+(?:sh|bat|powershell)\b[ \t(]*+(?:script:[ \t]*+)?+['"]++([^'"].*)"""
-)
-"""The command of a step, with what follows it in its line."""
 SCHEDULED_LINE = expression(r"\A[ \t]*+(?:@\w++|(?:[\d*/,A-Za-z-]++\s++){5})\s*+(.+)")
 
 
@@ -302,12 +300,9 @@ def _of_lines(command: re.Pattern[str]) -> Callable[[str], RunFile]:
     return read
 
 
-def _of_pipeline(content: str) -> RunFile:
-    """Steps `sh '...'` of a Jenkinsfile."""
-    matches = (PIPELINE_LINE.match(line[:4_000]) for line in content.split("\n"))
-    return RunFile(
-        Language.SHELL, "\n".join("" if match is None else match[1].rstrip(" \t})").rstrip("'\"") for match in matches)
-    )
+def _scripted(commands: Callable[[str], str]) -> Callable[[str], RunFile]:
+    """Return the reader of files whose commands are those of a script of the same lines."""
+    return lambda content: RunFile(Language.SHELL, commands(content))
 
 
 def _of_shell(content: str) -> RunFile:
@@ -381,7 +376,11 @@ KINDS_OF_FILES: tuple[tuple[re.Pattern[str], Callable[[str], RunFile]], ...] = (
     (expression(r"(?i)(?:\A|/)(?:\.envrc|\.husky/[^/.][^/]*|(?:\.git/)?hooks/[a-z-]+)\Z"), _of_shell),
     (expression(r"(?i)\.pth\Z"), _of_start_of_python),
     (expression(r"(?i)\.tf\Z"), _of_terraform),
-    (expression(r"(?i)(?:\A|/)jenkinsfile(?:\.[\w-]++)?\Z"), _of_pipeline),
+    (expression(r"(?i)(?:\A|/)\.npmrc\Z"), _scripted(settings("npm"))),
+    (expression(r"(?i)(?:\A|/)pip\.(?:conf|ini)\Z"), _scripted(settings("pip"))),
+    (expression(r"(?i)(?:\A|/)tox\.ini\Z"), _scripted(tox)),
+    (expression(r"(?i)(?:\A|/)(?:pyproject|pixi)\.toml\Z"), _scripted(project)),
+    (expression(r"(?i)(?:\A|/)jenkinsfile(?:\.[\w-]++)?\Z"), _scripted(pipeline)),
     (expression(r"(?i)\.ipynb\Z"), _of_notebook),
 )
 """Expressions over a path, and what reads a file of that kind; the first that is found counts."""

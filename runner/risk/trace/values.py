@@ -77,7 +77,8 @@ class Values:
         if not base and owner.kind is not None and owner.kind.bases:
             base = owner.kind.bases[0].name + "()"
         made = Value(
-            name=f"{base}.{name}" if len(base) < 100 else base, labels=owner.labels | extra if extra else owner.labels
+            name=f"{base if len(base) < 100 else _end(base)}.{name}",
+            labels=owner.labels | extra if extra else owner.labels,
         )
         if labels := self.vocabulary.attributes.get(made.name.lstrip("~")):
             made = made.labelled(labels)
@@ -167,3 +168,8 @@ def _character(owner: Value, at: int) -> Value | None:
     if whole is None or not -len(whole) <= at < len(whole):
         return None
     return Value(number=ord(whole[at])) if owner.binary else Value((whole[at],), labels=owner.labels)
+
+
+def _end(name: str) -> str:
+    """Return a name for a long chain of calls of which only the last part still says something."""
+    return f"~long.{name.rpartition('.')[2][:40]}"
