@@ -11,7 +11,7 @@ from runner.model.expression import expression
 from runner.risk.rules.rule import DangerRules
 from runner.risk.rules.targets import Targets
 from runner.risk.rules.vocabulary import Vocabulary
-from runner.system.places import resources
+from runner.system.shipped import resources
 
 if TYPE_CHECKING:
     import re
