@@ -8,8 +8,6 @@ from runner.model.assessment import Assessment, Level, Touch
 from runner.model.request import Request, Tool
 from runner.model.verdict import RiskVerdict, Verb, VerdictAct
 from runner.risk.assess import assess
-from runner.risk.verdict.code import plain_verdict
-from runner.risk.verdict.naming import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,6 +65,9 @@ def _plain(reason: str) -> Assessment:
 
 
 def _looks(request: Request, reason: str, verb: Verb) -> Assessment:
+    from runner.risk.verdict.code import plain_verdict
+    from runner.risk.verdict.naming import file_name
+
     name = file_name("".join(request.files)) if request.files else "its sandbox"
     clause = f"hands {name} to the agent" if verb is Verb.READS else f"tells the agent what is in {name}"
     verdict = plain_verdict([clause], VerdictAct(verb, name))

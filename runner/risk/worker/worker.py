@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.model.request import Language, Request, Tool
 from runner.risk import own
-from runner.risk.known_files import used
 from runner.risk.python.syntax import forget
 from runner.risk.rules.knowledge import RulesUnreadable, bundled
 from runner.risk.worker.calls import (
@@ -67,6 +66,7 @@ LATER = (
     "runner.risk.imported",
     "runner.risk.javascript.program",
     "runner.risk.kept",
+    "runner.risk.known_files",
     "runner.risk.outline",
     "runner.risk.outline_javascript",
     "runner.risk.outline_python",
@@ -74,10 +74,13 @@ LATER = (
     "runner.risk.programs",
     "runner.risk.python.program",
     "runner.risk.python.python2",
+    "runner.risk.roundabout",
     "runner.risk.run_files",
     "runner.risk.run_yaml",
     "runner.risk.shell.script",
     "runner.risk.sql",
+    "runner.risk.verdict.code",
+    "runner.risk.verdict.naming",
     "runner.risk.writes",
 )
 """Modules that are only imported where a call needs them, so that a process is ready early."""
@@ -187,6 +190,8 @@ def answer(call: Call, rules: Own) -> Answer:
                 raise MemoryError
             return Imported(found)
         case FindUsed(language, code, files):
+            from runner.risk.known_files import used
+
             return Used(tuple(file.path for file in used(language, code, files).files))
         case Compare(old, new):
             from runner.model.difference import compare
