@@ -8,7 +8,8 @@ from runner.risk.outline_data import words
 IN_AN_IMAGE = "in an image"
 """The label of acts that make an image."""
 OWN = words(
-    "files.destroy-logs files.destroy-system files.in-place files.overwrite-system noted.delete-outside noted.write "
+    "files.destroy-logs files.destroy-system files.in-place files.overwrite-system noted.delete-outside noted.install "
+    "noted.write "
     "persistence.system-program privileges.account rights.outside"
 )
 """Rules about places and accounts of a system, which are those of the image here."""

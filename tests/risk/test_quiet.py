@@ -114,5 +114,20 @@ def test_services_and_their_tools_are_not_raised() -> None:
     assert [case.name for case in cases("later-harmless.txt") if case.findings] == []
 
 
+def test_quiet_danger_of_a_third_look_is_found() -> None:
+    """At first 20 of 25 were found (80 %), after what the two looks before had led to.
+
+    Of one the statement is found where a function runs it, not where that is called; a database that is read from
+    another one is not known to be changed.
+    """
+    missed = {case.name for case in cases("held-danger.txt") if not case.findings & case.lines}
+    assert missed == {"rows without a bound in a helper", "swap of a database"}
+
+
+def test_what_looks_like_it_at_a_third_look_is_seldom_raised() -> None:
+    """At first 2 of 20 were raised (10 %): a column that is added, and the package that CI installs, which still is."""
+    assert [case.name for case in cases("held-harmless.txt") if case.findings] == [".github/workflows/lint.yml"]
+
+
 def test_what_no_rule_was_made_to_spare_is_seldom_raised() -> None:
     assert share([bool(case.findings) for case in cases("unseen-harmless.txt")]) <= RAISED_AT_MOST
