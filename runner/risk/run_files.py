@@ -44,9 +44,15 @@ class RunFile:
     """The line in which a server of CI puts a text of anybody into a command; 0 for none."""
 
 
+PROGRAM = expression(r"(?i)file\.(?:pyw?|sh|bash|[cm]?[jt]sx?)\Z")
+"""Programs by their ending, whatever stands before it: an interpreter runs all of `Dockerfile.py`."""
+
+
 def run_file(path: str, content: str) -> RunFile | None:
     """Return what a tool runs of a file at `path`; None for a file of another kind. Never raises."""
     plain = path.replace("\\", "/")
+    if PROGRAM.search(plain) is not None:
+        return None
     read = next((read for pattern, read in KINDS_OF_FILES if pattern.search(plain)), None)
     if read is None and plain.endswith((".yaml", ".yml")):
         read = _of_unnamed(content)

@@ -67,6 +67,9 @@ def assess_content(
     code = content
     run = run_file(path, content)
     if run is not None:
+        if language is not None and run.code != content:
+            # What a tool reads of it and what an interpreter would are not the same.
+            findings += classify(Request("", "", Tool.CODE_EXECUTE, 0.0, language, content)).findings
         language, code = run.language, run.code
         findings += _of_kind(path, content, run)
     elif language is None and executable and not content.startswith(("#!", "\x7fELF")):

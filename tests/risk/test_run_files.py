@@ -126,6 +126,20 @@ def test_so_are_those_whose_language_is_not_read(path: str) -> None:
     assert not is_data_file(path)
 
 
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("Dockerfile.py", "import shutil\nshutil.rmtree('/home')\n"),
+        ("Jenkinsfile.sh", "rm -rf /home\n"),
+        ("Makefile", "#!/bin/sh\nrm -rf /home\n"),
+        ("pyproject.toml", "#!/usr/bin/env python3\nimport shutil\nshutil.rmtree('/home')\n"),
+        ("Dockerfile", "#!/bin/bash\nuseradd a\n"),
+    ],
+)
+def test_what_an_interpreter_would_run_is_read_under_the_name_of_a_tool_as_well(path: str, content: str) -> None:
+    assert any(one.level is Level.CRITICAL for one in assess_write(path, content).findings)
+
+
 POD = "apiVersion: v1\nkind: Pod\nspec:\n  {}\n"
 PLAY = "- name: a\n  hosts: all\n  tasks:\n    - name: b\n      shell: {}\n"
 

@@ -85,6 +85,12 @@ def _put(operand: Value, marker: str, given: Value) -> Value:
     return concatenate((text(before), inside, text(after))).labelled(given.labels)
 
 
+def shell_after_dashes(command: Command) -> Value | None:
+    """capsh -- -c CODE: what follows is given to a shell."""
+    at = next((at for at, one in enumerate(command.arguments) if one.text == "--"), None)
+    return None if at is None else command.again([text("bash"), *command.arguments[at + 1 :]])
+
+
 def find(command: Command) -> Value | None:
     """find PATH... tests -exec COMMAND ; -delete"""
     arguments = command.arguments

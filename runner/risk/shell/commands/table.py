@@ -58,7 +58,7 @@ ROWS: tuple[tuple[str, Handler], ...] = (
     ("setarch linux32 linux64", starters.wrapper("", 1)),
     ("valgrind entr firejail xvfb-run caffeinate torify numactl prlimit", starters.wrapper("")),
     ("sshpass", starters.wrapper("-p -f -d -P")),
-    ("capsh", starters.script_option("", "-c")),
+    ("capsh", starters.shell_after_dashes),
     ("start-stop-daemon", escapes.running(None, "--exec", "-x", "--startas", "-a")),
     ("poetry pipenv bundle rye hatch pdm pyenv rbenv mise conda direnv", escapes.runner("run exec", "-n --name -C")),
     ("man", escapes.running(None, "-P", "--pager", "-H", "--html")),
