@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from app import phrases
 from app.parts.amounts import counted
+from runner.model.containment import Containment, conflicts
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import Isolation, NetworkMode, Tool
-from runner.model.verdict import Containment, conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

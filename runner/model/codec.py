@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import types
 import typing
 from dataclasses import MISSING, fields, is_dataclass
@@ -176,7 +177,9 @@ def _member(kind: type[Enum]) -> Reader:
 
 
 def _record(kind: type) -> Reader:
-    hints = typing.get_type_hints(kind)
+    # A module that loads what its annotations name only where it is needed has a function that does.
+    named: dict[str, type] = getattr(sys.modules[kind.__module__], "annotated", dict)()
+    hints = typing.get_type_hints(kind, localns=named)
     # Recursive values would need their readers made later; there are none.
     parts = [
         (field.name, _reader(hints[field.name]), field.default is MISSING and field.default_factory is MISSING)

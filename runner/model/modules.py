@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 INIT = "/__init__.py"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownModule:
+class KnownModule(NamedTuple):
     """A module whose text is known."""
 
     file: KnownFile

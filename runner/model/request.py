@@ -8,12 +8,21 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from runner.model.bundle import Installed  # noqa: TC001 - the codec resolves the annotations
-from runner.model.plan import Plan, part_name
 from runner.model.shown import cut_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from runner.model.bundle import Installed
+    from runner.model.plan import Plan
+
+
+def annotated() -> dict[str, type]:
+    """Return what annotations name here that is only loaded where a request has it: few are about packages."""
+    from runner.model.bundle import Installed
+    from runner.model.plan import Plan
+
+    return {"Installed": Installed, "Plan": Plan}
 
 
 class Tool(StrEnum):
@@ -292,7 +301,11 @@ class Request:
     @property
     def programs(self) -> tuple[Part, ...]:
         """The programs of packages that run while these are installed, but for what stands in the plan itself."""
-        pairs = () if self.plan is None else ((one, program) for one in self.plan.built for program in one.programs)
+        if self.plan is None:
+            return ()
+        from runner.model.plan import part_name
+
+        pairs = ((one, program) for one in self.plan.built for program in one.programs)
         return tuple(Part(part_name(one, program), program.text) for one, program in pairs if not program.is_short)
 
     @property

@@ -9,23 +9,23 @@ from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Leve
 from runner.model.request import Language, Request
 from runner.model.verdict import RiskVerdict
 from runner.risk.handed import Handed, assess_handed, read_as, size, variables
-from runner.risk.known_files import Use, used
+from runner.risk.images import IN_AN_IMAGE, milder
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.python.syntax import Unparsed, broken_at
-from runner.risk.roundabout import HIDING, REASON, only_roundabout
 from runner.risk.rules.knowledge import Knowledge, bundled
 from runner.risk.surroundings import surroundings
 from runner.risk.text import tricks
 from runner.risk.touch import touched
 from runner.risk.trace.machine import TooDeep
 from runner.risk.trace.nested import ESCAPED, Nested
-from runner.risk.verdict.code import Judged, verdict_on
+from runner.risk.use import Use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from runner.model.span import Span
+    from runner.risk.verdict.code import Judged
 
 MOST_CHARACTERS = 2_000_000
 """Code that is longer, with its input and variables, is not read at all (twice what the gateway takes by default)."""
@@ -60,7 +60,7 @@ class Classifier:
         if size(request) > MOST_CHARACTERS:
             return unreadable(TOO_LARGE)
         lines = Lines(request.code)
-        use = used(request.language, request.code, request.known if request.sandbox else ())
+        use = _used(request)
         trail = Trail(Budget(STEPS, SECONDS))
         findings = [*surroundings(request), *tricks(lines), *_tricks(use)]
         try:
@@ -89,6 +89,9 @@ class Classifier:
         judged: dict[int, Judged] = {}
         findings += self._judged(request.language, trail, lines, tuple(findings), judged)
         ordered = in_order(findings)
+        # As the languages, it is imported with the first code, so that a process is ready early.
+        from runner.risk.verdict.code import verdict_on
+
         targets = self._knowledge.targets
         touch = touched(request, trail, targets)
         verdict = verdict_on(request, trail, lines, ordered, judged, targets)
@@ -116,15 +119,33 @@ class Classifier:
         self, language: Language | None, trail: Trail, lines: Lines, other: Sequence[Finding], judged: dict[int, Judged]
     ) -> Iterator[Finding]:
         """Yield what the rules find besides `other`; note the worst that they say of each act, by its order."""
+        from runner.risk.verdict.code import Judged
+
         found = list(self._knowledge.rules.judge(trail))
-        lowered = HIDING if only_roundabout(language, trail, found, other) else frozenset[str]()
+        lowered, lowered_reason = frozenset[str](), ""
+        if any(rule.id.startswith("hidden.") for rule, _ in found):
+            from runner.risk.roundabout import HIDING, REASON, only_roundabout
+
+            if only_roundabout(language, trail, found, other):
+                lowered, lowered_reason = HIDING, REASON
         for rule, act in found:
-            level, reason = (Level.LOW, REASON) if rule.id in lowered else (rule.level, rule.reason)
+            level, reason = (Level.LOW, lowered_reason) if rule.id in lowered else (rule.level, rule.reason)
+            if IN_AN_IMAGE in act.labels:
+                level = milder(rule.id, level)
             if act.order not in judged or level > judged[act.order].level:
                 judged[act.order] = Judged(level, reason)
             span = lines.place(act.place)
             evidence = shorten(act.evidence) if act.evidence else lines.evidence(span)
             yield Finding(rule.id, level, rule.capability, span, evidence, reason, rule.reference)
+
+
+def _used(request: Request) -> Use:
+    """Return what the code uses of the known files of its sandbox."""
+    if not (request.sandbox and request.known):
+        return Use(request.code)
+    from runner.risk.known_files import used
+
+    return used(request.language, request.code, request.known)
 
 
 def _tricks(use: Use) -> Iterator[Finding]:

@@ -20,9 +20,9 @@ from runner.risk.python.syntax import as_written
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from runner.risk.known_files import Use
     from runner.risk.model.acts import Act, Place, Trail
     from runner.risk.model.lines import Lines
+    from runner.risk.use import Use
 
 UNREAD = "kept.unread"
 """Id of the findings."""

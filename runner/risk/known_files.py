@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.model.modules import is_standard, modules
@@ -16,6 +16,7 @@ from runner.model.request import KnownFile, Language
 from runner.model.workspace import WORKSPACE
 from runner.risk.javascript.loaded import loaded
 from runner.risk.python.syntax import as_written
+from runner.risk.use import Use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,29 +47,6 @@ APPENDS = expression(r">>|\btee\b")
 FIRST_LINE = expression(
     r"#! ?(?:/usr/bin/env |(?:/usr)?/bin/)(?:(?P<python>python3?)|(?P<javascript>node)|(?P<shell>(?:ba)?sh)) *"
 )
-
-
-class Use(NamedTuple):
-    """What code uses of the known files, and what remains to be followed of the code itself."""
-
-    rest: str
-    """The code: without what starts a file, and with the text of a file that it runs in its own place."""
-    files: tuple[KnownFile, ...] = ()
-    """Every file that is used."""
-    programs: tuple[tuple[Language, KnownFile], ...] = ()
-    """Those that run by themselves, in the language in which they are run."""
-    imports: frozenset[str] = frozenset()
-    """Modules that are found among the known files, as the code names them."""
-    modules: tuple[KnownFile, ...] = ()
-    """Python modules among the files."""
-
-    @property
-    def texts(self) -> tuple[tuple[Language, str], ...]:
-        """What runs besides the code, each with its language."""
-        return (
-            *((language, file.text) for language, file in self.programs),
-            *((Language.PYTHON, file.text) for file in self.modules),
-        )
 
 
 def used(language: Language | None, code: str, files: Sequence[KnownFile]) -> Use:

@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any
 from runner.model.expression import expression
 from runner.model.request import Language
 from runner.risk.outline_data import words
+from runner.risk.run_lines import MOST_COMMANDS, CommandLines
+from runner.risk.run_notebook import python_of
+from runner.risk.run_settings import pipeline, project, settings, tox
+from runner.risk.run_terraform import terraform
 from runner.risk.tool_files import MAKEFILE, recipes
 
 if TYPE_CHECKING:
@@ -21,7 +25,6 @@ if TYPE_CHECKING:
 
 LONGEST_RUN_FILE = 1 << 18
 """Characters of a file of one of these kinds that are read."""
-MOST_COMMANDS = 500
 DEEPEST_DATA = 40
 
 
@@ -35,39 +38,24 @@ class RunFile:
     """The line of what runs without being asked for, such as a script at installation; 0 for none."""
     unread: bool = False
     """Whether the file, or a part of it, could not be read."""
+    image: bool = False
+    """Whether its commands make an image."""
+    spliced: int = 0
+    """The line in which a server of CI puts a text of anybody into a command; 0 for none."""
 
 
-class CommandLines:
-    """Commands in the lines where they stand in a file."""
-
-    def __init__(self, count: int) -> None:
-        self._lines = [""] * count
-        self._taken = 0
-
-    def put(self, line: int, command: str) -> None:
-        """Put a command of one or more lines at `line`, from 0."""
-        self._taken += 1
-        if self._taken > MOST_COMMANDS:
-            return
-        for at, part in enumerate(command.rstrip("\n").split("\n"), max(line, 0)):
-            if at >= len(self._lines):
-                self._lines.append("")
-            self._lines[at] = f"{self._lines[at]}; {part}" if self._lines[at].strip() else part
-
-    @property
-    def code(self) -> str:
-        return "\n".join(self._lines)
-
-    @property
-    def cut(self) -> bool:
-        """Whether there were more commands than are read."""
-        return self._taken > MOST_COMMANDS
+PROGRAM = expression(r"(?i)file\.(?:pyw?|sh|bash|[cm]?[jt]sx?)\Z")
+"""Programs by their ending, whatever stands before it: an interpreter runs all of `Dockerfile.py`."""
 
 
 def run_file(path: str, content: str) -> RunFile | None:
     """Return what a tool runs of a file at `path`; None for a file of another kind. Never raises."""
     plain = path.replace("\\", "/")
+    if PROGRAM.search(plain) is not None:
+        return None
     read = next((read for pattern, read in KINDS_OF_FILES if pattern.search(plain)), None)
+    if read is None and plain.endswith((".yaml", ".yml")):
+        read = _of_unnamed(content)
     if read is None:
         return None
     if len(content) > LONGEST_RUN_FILE:
@@ -109,12 +97,50 @@ EXPRESSION = expression(r"\$\{\{[^{}]{0,500}\}\}|\$\[\[[^\[\]]{0,500}\]\]")
 def _of_yaml(content: str) -> RunFile:
     """Steps of CI, services of Docker Compose, tasks, hooks of pre-commit."""
     # Imported here: few programs come with such a file.
+    from runner.risk.run_yaml import commands, containers
+
+    found = CommandLines(content.count("\n") + 1)
+    spliced = 0
+    for line, command in commands(content, COMMAND_KEYS, MOST_COMMANDS):
+        if not spliced and (anybody := OF_ANYBODY.search(command)) is not None:
+            spliced = line + command.count("\n", 0, anybody.start()) + 1
+        found.put(line, EXPRESSION.sub("$EXPRESSION", command))
+    for line, command in containers(content, MOST_COMMANDS):
+        found.put(line, command)
+    return RunFile(Language.SHELL, found.code, unread=found.cut, spliced=spliced)
+
+
+def _of_manifest(content: str) -> RunFile:
+    """What a cluster is asked to run: the commands of its containers, and what of the machine they are given."""
+    from runner.risk.run_yaml import commands, containers
+
+    found = CommandLines(content.count("\n") + 1)
+    given = (*commands(content, frozenset({"command"}), MOST_COMMANDS), *containers(content, MOST_COMMANDS))
+    for line, command in given:
+        found.put(line, command)
+    return RunFile(Language.SHELL, found.code, unread=found.cut)
+
+
+TASKS = words("shell command raw cmd ansible.builtin.shell ansible.builtin.command ansible.builtin.raw")
+"""Names under which tasks of Ansible keep commands."""
+FILLED_IN = expression(r"\{\{[^{}]{0,500}\}\}")
+
+
+def _of_playbook(content: str) -> RunFile:
+    """Commands of the tasks of Ansible."""
     from runner.risk.run_yaml import commands
 
     found = CommandLines(content.count("\n") + 1)
-    for line, command in commands(content, COMMAND_KEYS, MOST_COMMANDS):
-        found.put(line, EXPRESSION.sub("$EXPRESSION", command))
+    for line, command in commands(content, TASKS, MOST_COMMANDS):
+        found.put(line, FILLED_IN.sub("$FILLED_IN", command))
     return RunFile(Language.SHELL, found.code, unread=found.cut)
+
+
+OF_ANYBODY = expression(
+    r"\$\{\{[^{}]{0,200}?(?:github\.head_ref|github\.event\.(?:issue|pull_request|comment|review|review_comment|discussion"
+    r"|head_commit|commits|pages)\b[\w.\[\]*-]{0,80}\.(?:title|body|message|name|email|ref|label|default_branch))"
+)
+"""Texts that strangers write, which a server of CI puts into a command as they are."""
 
 
 COMMENT_IN_JSON = expression(r'("(?:[^"\\\n]|\\.)*+"?)|//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)')
@@ -175,15 +201,22 @@ def _line_of(content: str, name: str, command: str) -> int:
     return content.count("\n", 0, exact if exact >= 0 else at)
 
 
+def _of_terraform(content: str) -> RunFile:
+    found = terraform(content)
+    return RunFile(Language.SHELL, found.code, unread=found.cut)
+
+
+def _of_unnamed(content: str) -> Callable[[str], RunFile] | None:
+    """Return the reader of a file of YAML whose name says nothing: by what it begins with."""
+    if "\nkind:" in content and "apiVersion:" in content:
+        return _of_manifest
+    is_playbook = "\n  hosts:" in content or content.startswith("- hosts:") or "\n- hosts:" in content
+    is_tasks = "ansible.builtin." in content or "\n  become:" in content
+    return _of_playbook if is_tasks or (is_playbook and "tasks:" in content) else None
+
+
 def _of_notebook(content: str) -> RunFile:
-    """The cells of a notebook that hold code; most keep each line of it in a line of its own."""
-    data = json.loads(content)
-    cells = [cell for cell in data.get("cells", ()) if isinstance(cell, dict) and cell.get("cell_type") == "code"]
-    lines: list[str] = []
-    for cell in cells:
-        source = cell.get("source", "")
-        lines += ("".join(source) if isinstance(source, list) else str(source)).split("\n")
-    return RunFile(Language.PYTHON, "\n".join(lines))
+    return RunFile(Language.PYTHON, python_of(content))
 
 
 # ---- Lines with commands in them ----
@@ -238,7 +271,7 @@ def _of_dockerfile(content: str) -> RunFile:
             document = HERE_DOCUMENT.search(line) if match is not None and match[1].upper() == "RUN" else None
             if document is not None and not match[3][: match[3].find("<<")].strip():  # type: ignore[index]
                 found[-1], until = "", document[1]
-    return RunFile(Language.SHELL, "\n".join(found))
+    return RunFile(Language.SHELL, "\n".join(found), image=True)
 
 
 def _instruction(name: str, rest: str) -> str:
@@ -271,6 +304,11 @@ def _of_lines(command: re.Pattern[str]) -> Callable[[str], RunFile]:
         return RunFile(Language.SHELL, "\n".join(match[1] if match is not None else "" for match in matches))
 
     return read
+
+
+def _scripted(commands: Callable[[str], str]) -> Callable[[str], RunFile]:
+    """Return the reader of files whose commands are those of a script of the same lines."""
+    return lambda content: RunFile(Language.SHELL, commands(content))
 
 
 def _of_shell(content: str) -> RunFile:
@@ -343,6 +381,12 @@ KINDS_OF_FILES: tuple[tuple[re.Pattern[str], Callable[[str], RunFile]], ...] = (
     ),
     (expression(r"(?i)(?:\A|/)(?:\.envrc|\.husky/[^/.][^/]*|(?:\.git/)?hooks/[a-z-]+)\Z"), _of_shell),
     (expression(r"(?i)\.pth\Z"), _of_start_of_python),
+    (expression(r"(?i)\.tf\Z"), _of_terraform),
+    (expression(r"(?i)(?:\A|/)\.npmrc\Z"), _scripted(settings("npm"))),
+    (expression(r"(?i)(?:\A|/)pip\.(?:conf|ini)\Z"), _scripted(settings("pip"))),
+    (expression(r"(?i)(?:\A|/)tox\.ini\Z"), _scripted(tox)),
+    (expression(r"(?i)(?:\A|/)(?:pyproject|pixi)\.toml\Z"), _scripted(project)),
+    (expression(r"(?i)(?:\A|/)jenkinsfile(?:\.[\w-]++)?\Z"), _scripted(pipeline)),
     (expression(r"(?i)\.ipynb\Z"), _of_notebook),
 )
 """Expressions over a path, and what reads a file of that kind; the first that is found counts."""

@@ -66,3 +66,49 @@ class _Search:
                 yield part, part.value
             else:
                 yield from self.within(part)
+
+
+HOST_SETTINGS = {"pid": "--pid=host", "hostPID": "--pid=host", "privileged": "--privileged"}
+"""Settings of a container, and the options of its engine for the same."""
+TRUE = ("true", "True", "yes", "host")
+
+
+def containers(content: str, most: int) -> Iterator[tuple[int, str]]:
+    """Yield line, from 0, and the command of a container engine for what containers are given of the machine.
+
+    That is of services of Docker Compose and of pods alike. Raises ValueError for what is no YAML.
+    """
+    if is_too_deep(content):
+        raise ValueError("nested too deeply")
+    try:
+        todo: list[Any] = list(yaml.compose_all(content, LOADER))
+    except yaml.YAMLError as error:
+        raise ValueError("it is no YAML") from error
+    seen: set[int] = set()
+    while todo and len(seen) <= 20 * most:
+        node = todo.pop()
+        if node is None or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            todo += node.value
+        elif isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                todo.append(value)
+                yield from _given(str(key.value), value)
+
+
+def _given(key: str, value: Any) -> Iterator[tuple[int, str]]:
+    """Yield what one setting gives to a container."""
+    if isinstance(value, yaml.ScalarNode) and key in HOST_SETTINGS and value.value in TRUE:
+        yield value.start_mark.line, f"docker run {HOST_SETTINGS[key]} image"
+    elif key == "volumes" and isinstance(value, yaml.SequenceNode):
+        for one in value.value:
+            if isinstance(one, yaml.ScalarNode) and ":" in one.value:
+                yield one.start_mark.line, f"docker run -v {shlex.quote(one.value)} image"
+    elif key in ("hostPath", "cap_add") and not isinstance(value, yaml.ScalarNode):
+        parts = value.value if key == "cap_add" else [part for name, part in value.value if name.value == "path"]
+        for part in parts:
+            if isinstance(part, yaml.ScalarNode):
+                option = f"--cap-add={part.value}" if key == "cap_add" else f"-v {part.value}:/host"
+                yield part.start_mark.line, f"docker run {shlex.join(shlex.split(option))} image"

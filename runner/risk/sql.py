@@ -34,6 +34,9 @@ CREATE = expression(
     rf"CREATE\s+(?:(?:TEMP|TEMPORARY|UNIQUE|OR\s+REPLACE)\s+){{0,3}}(?:TABLE|VIEW|INDEX)\s+(?:IF\s+NOT\s+EXISTS\s+)?{NAME}",
     re.IGNORECASE,
 )
+ONLY_ADDS = expression(r"\s*+ADD\b", re.IGNORECASE)
+CHANGED = expression(r"\b(?:DROP|ALTER|RENAME|MODIFY|CHANGE|OWNER|DISABLE|DETACH)\b", re.IGNORECASE)
+REPLACE = expression(rf"CREATE\s+OR\s+REPLACE\s+(?:TEMP\s+|TEMPORARY\s+)?(TABLE)\s+{NAME}", re.IGNORECASE)
 WHERE = expression(r"\b(?:WHERE|LIMIT)\b", re.IGNORECASE)
 ALWAYS = expression(r"\bWHERE\s+(?:1\s*=\s*1|TRUE|1)\s*(?:$|;)", re.IGNORECASE)
 INNER = expression(rf"\b(?:{OF_DELETE}|{OF_UPDATE})", re.IGNORECASE)
@@ -100,7 +103,11 @@ def _of(statement: str) -> DataChange | None:
         return DataChange(Effect.CHANGES_ALL if whole else Effect.CHANGES, _table(updates[1]))
     if (alters := ALTER.match(statement)) is not None:
         drops_column = re.search(r"\bDROP\b", alters[2], re.IGNORECASE) is not None
+        if ONLY_ADDS.match(alters[2]) is not None and CHANGED.search(alters[2]) is None:
+            return DataChange(Effect.ADDS, _table(alters[1]))
         return DataChange(Effect.DROPS if drops_column else Effect.CHANGES, _table(alters[1]), "a column of")
+    if (replaces := REPLACE.match(statement)) is not None and "TEMP" not in replaces[0].upper():
+        return DataChange(Effect.DELETES_ALL, _table(replaces[2]))
     for pattern, effect in ((INSERT, Effect.ADDS), (CREATE, Effect.ADDS)):
         if (match := pattern.match(statement)) is not None:
             return DataChange(effect, _table(match[1]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from runner.model.expression import expression
 
 MAKEFILE = expression(r"(?i)(?:\A|/)(?:gnu)?makefile\Z|\.mk\Z")
@@ -30,9 +32,27 @@ NAMES_OF_TOOLS = expression(
 """More names with the ending of data by which tools, and agents, find what they are to run or to follow."""
 
 
+AUTOMATIC = expression(r"\$(?:([@<^?*+|%])|\(([\w.-]++)\)|(\$))")
+VALUE = expression(r"\A([A-Za-z_]\w*+)[ \t]*+(?:\?|::?|\+)?=[ \t]*+([\w./: @%+,=-]*+)(?:#.*)?")
+
+
 def recipes(makefile: str) -> str:
-    """Return what the rules of a makefile run, in the lines where it stands."""
-    return "\n".join(line[1:].lstrip("@-+ ") if line.startswith("\t") else "" for line in makefile.split("\n"))
+    """Return what the rules of a makefile run, in the lines where it stands, with its variables as those of a shell."""
+    return "\n".join(map(_in_shell, makefile.split("\n")))
+
+
+def _in_shell(line: str) -> str:
+    if line.startswith("\t"):
+        return AUTOMATIC.sub(_variable, line[1:].lstrip("@-+ "))
+    match = VALUE.fullmatch(line)
+    return "" if match is None else f"{match[1]}='{match[2].strip()}'"
+
+
+def _variable(match: re.Match[str]) -> str:
+    """Return a variable of make as one of a shell; `$$` is a dollar sign."""
+    if match[3]:
+        return "$"
+    return "$TARGET" if match[1] else f"${{{re.sub(r'[.-]', '_', match[2])}}}"
 
 
 def is_data_file(path: str) -> bool:

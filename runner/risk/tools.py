@@ -8,12 +8,6 @@ from runner.model.assessment import Assessment, Level, Touch
 from runner.model.request import Request, Tool
 from runner.model.verdict import RiskVerdict, Verb, VerdictAct
 from runner.risk.assess import assess
-from runner.risk.client_tools import assess_client
-from runner.risk.planned import assess_installing
-from runner.risk.programs import with_programs
-from runner.risk.verdict.code import plain_verdict
-from runner.risk.verdict.naming import file_name
-from runner.risk.writes import assess_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +15,13 @@ if TYPE_CHECKING:
 
 def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) -> Assessment:
     """Return what `request` would do, and how much that matters; `classify` assesses code. Pure; never raises."""
+    # What only some tools need is imported where it is, so that a process is ready early.
     match request.tool:
         case Tool.CODE_EXECUTE:
-            return with_programs(classify(request), request, classify)
+            return _with_programs(classify(request), request, classify)
         case Tool.CODE_WRITE_FILE:
+            from runner.risk.writes import assess_write
+
             path = "".join(request.files)
             return assess_write(path, request.code, executable=request.executable, classify=classify)
         case Tool.CODE_READ_FILE:
@@ -32,14 +29,16 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
         case Tool.CODE_LIST_FILES:
             return _looks(request, "Lists the files of its sandbox for the agent.", Verb.LISTS)
         case Tool.CODE_CREATE_SANDBOX if request.builds:
-            return with_programs(assess_installing(request), request, classify)
+            return _installing(request, classify)
         case Tool.CODE_CREATE_SANDBOX:
             return _plain("Makes an empty sandbox without network; what runs in it is asked for.")
         case Tool.CODE_DESTROY_SANDBOX:
             return _plain("Removes the agent's own sandbox with everything in it.")
         case Tool.CODE_INSTALL_PACKAGE:
-            return with_programs(assess_installing(request), request, classify)
+            return _installing(request, classify)
         case Tool.CLIENT_SHELL | Tool.CLIENT_EDIT | Tool.CLIENT_FETCH | Tool.CLIENT_TOOL:
+            from runner.risk.client_tools import assess_client
+
             return assess_client(request, classify)
         case Tool.CODE_SANDBOX_INFO:
             return _plain("Only reads what the sandbox says about itself.")
@@ -47,11 +46,28 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
             assert_never(request.tool)
 
 
+def _installing(request: Request, classify: Callable[[Request], Assessment]) -> Assessment:
+    from runner.risk.planned import assess_installing
+
+    return _with_programs(assess_installing(request), request, classify)
+
+
+def _with_programs(assessment: Assessment, request: Request, classify: Callable[[Request], Assessment]) -> Assessment:
+    if not request.builds:
+        return assessment
+    from runner.risk.programs import with_programs
+
+    return with_programs(assessment, request, classify)
+
+
 def _plain(reason: str) -> Assessment:
     return Assessment(Level.LOW, (reason,), verdict=RiskVerdict(reason), base=Level.LOW)
 
 
 def _looks(request: Request, reason: str, verb: Verb) -> Assessment:
+    from runner.risk.verdict.code import plain_verdict
+    from runner.risk.verdict.naming import file_name
+
     name = file_name("".join(request.files)) if request.files else "its sandbox"
     clause = f"hands {name} to the agent" if verb is Verb.READS else f"shows the agent what is in {name}"
     verdict = plain_verdict([clause], VerdictAct(verb, name))

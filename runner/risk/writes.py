@@ -11,6 +11,7 @@ from runner.model.request import Language, Request, Tool
 from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.model.workspace import WORKSPACE
 from runner.risk.assess import assess, in_order
+from runner.risk.images import milder
 from runner.risk.model.lines import Lines
 from runner.risk.rules.knowledge import bundled
 from runner.risk.rules.starting import started_by
@@ -66,6 +67,9 @@ def assess_content(
     code = content
     run = run_file(path, content)
     if run is not None:
+        if language is not None and run.code != content:
+            # What a tool reads of it and what an interpreter would are not the same.
+            findings += classify(Request("", "", Tool.CODE_EXECUTE, 0.0, language, content)).findings
         language, code = run.language, run.code
         findings += _of_kind(path, content, run)
     elif language is None and executable and not content.startswith(("#!", "\x7fELF")):
@@ -79,7 +83,10 @@ def assess_content(
         findings.append(Finding("write.program", Level.LOW, Capability.FILES, WHOLE, path[:200], reason, "T1059"))
     if language is not None:
         inside = classify(Request("", "", Tool.CODE_EXECUTE, 0.0, language, code))
-        findings += inside.findings
+        within = inside.findings
+        if run is not None and run.image:
+            within = tuple(replace(one, level=milder(one.id, one.level)) for one in within)
+        findings += within
         inner = inside.verdict.sentence if run is None or (code.strip() and not run.unread) else ""
         found = inside.touch
         touch = Touch((path, *found.files), found.hosts, found.processes, found.credentials, found.packages)
@@ -98,8 +105,14 @@ def _of_kind(path: str, content: str, run: RunFile) -> Iterator[Finding]:
     if run.unread:
         reason = "A tool runs what stands in this file, and it could not be read."
         yield Finding("write.unread", Level.HIGH, Capability.UNREADABLE, WHOLE, path[:200], reason, "CWE-1007")
+    lines = Lines(content)
+    if run.spliced:
+        span = lines.place((run.spliced, 0, run.spliced, 0))
+        reason = "Puts a text that anybody may write, such as a title, into a command before the shell reads it."
+        yield Finding(
+            "write.spliced", Level.HIGH, Capability.STARTS_PROCESSES, span, lines.evidence(span), reason, "CWE-78"
+        )
     if run.by_itself:
-        lines = Lines(content)
         span = lines.place((run.by_itself, 0, run.by_itself, 0))
         reason = "This script runs whenever the package is installed."
         yield Finding(

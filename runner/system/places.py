@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.system.shipped import resources
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+__all__ = ["DOOR", "Places", "resources", "variables"]
 
 DOOR = "door.json"
 
@@ -174,11 +178,6 @@ class Places:
     @property
     def log(self) -> Path:
         return self.state / "assent.log"
-
-
-def resources() -> Path:
-    """Return the bundled resources, in a checkout and in a packaged build alike."""
-    return Path(__file__).resolve().parents[2] / "resources"
 
 
 def variables(environment: Mapping[str, str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
-from runner.system.places import resources
+from runner.system.shipped import resources
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -34,10 +34,10 @@ def rows() -> Iterator[Row]:
     for depth, least in ((2, 97.0), (4, 93.0)):
         name = f"danger kept CRITICAL in {depth} disguises"
         yield Row(name, over_all(result.kept, depth).percent, "%", at_least=least)
-    for depth in (2, 4):
-        name = f"harmless code in {depth} disguises called more than hidden"
-        note = f"CRITICAL for hiding alone {over_all(result.hidden, depth).percent:.1f} %"
-        yield Row(name, over_all(result.raised, depth).percent, "%", at_most=0.5, note=note)
+    for depth, most in ((2, 0.5), (4, 2.5)):
+        name = f"harmless code in {depth} disguises raised to CRITICAL"
+        note = f"besides for letters that look like others {over_all(result.tricked, depth).percent:.1f} %"
+        yield Row(name, over_all(result.raised, depth).percent, "%", at_most=most, note=note)
     name = "dangerous records found with rules that other sources confirm"
     if records := os.environ.get(RECORDS):
         yield Row(name, confirmed_elsewhere(read(Path(records), core=True)), "%")
@@ -54,6 +54,8 @@ def record() -> drift.Figures:
         over_all(result.kept, 2).percent,
         over_all(result.kept, 4).percent,
         confirmed_elsewhere(read(Path(os.environ[RECORDS]), core=True)),
+        100 - over_all(result.raised, 2).percent,
+        100 - over_all(result.raised, 4).percent,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,9 @@ GOOD = Figures("a", 99.0, 95.0, 90.0)
         ([GOOD, Figures("b", 98.8, 95.0, 90.0), Figures("c", 98.6, 94.0, 90.0)], ["depth_2", "depth_4"]),
         ([GOOD, Figures("b", 99.0, 95.0, 89.0), Figures("c", 99.0, 95.0, 90.0)], []),
         ([GOOD, Figures("b", 100.0, 100.0, 89.6)], ["sources"]),
+        ([GOOD, Figures("b", 99.0, 95.0, 90.0, 99.8, 98.0)], []),
+        ([replace(GOOD, spared_2=99.8), Figures("b", 99.0, 95.0, 90.0, 99.4, 98.0)], ["spared_2"]),
+        ([replace(GOOD, spared_4=98.0), GOOD], ["spared_4"]),
     ],
 )
 def test_the_last_row_is_held_against_the_best(rows: list[Figures], names: list[str]) -> None:
@@ -47,8 +51,10 @@ def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
         ("after,depth_2\n", "line 1"),
         (",".join(drift.NAMES) + "\n", "no row"),
         (",".join(drift.NAMES) + "\na,1,2\n", "line 2"),
-        (",".join(drift.NAMES) + "\na,nan,2,3\n", "line 2"),
-        (",".join(drift.NAMES) + "\na,1,2,101\n", "line 2"),
+        (",".join(drift.NAMES) + "\na,nan,2,3,,\n", "line 2"),
+        (",".join(drift.NAMES) + "\na,1,2,101,,\n", "line 2"),
+        (",".join(drift.NAMES) + "\na,1,2,3,4\n", "line 2"),
+        (",".join(drift.NAMES) + "\na,1,2,3,4,5,6\n", "line 2"),
     ],
 )
 def test_a_table_that_says_nothing_fails(

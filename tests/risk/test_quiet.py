@@ -15,6 +15,7 @@ import pytest
 from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
+from runner.risk.writes import assess_content
 
 MARK = "⟵"
 FOUND_AT_LEAST, RAISED_AT_MOST = 0.85, 0.10
@@ -26,14 +27,18 @@ class Case:
     """One program, and the lines of it that matter."""
 
     name: str
-    language: Language
+    """Of one that is no program but a file that a tool runs, its path."""
+    language: Language | None
     code: str
     lines: frozenset[int]
 
     @property
     def findings(self) -> set[int]:
-        """Every line with a finding of at least MEDIUM."""
-        assessment = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, self.language, self.code))
+        """Every line with a finding of at least MEDIUM; of a file those about its content, not about its place."""
+        if self.language is None:
+            assessment = assess_content(self.name, self.code)
+        else:
+            assessment = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, self.language, self.code))
         worst = [one for one in assessment.findings if one.level >= Level.MEDIUM]
         return {line for one in worst for line in range(one.span.line, one.span.end_line + 1)}
 
@@ -43,7 +48,8 @@ def cases(name: str) -> list[Case]:
     found = []
     for language, title, code in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
         lines = frozenset(number for number, line in enumerate(code.split("\n"), 1) if MARK in line)
-        found.append(Case(title, Language(language), re.sub(rf" *{MARK}", "", code), lines))
+        known = None if language == "file" else Language(language)
+        found.append(Case(title, known, re.sub(rf" *{MARK}", "", code), lines))
     return found
 
 
@@ -81,6 +87,46 @@ def test_what_looks_like_it_to_a_stranger_is_seldom_raised() -> None:
     """At first 4 of 80 were raised (5 %), now 2: one row of a database changed or deleted, which is meant to be."""
     raised = {case.name for case in cases("stranger-harmless.txt") if case.findings}
     assert raised <= {"one row", "query one"}
+
+
+def test_quiet_danger_in_everyday_work_is_found() -> None:
+    """Servers, data, clusters and files that tools run. At first 38 of 60 were found (63 %).
+
+    One migration drops a table, as those do that only take back what they made. The command of the other is found in
+    the function that runs it, and not where that is called.
+    """
+    missed = {case.name for case in cases("newcomer-danger.txt") if not case.findings & case.lines}
+    assert missed == {"migration downwards", "a migration started again"}
+
+
+def test_everyday_work_is_not_raised() -> None:
+    """At first 4 of 60 were raised (7 %): a notebook, a makefile, an image and checked settings."""
+    assert [case.name for case in cases("newcomer-harmless.txt") if case.findings] == []
+
+
+def test_quiet_danger_in_services_and_their_tools_is_found() -> None:
+    """Payments, brokers, disks, servers and settings. At first 19 of 41 were found (46 %)."""
+    assert [case.name for case in cases("later-danger.txt") if not case.findings & case.lines] == []
+
+
+def test_services_and_their_tools_are_not_raised() -> None:
+    """At first 1 of 30 was raised (3 %): a program that npx was not to fetch."""
+    assert [case.name for case in cases("later-harmless.txt") if case.findings] == []
+
+
+def test_quiet_danger_of_a_third_look_is_found() -> None:
+    """At first 20 of 25 were found (80 %), after what the two looks before had led to.
+
+    Of one the statement is found where a function runs it, not where that is called; a database that is read from
+    another one is not known to be changed.
+    """
+    missed = {case.name for case in cases("held-danger.txt") if not case.findings & case.lines}
+    assert missed == {"rows without a bound in a helper", "swap of a database"}
+
+
+def test_what_looks_like_it_at_a_third_look_is_seldom_raised() -> None:
+    """At first 2 of 20 were raised (10 %): a column that is added, and the package that CI installs, which still is."""
+    assert [case.name for case in cases("held-harmless.txt") if case.findings] == [".github/workflows/lint.yml"]
 
 
 def test_what_no_rule_was_made_to_spare_is_seldom_raised() -> None:

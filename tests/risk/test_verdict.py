@@ -5,16 +5,9 @@ from __future__ import annotations
 import pytest
 
 from runner.model.assessment import Level
+from runner.model.containment import Containment, conflicts
 from runner.model.request import Language, Request, Tool
-from runner.model.verdict import (
-    LONGEST_SENTENCE,
-    LONGEST_TARGET,
-    MOST_ACTS,
-    Containment,
-    RiskVerdict,
-    Verb,
-    conflicts,
-)
+from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, RiskVerdict, Verb
 from runner.risk.assess import MOST_CHARACTERS, assess
 from tests.risk.decision_requests import REQUESTS, DecisionRequest
 

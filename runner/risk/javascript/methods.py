@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
 from runner.risk.model.acts import Place
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, raw, readable, text
 from runner.risk.trace.machine import MOST_SIMPLE_CALLS
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ def m_text(machine: Machine, owner: Value, args: Args, place: Place) -> Value | 
     if encoding == "base64":
         return each(owner, fold.packed, labels={"encoded"})
     if encoding == "hex":
-        return each(owner, lambda known: fold.raw(known).hex(), labels={"encoded"})
-    return each(owner, fold.readable) if owner.texts else Value(labels=owner.labels)
+        return each(owner, lambda known: raw(known).hex(), labels={"encoded"})
+    return each(owner, readable) if owner.texts else Value(labels=owner.labels)
 
 
 def _in_base(number: int, radix: int) -> str:

@@ -20,6 +20,7 @@ Place = tuple[int, int, int, int]
 KINDS = frozenset(
     [
         "accept",
+        "answer",
         "append",
         "archive",
         "assemble",
@@ -221,6 +222,8 @@ class Trail:
     """Functions without a meaning here that were called, the first MOST_CALLED of them."""
     evaluated: int = 0
     """How many texts deep, run as code where they stand, the program is."""
+    around: frozenset[str] = frozenset()
+    """Labels of all that is done at present."""
 
     def add(
         self, kind: str, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str] = frozenset()
@@ -228,6 +231,7 @@ class Trail:
         self.budget.spend()
         if self.evaluated:
             labels |= {"evaluated"}
+        labels |= self.around
         act = Act(kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts))
         self.acts.append(act)
         return act

@@ -16,7 +16,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from runner.risk.model.acts import Source
-from runner.risk.model.value import HOLE, LONGEST_TEXT, UNKNOWN, Value, concatenate, each, labels_of, text
+from runner.risk.model.value import (
+    HOLE,
+    LONGEST_TEXT,
+    UNKNOWN,
+    Value,
+    concatenate,
+    each,
+    labels_of,
+    raw,
+    readable,
+    text,
+)
 
 DECODED = frozenset({Source.DECODED})
 ASSEMBLED = frozenset({Source.ASSEMBLED})
@@ -25,28 +36,12 @@ MOST_TURNS = 4000
 """Turns of a loop that are followed one by one."""
 
 
-def raw(known: str) -> bytes:
-    """Return the bytes of a text that stands for bytes; texts beyond Latin-1 count as UTF-8."""
-    try:
-        return known.encode("latin-1")
-    except UnicodeEncodeError:
-        return known.encode("utf-8", "surrogatepass")
-
-
 def latin(data: bytes) -> str:
     return data.decode("latin-1")
 
 
 def packed(known: str) -> str:
     return latin(base64.b64encode(raw(known)))
-
-
-def readable(data: str) -> str:
-    """Return the bytes as the text they most likely are."""
-    try:
-        return raw(data).decode("utf-8")
-    except UnicodeDecodeError:
-        return data
 
 
 def base64_text(known: str) -> str:

@@ -290,3 +290,19 @@ def each(
     if all(text == HOLE for text in made):
         return Value(labels=value.labels.union(labels), binary=binary)
     return Value(tuple(dict.fromkeys(made)), labels=value.labels.union(labels), binary=binary)
+
+
+def raw(known: str) -> bytes:
+    """Return the bytes of a text that stands for bytes; texts beyond Latin-1 count as UTF-8."""
+    try:
+        return known.encode("latin-1")
+    except UnicodeEncodeError:
+        return known.encode("utf-8", "surrogatepass")
+
+
+def readable(data: str) -> str:
+    """Return the bytes as the text they most likely are."""
+    try:
+        return raw(data).decode("utf-8")
+    except UnicodeDecodeError:
+        return data

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
-from runner.risk.model.value import HOLE, UNKNOWN, Value, each, either, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, each, either, raw, text
 from runner.risk.python.arguments import first
 from runner.risk.python.formatting import formatted
 from runner.risk.python.texts import recoded
@@ -172,7 +172,7 @@ def m_update(machine: Machine, owner: Value, args: Args) -> Value | None:
 
 
 def m_hex(machine: Machine, owner: Value, args: Args) -> Value | None:
-    return each(owner, lambda known: fold.raw(known).hex()) if owner.texts else None
+    return each(owner, lambda known: raw(known).hex()) if owner.texts else None
 
 
 def m_fromhex(machine: Machine, owner: Value, args: Args) -> Value | None:

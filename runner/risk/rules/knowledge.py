@@ -11,7 +11,7 @@ from runner.model.expression import expression
 from runner.risk.rules.rule import DangerRules
 from runner.risk.rules.targets import Targets
 from runner.risk.rules.vocabulary import Vocabulary
-from runner.system.places import resources
+from runner.system.shipped import resources
 
 if TYPE_CHECKING:
     import re
@@ -50,8 +50,8 @@ def made(data: Mapping[str, Any]) -> Knowledge:
     """Return the knowledge of all rule files. What is wrong with a rule comes out when it is first needed."""
     targets = Targets(data["targets"])
     return Knowledge(
-        python=Vocabulary.of_file(data["python"]),
-        javascript=Vocabulary.of_file(data["javascript"]),
+        python=Vocabulary(data["python"]["calls"], data["python"]["attributes"]),
+        javascript=Vocabulary(data["javascript"]["calls"], data["javascript"]["attributes"]),
         targets=targets,
         foreign=tuple(_foreign(entry) for entry in data["foreign"]),
         rules=DangerRules(data["rules"], targets),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value
@@ -29,16 +30,8 @@ class Vocabulary:
     """The meanings of one language: by full name, and by its last one or two parts (`*.drop_all`, `*.all.delete`)."""
 
     def __init__(self, entries: Sequence[Mapping[str, object]], attributes: Mapping[str, object]) -> None:
-        self._calls: dict[str, list[Meaning]] = {}
-        self._methods: dict[str, list[Meaning]] = {}
+        self._entries = entries
         self.attributes = {name: frozenset(str(labels).split()) for name, labels in attributes.items()}
-        for entry in entries:
-            meaning = _meaning(entry)
-            for name in str(entry["calls"]).split():
-                if name.startswith("*."):
-                    self._methods.setdefault(name[2:], []).append(meaning)
-                else:
-                    self._calls.setdefault(name, []).append(meaning)
 
     @classmethod
     def of_file(cls, data: Mapping[str, object]) -> Vocabulary:
@@ -46,6 +39,28 @@ class Vocabulary:
         attributes = data["attributes"]
         assert isinstance(attributes, Mapping)
         return cls(list(entries(data["calls"])), attributes)
+
+    @cached_property
+    def _calls(self) -> dict[str, list[Meaning]]:
+        """Meanings by full name, read when the first call of the language is looked up: most programs have one."""
+        return self._read[0]
+
+    @cached_property
+    def _methods(self) -> dict[str, list[Meaning]]:
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[dict[str, list[Meaning]], dict[str, list[Meaning]]]:
+        calls: dict[str, list[Meaning]] = {}
+        methods: dict[str, list[Meaning]] = {}
+        for entry in self._entries:
+            meaning = _meaning(entry)
+            for name in str(entry["calls"]).split():
+                if name.startswith("*."):
+                    methods.setdefault(name[2:], []).append(meaning)
+                else:
+                    calls.setdefault(name, []).append(meaning)
+        return calls, methods
 
     def of(self, name: str) -> Sequence[Meaning]:
         """Return what a call of `name` does; nothing for names without a meaning."""

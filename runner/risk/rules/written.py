@@ -17,8 +17,8 @@ from runner.risk.rules.rule import Compile, DangerRule, compiled, trusted
 from runner.risk.rules.targets import Targets
 from runner.risk.rules.vocabulary import Vocabulary
 from runner.system.document import is_too_deep
-from runner.system.places import resources
 from runner.system.plain_file import read_file
+from runner.system.shipped import resources
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -52,6 +52,14 @@ def ansi(raw: str) -> str:
     return ESCAPE.sub(_escape, raw)
 
 
+PRINTED_OCTAL = expression(r"(?<!\\)((?:\\\\)*+)\\0([0-7]{1,3})")
+
+
+def printed(raw: str) -> str:
+    """Return what `echo -e` and `%b` of printf make of escapes: there the digits of a number stand after a zero."""
+    return ansi(PRINTED_OCTAL.sub(lambda match: f"{match[1]}\\{int(match[2], 8) & 0xFF:03o}", raw))
+
+
 def _escape(match: re.Match[str]) -> str:
     code = match[1]
     try:

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model import fold
+from runner.risk.images import IN_AN_IMAGE
 from runner.risk.model.acts import DEEPEST_NESTING
-from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, text
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, readable, text
 from runner.risk.python.syntax import Repair, Unparsed, broken_at, parse, recoded
 from runner.risk.rules.packages import mistaken_for, name_of
 from runner.risk.trace.files import WrittenFiles, keys
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runner.risk.trace.world import FollowedProgram, ShellCaller
 
 LONGEST_EVIDENCE = 200
+IMAGE = frozenset({IN_AN_IMAGE})
 MOST_LINES = 50
 """Printed lines that are put together."""
 LONGEST_STARTED = 100_000
@@ -171,11 +172,13 @@ class Nested:
         language = language or _by_first_line(code)
         if not language or self.trail.depth >= DEEPEST_NESTING:
             return
+        around, self.trail.around = self.trail.around, IMAGE if run is not None and run.image else self.trail.around
         with self.trail.inside(place, code[:LONGEST_EVIDENCE], "written"):
             if language == "shell":
                 self.shell(code)
             else:
                 self._other(language, code)
+        self.trail.around = around
 
     def started(self, path: Value, labels: frozenset[str], place: Place, language: str = "") -> None:
         """Follow a program file that is started, by its name or by the interpreter of `language`."""
@@ -264,7 +267,7 @@ class Nested:
     def _other(self, language: str, code: str) -> None:
         match language:
             case "python":
-                self._quietly_python(fold.readable(code))
+                self._quietly_python(readable(code))
             case "javascript":
                 self.javascript(code)
             case _:
@@ -301,7 +304,7 @@ class Nested:
             if not known.strip(HOLE + " \n"):
                 continue
             with self.trail.inside(command.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), "shell"):
-                outputs.append(command.shell.inner(fold.readable(known), arguments, stdin))
+                outputs.append(command.shell.inner(readable(known), arguments, stdin))
         return outputs[0].labelled(code.labels) if outputs else Value(labels=code.labels)
 
     def executed(self, program: FollowedProgram, act: Act, code: Value) -> Value:
@@ -316,7 +319,7 @@ class Nested:
             self.trail.evaluated += 1
             try:
                 with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), program.language):
-                    result = program.inner(fold.readable(known)).labelled(code.labels)
+                    result = program.inner(readable(known)).labelled(code.labels)
             except Unparsed:
                 act.fields["unparsed"] = text("yes")
             finally:

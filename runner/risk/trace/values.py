@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
+from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.value import NO_LABELS, Class, Scope, Value, either
 
 if TYPE_CHECKING:
     from runner.risk.rules.vocabulary import Vocabulary
 
+VARIABLE = expression(r"[A-Z][A-Z0-9_]++")
 OWN_PROGRAMS = {"sys.executable": "python3", "process.execPath": "node", "process.argv0": "node"}
 """Attributes that hold the interpreter itself."""
 TEXTS = {
@@ -74,10 +77,14 @@ class Values:
         if not base and owner.kind is not None and owner.kind.bases:
             base = owner.kind.bases[0].name + "()"
         made = Value(
-            name=f"{base}.{name}" if len(base) < 100 else base, labels=owner.labels | extra if extra else owner.labels
+            name=f"{base if len(base) < 100 else _end(base)}.{name}",
+            labels=owner.labels | extra if extra else owner.labels,
         )
         if labels := self.vocabulary.attributes.get(made.name.lstrip("~")):
             made = made.labelled(labels)
+        if Source.ENVIRONMENT in made.labels and VARIABLE.fullmatch(name):
+            # Of all variables, checked and put into an object, it is this one.
+            made.labels = made.labels - {Source.ENVIRONMENT} | {VALUE_OF + name}
         made.owner, made.attribute = owner, name
         if (known := TEXTS.get(made.name)) is not None:
             made.texts = (known,)
@@ -161,3 +168,8 @@ def _character(owner: Value, at: int) -> Value | None:
     if whole is None or not -len(whole) <= at < len(whole):
         return None
     return Value(number=ord(whole[at])) if owner.binary else Value((whole[at],), labels=owner.labels)
+
+
+def _end(name: str) -> str:
+    """Return a name for a long chain of calls of which only the last part still says something."""
+    return f"~long.{name.rpartition('.')[2][:40]}"

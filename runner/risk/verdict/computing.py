@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.modules import is_standard
 from runner.model.request import Language
-from runner.risk import outline_javascript, outline_python
 from runner.risk.outline_data import words
 from runner.risk.verdict.naming import identifier, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from runner.risk.model.acts import Act, Trail
 
@@ -22,7 +21,6 @@ OF_FILES = words(
     "writeheader writelines writerow writerows writable path"
 )
 """Attributes that may be of a file."""
-ATTRIBUTES = outline_python.ATTRIBUTES - OF_FILES
 WITH_FILES = words("os os.path glob io csv pathlib")
 """Modules of which functions look at files."""
 PRINTS = words("print pprint.pprint pprint.pp sys.stdout.write sys.stderr.write")
@@ -49,6 +47,29 @@ TEXT_COMMANDS = words(
 MOST_NAMED = 4
 
 
+class _Python(NamedTuple):
+    """What is known of Python's own names; loaded where the first program of it is judged."""
+
+    builtins: frozenset[str]
+    modules: Mapping[str, frozenset[str]]
+    attributes: frozenset[str]
+    """But for those that may be of a file."""
+
+
+@cache
+def _python() -> _Python:
+    from runner.risk.outline_python import ATTRIBUTES, BUILTINS, MODULES
+
+    return _Python(BUILTINS, MODULES, ATTRIBUTES - OF_FILES)
+
+
+@cache
+def _modules_of_javascript() -> frozenset[str]:
+    from runner.risk.outline_javascript import MODULES
+
+    return frozenset(MODULES)
+
+
 def only_computes(language: Language | None, trail: Trail) -> bool:
     """Return whether all that the program does is known, and none of it reaches outside."""
     if not all(act.kind in HARMLESS or act.name == "regex.exec" for act in trail.acts):
@@ -56,7 +77,7 @@ def only_computes(language: Language | None, trail: Trail) -> bool:
     match language:
         case Language.PYTHON:
             loaded = {act.name for act in trail.acts if act.kind == "import"}
-            return loaded <= outline_python.MODULES.keys() and all(map(_is_known_python, trail.called))
+            return loaded <= _python().modules.keys() and all(map(_is_known_python, trail.called))
         case Language.JAVASCRIPT:
             loads = any(act.kind == "import" for act in trail.acts)
             return not loads and all(map(_is_known_javascript, trail.called))
@@ -66,16 +87,16 @@ def only_computes(language: Language | None, trail: Trail) -> bool:
             return False
 
 
-def only_known(language: Language | None, trail: Trail) -> bool:
-    """Return whether every function that is called is of the language itself, and every module as well."""
+def only_known(language: Language | None, trail: Trail, called: Collection[str]) -> bool:
+    """Return whether every function that is `called` is of the language itself, and every module as well."""
     match language:
         case Language.PYTHON:
             modules = (act.name.partition(".")[0] for act in trail.acts if act.kind == "import")
-            return all(map(is_standard, modules)) and all(map(_is_known_python, trail.called))
+            return all(map(is_standard, modules)) and all(map(_is_known_python, called))
         case Language.JAVASCRIPT:
-            return all(map(_is_known_javascript, trail.called))
+            return all(map(_is_known_javascript, called))
         case _:
-            return not trail.called
+            return not called
 
 
 def prints(language: Language | None, trail: Trail, code: str) -> bool:
@@ -109,7 +130,7 @@ def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
 def _named(module: str, plain: str, language: Language | None) -> str:
     """Return the library, quoted; of one that is the language's own the function."""
     top = module.lstrip(".").partition(".")[0] if language is Language.PYTHON else module
-    own = is_standard(top) if language is Language.PYTHON else module in outline_javascript.MODULES
+    own = is_standard(top) if language is Language.PYTHON else module in _modules_of_javascript()
     return identifier(plain) if own and "." in plain else quoted(top, 30)
 
 
@@ -119,14 +140,14 @@ def _plain(name: str) -> str:
 
 @lru_cache(4096)
 def _is_known_python(name: str) -> bool:
-    plain = _plain(name)
-    if not plain or plain in outline_python.BUILTINS or plain in PRINTS:
+    plain, python = _plain(name), _python()
+    if not plain or plain in python.builtins or plain in PRINTS:
         return bool(plain)
     parts = plain.split(".")
     for length in range(len(parts) - 1, 0, -1):
-        if (module := ".".join(parts[:length])) in outline_python.MODULES and module not in WITH_FILES:
-            return parts[length] in outline_python.MODULES[module] and ATTRIBUTES.issuperset(parts[length + 1 :])
-    return parts[-1] in ATTRIBUTES and parts[0] not in outline_python.MODULES
+        if (module := ".".join(parts[:length])) in python.modules and module not in WITH_FILES:
+            return parts[length] in python.modules[module] and python.attributes.issuperset(parts[length + 1 :])
+    return parts[-1] in python.attributes and parts[0] not in python.modules
 
 
 @lru_cache(4096)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.verdict import Verb
 from runner.risk.model.acts import Source
@@ -38,8 +37,7 @@ MOST_LOOKED_AT = 10_000
 """Acts that are looked at, some 0.1 s; of a program that does more it is said that not all was read."""
 
 
-@dataclass(slots=True)
-class Doing:
+class Doing(NamedTuple):
     """One act with the words for it."""
 
     verb: Verb
@@ -337,6 +335,6 @@ BY_KIND: dict[str, Describe] = {
 WITHOUT_WORDS = words(
     "import variable compare forever crumbs mention command identity encrypt decrypt environment-change store decodes "
     "escaped mangled recoded repaired left-out unparsed trap accept receive assemble reduce package-setup module "
-    "member quietly swell query evaluates"
+    "member quietly swell query evaluates answer"
 )
 """Kinds of acts that use no files, no network and no other programs by themselves."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass
-from typing import Any, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, TypeVar, assert_never
 
 from runner.model.assessment import Assessment  # noqa: TC001 - the codec resolves the annotations
 from runner.model.codec import UnreadableValue, decode, encode
-from runner.model.difference import Change  # noqa: TC001 - the codec resolves the annotations
 from runner.model.request import KnownFile, Language, Request  # noqa: TC001 - the codec resolves the annotations
-from runner.risk.imported import Import  # noqa: TC001 - the codec resolves the annotations
+
+if TYPE_CHECKING:
+    from runner.model.difference import Change
+    from runner.risk.imported import Import
 
 T = TypeVar("T")
 
@@ -115,6 +117,14 @@ Answer = Ready | Assessed | Outlined | Imported | Used | Compared | CallFailed
 
 class Garbage(Exception):
     """A message that is none."""
+
+
+def annotated() -> dict[str, type]:
+    """Return what annotations name here that is only loaded where an answer has it."""
+    from runner.model.difference import Change
+    from runner.risk.imported import Import
+
+    return {"Change": Change, "Import": Import}
 
 
 def pack(message: Call | Answer) -> bytes:

@@ -20,12 +20,8 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from runner.model.difference import compare
 from runner.model.request import Language, Request, Tool
 from runner.risk import own
-from runner.risk.imported import imported
-from runner.risk.known_files import used
-from runner.risk.outline import outline
 from runner.risk.python.syntax import forget
 from runner.risk.rules.knowledge import RulesUnreadable, bundled
 from runner.risk.worker.calls import (
@@ -62,16 +58,30 @@ GRACE_SECONDS = 2
 IDLE_SECONDS = 0.05
 """Without a call after the start, before whatever no call has needed is loaded as well."""
 LATER = (
+    "runner.model.bundle",
+    "runner.model.difference",
+    "runner.model.plan",
+    "runner.risk.client_tools",
     "runner.risk.executing",
+    "runner.risk.imported",
     "runner.risk.javascript.program",
     "runner.risk.kept",
+    "runner.risk.known_files",
+    "runner.risk.outline",
+    "runner.risk.outline_javascript",
+    "runner.risk.outline_python",
     "runner.risk.planned",
+    "runner.risk.programs",
     "runner.risk.python.program",
     "runner.risk.python.python2",
+    "runner.risk.roundabout",
     "runner.risk.run_files",
     "runner.risk.run_yaml",
     "runner.risk.shell.script",
     "runner.risk.sql",
+    "runner.risk.verdict.code",
+    "runner.risk.verdict.naming",
+    "runner.risk.writes",
 )
 """Modules that are only imported where a call needs them, so that a process is ready early."""
 TRIAL = Assess(Request("", "", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print(1)"))
@@ -169,15 +179,23 @@ def answer(call: Call, rules: Own) -> Answer:
         case Assess(request):
             return Assessed(rules.assess(request))
         case Outline(language, code):
+            from runner.risk.outline import outline
+
             return Outlined(outline(language, code))
         case FindImports(code):
+            from runner.risk.imported import imported
+
             found = imported(code)
             if len(found) > MOST_IMPORTS:
                 raise MemoryError
             return Imported(found)
         case FindUsed(language, code, files):
+            from runner.risk.known_files import used
+
             return Used(tuple(file.path for file in used(language, code, files).files))
         case Compare(old, new):
+            from runner.model.difference import compare
+
             return Compared(compare(old, new))
         case _:
             assert_never(call)

@@ -1,8 +1,8 @@
 """What the classifier says of deeds in disguise: `python -m tests.risk.disguises.measure [--seeds N] [--misses]`.
 
-Danger is kept where the program is still CRITICAL. A harmless program is raised where a CRITICAL finding claims
-something else than that the code hides what it does: hiding what is called or run is a danger by itself, whatever it
-is, so that most of these steps make it one. How many are CRITICAL for that alone is counted apart, as `hidden`.
+Danger is kept where the program is still CRITICAL. A harmless program is raised where it becomes CRITICAL, also for
+hiding what it does: all that these steps hide can be read. Only where the text itself looks different from what it is
+(letters of other scripts, characters that cannot be seen) that is counted apart, as `tricked`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from runner.model.assessment import Capability, Level
+from runner.model.assessment import Level
 from runner.model.request import Request, Tool
 from runner.risk.assess import assess
 from tests.risk.disguises.disguise import STEPS, Disguised, deeds, disguised, single
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 DEPTHS = (1, 2, 3, 4)
-HIDING = "text."
+TRICKS = "text."
 """Begins the names of findings about texts that look different from what they are."""
 
 
@@ -57,7 +57,7 @@ class Result:
 
     kept: Shares = field(default_factory=_shares)
     raised: Shares = field(default_factory=_shares)
-    hidden: Shares = field(default_factory=_shares)
+    tricked: Shares = field(default_factory=_shares)
     wrong: list[Disguised] = field(default_factory=list)
     """Danger that is not kept, and harmless programs that are raised."""
 
@@ -70,10 +70,9 @@ class Result:
             self.kept[deed.language, depth].add(bool(found))
             right = bool(found)
         else:
-            claims = [one for one in found if one.capability is not Capability.OBFUSCATION]
-            right = all(one.id.startswith(HIDING) for one in claims)
+            right = all(one.id.startswith(TRICKS) for one in found)
             self.raised[deed.language, depth].add(not right)
-            self.hidden[deed.language, depth].add(bool(found) and right)
+            self.tricked[deed.language, depth].add(bool(found) and right)
         if not right:
             self.wrong.append(program)
 
@@ -122,7 +121,7 @@ def main(argv: list[str]) -> int:
 
 
 def _report(result: Result, misses: bool) -> None:
-    for what, shares in (("kept", result.kept), ("raised", result.raised), ("hidden", result.hidden)):
+    for what, shares in (("kept", result.kept), ("raised", result.raised), ("tricked", result.tricked)):
         for (language, depth), share in sorted(shares.items()):
             print(f"{what:7} {language:11} depth {depth}: {share.part}/{share.whole} = {share.percent:.2f} %")
         for depth in DEPTHS:

@@ -110,6 +110,37 @@ def cloud(command: Command) -> Value | None:
     return None
 
 
+TAKES_AWAY = expression(
+    r"(?:[a-z]{1,20}[:_-])?(?:delete|remove|destroy|purge|drop|reset|truncate|rm|del)(?:[:_-][\w-]{1,30})?+|--delete"
+)
+"""Words of tools that keep data: `pg:reset`, `purge_queue`, `kv delete`, `--delete`."""
+
+
+def keeps_data(where: str) -> Handler:
+    """Return the handler of a tool for what is kept `where`: whether it takes something away there."""
+
+    def handle(command: Command) -> Value | None:
+        words = [word.text for word in command.arguments[:MOST_WORDS]]
+        at = next((at for at, word in enumerate(words) if TAKES_AWAY.fullmatch(word)), None)
+        if at is not None and not _is_dry(command):
+            _destroys(command, "", " ".join(words[at + 1 : at + 3]) or words[at], f"{where} ({command.name})")
+        return None
+
+    return handle
+
+
+def removes(what: str) -> Handler:
+    """Return the handler of a command that does nothing but remove `what`."""
+
+    def handle(command: Command) -> Value | None:
+        _, operands = command.parsed()
+        if operands and not _is_dry(command):
+            _destroys(command, what, " ".join(_plain(operands)[:2]), "the disks")
+        return None
+
+    return handle
+
+
 def deploys(*verbs: str) -> Handler:
     """Return the handler of a tool of which `verbs` change what runs elsewhere; with none, any use of it does."""
 

@@ -25,7 +25,7 @@ def script_runner(command: Command) -> Value | None:
         for operand in operands[2:]:
             if operand.text.startswith("scripts."):
                 command.script(text(operand.text.partition("=")[2], labels=operand.labels))
-    elif command.name == "npx":
+    elif command.name == "npx" and "--no-install" not in options and "--no" not in options:
         _installs(command, "javascript", operands[:1], [])
     return None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, text
+from runner.risk.outline_data import words
 from runner.risk.shell.command import is_narrowed
 from runner.risk.shell.commands import spared
 from runner.risk.shell.commands.escapes import recipe_fed
@@ -88,6 +89,12 @@ def _put(operand: Value, marker: str, given: Value) -> Value:
 BEFORE_ROOTS = expression(r"-[HLP]|-O\d")
 
 
+def shell_after_dashes(command: Command) -> Value | None:
+    """capsh -- -c CODE: what follows is given to a shell."""
+    at = next((at for at, one in enumerate(command.arguments) if one.text == "--"), None)
+    return None if at is None else command.again([text("bash"), *command.arguments[at + 1 :]])
+
+
 def find(command: Command) -> Value | None:
     """find PATH... tests -exec COMMAND ; -delete"""
     arguments = command.arguments
@@ -131,6 +138,31 @@ def find(command: Command) -> Value | None:
         elif word in ("-fprintf", "-fprint", "-fls") and at < len(arguments):
             command.act("write", path=arguments[at], data=UNKNOWN)
     return Value(found.texts, labels=found.labels | {"found"}, name="find")
+
+
+OF_FD = words(
+    "-e --extension -E --exclude -t --type -d --max-depth --min-depth -S --size -o --owner --changed-within "
+    "--changed-before -j --threads --base-directory"
+)
+"""Options of fd that take a value."""
+
+
+def find_by_pattern(command: Command) -> Value | None:
+    """fd PATTERN PATH... -x COMMAND, -X COMMAND"""
+    arguments = command.arguments
+    at = next((i for i, one in enumerate(arguments) if one.text in ("-x", "-X", "--exec", "--exec-batch")), None)
+    before = arguments[:at]
+    valued = [one.text in OF_FD for one in before]
+    operands = [
+        one for one, is_value in zip(before, [False, *valued], strict=False) if one.text[:1] != "-" and not is_value
+    ]
+    root = either(operands[1:]) if len(operands) > 1 else text(".")
+    command.act("walk", path=root)
+    found = _found(root, operands[:1]).labelled({"found"})
+    if at is not None:
+        words = [_put(argument, "{}", found) for argument in arguments[at + 1 :]]
+        command.again(words if any("{}" in one.text for one in arguments[at:]) else [*words, found], UNKNOWN)
+    return Value(found.texts, labels=found.labels, name="find")
 
 
 def _found(root: Value, names: Sequence[Value]) -> Value:

@@ -31,6 +31,15 @@ def find_process(command: Command) -> Value | None:
     return given
 
 
+def find_user(command: Command) -> Value | None:
+    """lsof -t, fuser: numbers of processes that have a file or a port open; `fuser -k` ends them."""
+    letters = "".join(one.text[1:].partition(":")[0] for one in command.arguments if re.match(r"-[^-]", one.text))
+    given = Value(labels=frozenset({"process"}))
+    if command.name == "fuser" and "k" in letters:
+        command.act("kill", target=given, tool=text(command.name))
+    return given if command.name == "fuser" or "t" in letters else UNKNOWN
+
+
 def crontab(command: Command) -> Value | None:
     options, operands = command.parsed("-u")
     if options.keys() & {"-r", "-i"}:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, readable, text
 from runner.risk.shell.commands.escapes import sed_runs
-from runner.risk.shell.expansion import ansi
+from runner.risk.shell.expansion import ansi, printed
 from runner.risk.shell.redirects import overwriting
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def echo(command: Command) -> Value | None:
     if not escapes or "\\" not in said.text:
         return said
     hides = bool(re.search(r"(\\x[0-9a-fA-F]{2}|\\0?[0-7]{3}){3,}", said.text))
-    return each(said, ansi, labels=fold.ASSEMBLED if hides else ())
+    return each(said, printed, labels=fold.ASSEMBLED if hides else ())
 
 
 def printf(command: Command) -> Value | None:
@@ -68,7 +68,7 @@ def _converted(letter: str, value: Value) -> Value:
     """Return one argument of printf, as its directive prints it."""
     known = value.exact
     if letter == "b" and value.texts:
-        return each(value, ansi)
+        return each(value, printed)
     if letter in "oxXd" and known is not None and re.fullmatch(r"\d{1,9}|0x[0-9a-fA-F]{1,8}|'.", known):
         number = ord(known[1]) if known[0] == "'" else int(known, 0) if known[:2] == "0x" else int(known)
         return text(format(number, letter), labels=value.labels)
@@ -141,7 +141,7 @@ def base64(command: Command) -> Value | None:
     )
     if options.keys() & {"-d", "-D", "--decode", "-r", "-di", "--d"} or command.name in ("b64decode", "base64dec"):
         decode = fold.base32_text if command.name == "base32" else fold.base64_text
-        return each(data, lambda known: fold.readable(decode(known)), labels=fold.DECODED)
+        return each(data, lambda known: readable(decode(known)), labels=fold.DECODED)
     return each(data, fold.ENCODERS["base64.b64encode"], labels={"encoded"})
 
 
@@ -149,7 +149,7 @@ def xxd(command: Command) -> Value | None:
     options, operands = command.parsed("-l -c -s -g -o")
     data = command.read(operands[0]) if operands else command.stdin
     if any("r" in option for option in options if not option.startswith("--")):
-        return each(data, lambda known: fold.readable(fold.hex_text(known)), labels=fold.DECODED)
+        return each(data, lambda known: readable(fold.hex_text(known)), labels=fold.DECODED)
     return Value(labels=data.labels)
 
 
@@ -159,7 +159,7 @@ def openssl(command: Command) -> Value | None:
     data = command.read(options["-in"]) if options.get("-in", UNKNOWN).texts else command.stdin
     output = Value(labels=labels_of((data,)))
     if re.match(r"(enc|base64|aes|des)", line) and re.search(r"(^| )-d( |$)", line):
-        output = each(data, lambda known: fold.readable(fold.base64_text(known)), labels=fold.DECODED)
+        output = each(data, lambda known: readable(fold.base64_text(known)), labels=fold.DECODED)
     elif re.match(r"(enc|aes|des|rsautl|pkeyutl|smime|cms)", line):
         command.act("encrypt", path=options.get("-in", UNKNOWN), data=data)
         output = output.labelled(("encrypted",))
@@ -180,7 +180,7 @@ def unpack(command: Command) -> Value | None:
         return Value(labels=labels_of((data,)))
     if operands:
         return Value(labels=labels_of((data,)))
-    return each(data, lambda known: fold.readable(fold.inflated(known)), labels=fold.DECODED)
+    return each(data, lambda known: readable(fold.inflated(known)), labels=fold.DECODED)
 
 
 def reverse(command: Command) -> Value | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from runner.model.verdict import MOST_CONFLICTS, Containment, RiskVerdict, Verb, VerdictAct, conflicts
+from runner.model.containment import MOST_CONFLICTS, Containment, conflicts
+from runner.model.verdict import RiskVerdict, Verb, VerdictAct
 
 SENDS = VerdictAct(Verb.SENDS, "data to a.example", line=3, place="a.example")
 READS = VerdictAct(Verb.READS, "data/in.csv", line=4, place="data/in.csv")
