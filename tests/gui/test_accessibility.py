@@ -455,8 +455,8 @@ def test_large_text_leaves_the_decision_within_reach(large: Stage) -> None:
     large.qtbot.waitUntil(lambda: in_sight(deciding.review.page.foot.approve))
     assert approved(large) == []
     reveal(code)
-    code.verticalScrollBar().setValue(code.verticalScrollBar().maximum())
-    large.qtbot.waitUntil(lambda: code.is_seen_to_end)
+    bar = code.verticalScrollBar()
+    large.qtbot.waitUntil(lambda: (bar.setValue(bar.maximum()), code.is_seen_to_end)[1])
     reveal(deciding.review.page.foot)
     large.qtbot.waitUntil(deciding.review.page.foot.approve.isEnabled)
     QTest.keyClick(code, Qt.Key.Key_A)

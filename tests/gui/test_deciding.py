@@ -525,8 +525,7 @@ def test_a_batch_shows_every_part_that_decides_and_waits_for_its_end(desk: Desk)
             assert part.text in shown
     rest_passes(desk, found)
     assert not found.yes.isEnabled()
-    found.code.verticalScrollBar().setValue(found.code.verticalScrollBar().maximum())
-    desk.qtbot.waitUntil(found.yes.isEnabled)
+    desk.scroll_to_end(found.yes.isEnabled, found.code)
 
 
 def test_a_batch_names_the_file_that_would_be_written(desk: Desk) -> None:

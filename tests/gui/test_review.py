@@ -368,9 +368,8 @@ def test_long_code_is_approved_only_after_its_end_was_seen(desk: Desk) -> None:
     click(desk, desk.page.foot.approve)
     assert desk.answers == []
     assert desk.page.foot.sentence.text() == "Scroll to the end of the code to approve."
-    with desk.qtbot.waitSignal(desk.page.reading.code.seen_to_end):
-        desk.page.reading.code.verticalScrollBar().setValue(desk.page.reading.code.verticalScrollBar().maximum())
-    assert desk.page.foot.sentence.text() == ""
+    desk.scroll_to_end(lambda: desk.page.foot.sentence.text() == "")
+    assert desk.page.reading.code.is_seen_to_end
     click(desk, desk.page.foot.approve)
     assert len(desk.answers) == 1
 
@@ -379,8 +378,7 @@ def test_having_seen_the_end_of_one_does_not_count_for_another(desk: Desk) -> No
     desk.ask(feed.request(LONG))
     other = desk.ask(feed.request(LONG + "\nlast()"))
     desk.rested()
-    desk.page.reading.code.verticalScrollBar().setValue(desk.page.reading.code.verticalScrollBar().maximum())
-    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
+    desk.scroll_to_end(desk.page.foot.approve.isEnabled)
     desk.window.deciding.show_request(other.id)
     desk.rested()
     assert not desk.page.foot.approve.isEnabled()
@@ -527,8 +525,7 @@ def test_the_tab_of_code_whose_end_was_not_seen_says_so(desk: Desk) -> None:
     desk.ask(feed.request(LONG))
     desk.rested()
     assert tabs(desk)[0] == f"Code {UNSEEN}"
-    desk.page.reading.code.verticalScrollBar().setValue(desk.page.reading.code.verticalScrollBar().maximum())
-    desk.qtbot.waitUntil(lambda: tabs(desk)[0] == "Code")
+    desk.scroll_to_end(lambda: tabs(desk)[0] == "Code")
 
 
 def test_what_is_over_has_nothing_left_to_be_seen(desk: Desk) -> None:
@@ -549,8 +546,7 @@ def test_the_buttons_do_not_move_when_the_sentence_changes(desk: Desk) -> None:
     desk.rested()
     desk.qtbot.wait(0)
     before = desk.page.foot.deny.mapTo(desk.window, QPoint(0, 0))
-    desk.page.reading.code.verticalScrollBar().setValue(desk.page.reading.code.verticalScrollBar().maximum())
-    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
+    desk.scroll_to_end(desk.page.foot.approve.isEnabled)
     QApplication.processEvents()
     assert desk.page.foot.deny.mapTo(desk.window, QPoint(0, 0)) == before
 
