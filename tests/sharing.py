@@ -31,7 +31,7 @@ OWN_ENGINES = (
 )
 """Files whose tests start engines of their own."""
 ENGINE, ENGINES = "engine", "engines of their own"
-LONGEST = ("path", "gui", "security", "sandbox", "gateway", "commands", "risk", "contract")
+LONGEST = ("contract", "path", "security", "gui", "sandbox", "gateway", "commands", "risk")
 """Folders that take long, the longest first: what comes last is short, so that all processes end together."""
 
 

@@ -215,7 +215,7 @@ def test_a_caught_memory_error_is_the_codes_own_affair(lab: Lab) -> None:
 
 def test_a_small_memory_limit_holds(lab: Lab) -> None:
     """The test of source document 2. Under gVisor it passed one time in six, and said 0 four times."""
-    for _ in range(3):
+    for _ in range(3 if "gvisor" in lab.kind else 1):
         result = lab.run("x = 'a' * (100 << 20)\nprint(len(x))", memory_mb=50)
         assert (result.outcome, result.stdout) == (Outcome.OUT_OF_MEMORY, ""), result
         assert result.exit_code in (1, 137)
@@ -306,10 +306,10 @@ def test_processes_are_bounded(lab: Lab) -> None:
 def test_usage_is_read_while_it_runs(lab: Lab) -> None:
     code = (
         "import time\nx = bytearray(60 << 20)\nopen('f', 'wb').write(bytes(10 << 20))\n"
-        "end = time.monotonic() + 2\nwhile time.monotonic() < end: pass"
+        "end = time.monotonic() + 1.4\nwhile time.monotonic() < end: pass"
     )
     result = lab.run(code)
-    assert len(result.curve) >= 2 * 1.5, "less than 1.5 Hz"
+    assert len(result.curve) >= 1.4 * 1.5, "less than 1.5 Hz"
     assert list(result.curve) == lab.readings
     assert max(usage.memory_bytes or 0 for usage in result.curve) > 60 << 20
     assert 60 << 20 < (result.peak_memory or 0) < 220 << 20
@@ -366,18 +366,18 @@ def test_many_at_once(lab: Lab) -> None:
         return (await run.finished()).stdout
 
     async def body() -> list[str]:
-        return list(await asyncio.gather(*(one(number) for number in range(8))))
+        return list(await asyncio.gather(*(one(number) for number in range(5))))
 
-    assert asyncio.run(body()) == [f"{number}\n" for number in range(8)]
+    assert asyncio.run(body()) == [f"{number}\n" for number in range(5)]
 
 
 @alike
 def test_many_in_a_row_leave_nothing(lab: Lab) -> None:
     lab.run("pass")
     before, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
-    for number in range(8):
+    for number in range(6):
         assert lab.run(f"print({number})").stdout == f"{number}\n"
-    # Others may open or close one meanwhile; a run that left one would have left eight.
+    # Others may open or close one meanwhile; a run that left one would have left six.
     assert len(os.listdir("/proc/self/fd")) < before + 5
     assert threading.active_count() < threads + 5
     assert not lab.containers()

@@ -100,7 +100,7 @@ def test_what_a_killed_console_leaves_ends_with_it_and_is_swept(sandbox: Contain
         assert kernels(folder)
         console.kill()
     # The kernel sees to it at once; consoles of other tests would sweep it away some time later.
-    assert wait_until(lambda: not kernels(folder), 5.0)
+    assert wait_until(lambda: not kernels(folder), 20.0)
     own = run(sandbox, "print('of one that lives')")
     assert own.stdout == "of one that lives\n"
     assert asyncio.run(sandbox.sweep()) == (left.name,)

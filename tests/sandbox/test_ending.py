@@ -204,11 +204,15 @@ def test_a_killed_console_leaves_nothing_that_is_not_found(lab: Lab) -> None:
         assert list(root.iterdir()) == []
 
 
-def test_sweep_ends_what_carries_the_mark_of_a_dead_console(tmp_path: Path) -> None:
+def test_sweep_ends_what_carries_the_mark_of_a_dead_console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
-    gone = f"run-{dead.pid}-12345-abc"
-    mine = leftovers.new_name()
+    assert not leftovers.owner_lives(f"run-{dead.pid}-12345-abc")
+    # Of this process, and gone in its own eyes alone: consoles of other tests would end it before it is looked at.
+    gone, mine = leftovers.new_name(), leftovers.new_name()
+    lives = leftovers.owner_lives
+    assert lives(gone)
+    monkeypatch.setattr(leftovers, "owner_lives", lambda name: name != gone and lives(name))
     for name in (gone, mine):
         (tmp_path / name / "workspace").mkdir(parents=True)
     (tmp_path / gone / "workspace").chmod(0)

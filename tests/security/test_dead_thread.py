@@ -93,10 +93,15 @@ def test_such_a_process_is_named_by_a_thread_that_lives() -> None:
             process.kill()
 
 
-def test_it_hears_what_it_is_sent_and_is_found_when_its_console_is_gone(tmp_path: Path) -> None:
+def test_it_hears_what_it_is_sent_and_is_found_when_its_console_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     words = [sys.executable, "-c", f"{END_OF_FIRST}{HOLDS}alone(body)"]
+    # Of this process, and gone in its own eyes alone: consoles of other tests would end it before it is looked at.
+    name, lives = leftovers.new_name(), leftovers.owner_lives
+    monkeypatch.setattr(leftovers, "owner_lives", lambda one: one != name and lives(one))
     for end in (lambda pid: os.kill(tree.alive(pid), signal.SIGTERM), lambda _: leftovers.sweep(tmp_path / "none")):
-        with subprocess.Popen(words, stdout=subprocess.PIPE, env={leftovers.MARKER: "run-1-1-ab"}) as process:
+        with subprocess.Popen(words, stdout=subprocess.PIPE, env={leftovers.MARKER: name}) as process:
             try:
                 assert process.stdout is not None
                 assert process.stdout.readline() == b"on\n"
