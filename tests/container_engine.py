@@ -18,6 +18,7 @@ import pytest
 
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
+from runner.sandbox.gvisor.engine_feeds import EngineFeeds
 from runner.sandbox.images.build import Builder, ImageState
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.images.rootfs import RootfsSource, source
@@ -42,9 +43,15 @@ def address() -> str:
 
 
 def client() -> EngineClient:
-    """A client of it; it has all images that tests need."""
+    """A client of it; it has all images that tests need. To this one no runtime reports what code does."""
     fill(address())
-    return EngineClient(Endpoint(address()))
+    return EngineClient(Endpoint(address()), EngineFeeds(Path(os.devnull)))
+
+
+def reporting() -> EngineClient:
+    """One that takes a runtime which reports to tests, where no other process of tests has it."""
+    fill(address())
+    return EngineClient(Endpoint(address()), EngineFeeds(Path(address().removeprefix("unix://")).parent / "feed"))
 
 
 def started(folder: Path) -> str:
