@@ -20,6 +20,7 @@ import pytest
 from runner.sandbox.container import container, run, sandbox
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
+from runner.sandbox.gvisor.engine_feeds import EngineFeeds
 from runner.sandbox.images.build import Builder, ImageState
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.images.rootfs import RootfsSource, source
@@ -59,9 +60,15 @@ class PatientClient(EngineClient):
 
 
 def client() -> EngineClient:
-    """A client of it; it has all images that tests need."""
+    """A client of it; it has all images that tests need. To this one no runtime reports what code does."""
     fill(address())
-    return PatientClient(Endpoint(address()))
+    return PatientClient(Endpoint(address()), EngineFeeds(Path(os.devnull)))
+
+
+def reporting() -> EngineClient:
+    """One that takes a runtime which reports to tests, where no other process of tests has it."""
+    fill(address())
+    return PatientClient(Endpoint(address()), EngineFeeds(Path(address().removeprefix("unix://")).parent / "feed"))
 
 
 def have_patience(patch: pytest.MonkeyPatch) -> None:

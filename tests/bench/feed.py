@@ -13,11 +13,8 @@ from unittest.mock import patch
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
-from runner.sandbox.gvisor.engine_feeds import EngineFeeds
 from runner.sandbox.gvisor.feed import Feed
 from tests import container_engine as engine
 from tests import direct_gvisor
@@ -85,9 +82,7 @@ def _direct(title: str, code: str, opens: bool, at_most: float) -> list[Row]:
 
 
 def _in_engine(title: str) -> list[Row]:
-    plain = engine.client()
-    folder = Path(engine.address().removeprefix("unix://")).parent / "feed"
-    reporting = EngineClient(Endpoint(engine.address()), EngineFeeds(folder))
+    plain, reporting = engine.client(), engine.reporting()
     pair = [ContainerSandbox(Isolation.GVISOR, OWN_IMAGES, client) for client in (plain, reporting)]
 
     async def run(sandbox: ContainerSandbox) -> Result:
@@ -108,20 +103,18 @@ def _in_engine(title: str) -> list[Row]:
 
 
 async def _compared(title: str, plain: Run, fed: Run, at_most: float | None) -> Row:
-    """Return the row of runs that report what they do, against the same that report nothing, in turn.
+    """Return the row of runs that report what they do, against those that report nothing; each begins half the turns.
 
     The best of each: what else the machine does costs more than the hundredth part that this is about.
     """
-    times: list[tuple[float, float]] = []
-    for _ in range(ROUNDS + 1):
-        pair = []
-        for run in (plain, fed):
+    times: dict[Run, list[float]] = {plain: [], fed: []}
+    for number in range(ROUNDS + 2):
+        for run in (plain, fed) if number % 2 else (fed, plain):
             result = await run()
             assert result.outcome is Outcome.OK, result
-            pair.append(result.duration * 1e3)
-        times.append((pair[0], pair[1]))
-    without, told = (min(column) for column in zip(*times[1:], strict=True))
-    return Row(title, told, "ms", without, at_most)
+            times[run].append(result.duration * 1e3)
+    without, reported = (min(of[2:]) for of in times.values())
+    return Row(title, reported, "ms", without, at_most)
 
 
 def _no_feed(_folder: Path) -> Feed:

@@ -12,11 +12,9 @@ import pytest
 
 from runner.model.request import Isolation, Language
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Collect
-from runner.sandbox.gvisor.engine_feeds import NONE_FREE, EngineFeeds
+from runner.sandbox.gvisor.engine_feeds import NONE_FREE
 from tests import container_engine as engine
 from tests import direct_gvisor
 from tests.contract.conftest import job
@@ -54,9 +52,7 @@ async def closed(made: ContainerSandbox) -> None:
 
 def reporting() -> ContainerSandbox:
     """One whose engine reports to it; other processes of tests may use its runtimes for that for some time."""
-    folder = Path(engine.address().removeprefix("unix://")).parent / "feed"
-    engine.fill(engine.address())
-    client = EngineClient(Endpoint(engine.address()), EngineFeeds(folder))
+    client = engine.reporting()
     made = ContainerSandbox(Isolation.GVISOR, OWN_IMAGES, client)
     end = time.monotonic() + HANGS
     while asyncio.run(made.examine()).ready and client.unreported == NONE_FREE and time.monotonic() < end:

@@ -24,11 +24,10 @@ from tests.gui.loop import in_loop
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from PySide6.QtWidgets import QApplication
 
-    from app.parts.code import CodeView
     from app.review.page import RequestPage
     from app.review.panel import ReviewPanel
     from runner.model.events import Event
@@ -118,16 +117,6 @@ class Desk:
     def rest_passes(self) -> None:
         """The guard has rested, and the code has been painted."""
         self.qtbot.waitUntil(lambda: rest(self.review.guard, self.review.answering._rest))
-
-    def scroll_to_end(self, over: Callable[[], bool], code: CodeView | None = None) -> None:
-        """Show the end of the code until `over`: it moves down while the text is still being laid out."""
-        bar = (code or self.page.reading.code).verticalScrollBar()
-
-        def scrolled() -> bool:
-            bar.setValue(bar.maximum())
-            return over()
-
-        self.qtbot.waitUntil(scrolled)
 
     def rested(self) -> None:
         """As `rest_passes`, and the request can be answered."""

@@ -16,7 +16,9 @@ from runner.audit.indexing import Indexing
 from runner.audit.search import History
 from runner.audit.statistics import Figures
 from runner.model.behaviour import NOT_REPORTED, Behaviour
+from runner.model.codec import encode
 from runner.model.events import RunFinished, RunObserved
+from runner.model.file_changes import FILES_CHANGED, ChangedFile, ChangeKind, FileChanges, RunChanges
 from runner.risk.assess import assess
 from tests.gui import feed, record
 from tests.gui.behaviour_scenes import BEHAVIOUR, DEEDS, asked, ended, recorded
@@ -61,7 +63,9 @@ def test_the_history_has_it_and_names_what_was_not_reported(look: Look, qtbot: Q
         *recorded(asked("b2"), Behaviour(absent=NOT_REPORTED)),
         *recorded(asked("b3"), gaps),
     ]
-    record.ledger(places.ledger, steps)
+    gone = tuple(ChangedFile(f"build/{n}.o", ChangeKind.REMOVED, before=9) for n in range(14))
+    changes = RunChanges("box", 1, "b3", "", FileChanges(gone, removed=14))
+    record.ledger(places.ledger, [*steps, (FILES_CHANGED, "b3", encode(changes))])
     detail = Detail(look, lambda _folder: True, lambda _file: b"")
     qtbot.addWidget(detail)
     detail.show()
@@ -76,6 +80,8 @@ def test_the_history_has_it_and_names_what_was_not_reported(look: Look, qtbot: Q
     assert set(shown[1:]) == {"not reported by the sandbox"}
     detail.show_record(record_in(places.ledger, "b3"))
     assert "Not complete. 7 messages of the sandbox were dropped." in detail.behaviour.summary.text()
+    states = {row.title: row.state for row in detail.behaviour.model.rows}
+    assert states["Deletes the folder “build”"] == "14 files removed"
 
 
 def test_it_is_found_by_words_and_as_not_foreseen(places: Places) -> None:

@@ -127,6 +127,7 @@ def test_a_folder_that_is_not_ones_own_is_not_used(folder: Path, tmp_path: Path)
     (folder / "1").symlink_to(tmp_path)
     feeds = EngineFeeds(folder)
     assert feeds.take(offered(folder, 1)) == ""
+    assert "belongs to somebody else" in feeds.why
     assert not os.listdir(tmp_path)
 
 

@@ -279,7 +279,8 @@ class ContainerSandbox:
 
     async def _tried_with(self, named: Sequence[str], ready: Readiness, client: ContainerEngine) -> dict[str, str]:
         """Settle on the first of these runtimes with which a trial works; as `_tried`."""
-        for self._runtime in named[:-1]:
+        for name in named[:-1]:
+            self._runtime = name
             try:
                 return await self._tried(ready, reports=True)
             except EngineHangs:

@@ -7,7 +7,6 @@ line belongs to the container whose start it reports first, before any code runs
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import json
 import os
@@ -66,12 +65,17 @@ class EngineFeeds:
         offered = offered_to(self._folder, runtimes)
         if self._runtime not in offered:
             self.close()
+            self.why = NONE_FREE if offered else NO_RUNTIME
             for name, folder in offered.items():
-                with contextlib.suppress(OSError):  # another console has it, or the folder is not to be had
+                try:
                     self._open(folder)
-                    self._runtime = name
-                    break
-        self.why = "" if self._runtime else NONE_FREE if offered else NO_RUNTIME
+                except BlockingIOError:  # another console has it
+                    continue
+                except OSError as error:
+                    self.why = f"{folder} cannot be used for that ({error.strerror or error})"
+                    continue
+                self._runtime, self.why = name, ""
+                break
         return self._runtime
 
     def give_back(self) -> None:
