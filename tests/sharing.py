@@ -1,8 +1,9 @@
 """How processes share the tests: file by file, but those on the container engine all in one process.
 
 Its tests mostly wait for the engine and do not compete for it, and what they share is made once. Those that start and
-kill engines of their own are all in another process. Of xdist itself, `--dist loadgroup` would do that; with pytest 9.2
-it sends every test wherever there is room.
+kill engines of their own are all in another process, and those of gVisor without an engine in a third: its kernels
+take more of the processor the more of them compete for it. Of xdist itself, `--dist loadgroup` would do that; with
+pytest 9.2 it sends every test wherever there is room.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ OWN_ENGINES = (
     "tests/path/test_story.py",
 )
 """Files whose tests start engines of their own."""
-ENGINE, ENGINES = "engine", "engines of their own"
+ENGINE, ENGINES, DIRECT = "engine", "engines of their own", "gVisor without an engine"
 LONGEST = ("contract", "path", "security", "gui", "sandbox", "gateway", "commands", "risk")
 """Folders that take long, the longest first: what comes last is short, so that all processes end together."""
 
@@ -48,11 +49,13 @@ class SharedByFile(LoadScopeScheduling):  # type: ignore[misc]
 
 
 def scope(nodeid: str) -> str:
-    """Return the engine that a test needs, or its file."""
+    """Return the engine that a test needs, gVisor without one, or its file."""
     file = nodeid.partition("::")[0]
     if file in OWN_ENGINES:
         return ENGINES
     found, folder = SANDBOX.search(nodeid), folder_of(file)
+    if found is not None and found[1] == "gvisor-direct" and folder in (*ON_THE_ENGINE, *ALSO_ON_IT):
+        return DIRECT
     contained = found is not None and found[1] not in WITHOUT_ENGINE
     if (folder in ON_THE_ENGINE and (contained or found is None)) or (folder in ALSO_ON_IT and contained):
         return ENGINE
@@ -68,7 +71,7 @@ def folder_of(file: str) -> str:
 def turn(nodeid: str) -> int:
     """Return when a test is to come; what takes long is first."""
     wanted = scope(nodeid)
-    if wanted in (ENGINE, ENGINES):
-        return (ENGINE, ENGINES).index(wanted)
+    if wanted in (ENGINE, ENGINES, DIRECT):
+        return (ENGINE, ENGINES, DIRECT).index(wanted)
     folder = folder_of(wanted)
-    return 2 + (LONGEST.index(folder) if folder in LONGEST else len(LONGEST))
+    return 3 + (LONGEST.index(folder) if folder in LONGEST else len(LONGEST))
