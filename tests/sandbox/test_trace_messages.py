@@ -66,6 +66,17 @@ def test_the_container_that_starts_is_read_from_the_first_message_alone() -> Non
             container_of(bad)
 
 
+@given(st.binary(max_size=60))
+@example(b"\x12\x02\xc3\xa4")
+def test_no_bytes_name_a_container_that_is_none(payload: bytes) -> None:
+    try:
+        name = container_of(message(1, payload))
+    except BadMessage:
+        return
+    assert name.isascii()
+    assert name.isalnum()
+
+
 def test_each_kind_is_read() -> None:
     assert decoded(message(CLONE, context(3) + number(3, 4) + number(4, 4), 7)) == (Cloned(3, 4), 7)
     assert decoded(started(4, b"ls", b"-l", path=b"/usr/bin/ls"))[0] == Executed(
