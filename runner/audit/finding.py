@@ -16,7 +16,7 @@ from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from runner.audit.filter import Filter
     from runner.audit.index import SearchIndex
@@ -123,23 +123,24 @@ class Search:
         if expression:
             seqs = index.candidates(expression, min(self._before, highest + 1))
         else:
-            seqs = self._listed("seq <= ?", index.seq)
+            seqs = self._listed(upto=index.seq)
         return itertools.takewhile(lambda seq: seq >= lowest, seqs)
 
     def _outside(self, index: SearchIndex) -> Iterator[int]:
         """Yield the requests that the index does not have yet: newer ones, and those that were open."""
         pending = index.pending
         return heapq.merge(
-            self._listed("seq > ?", index.seq),
-            self._listed(f"seq IN ({', '.join('?' * len(pending))})", *pending) if pending else iter(()),
+            self._listed(after=index.seq),
+            self._listed(pending) if pending else iter(()),
             reverse=True,
         )
 
-    def _listed(self, condition: str, *values: object) -> Iterator[int]:
-        where, others = self._where(condition)
-        for (seq,) in self._connection.execute(
-            f"SELECT seq FROM requests{where} ORDER BY seq DESC", (*others, *values)
-        ):
+    def _listed(self, among: Collection[int] = (), *, after: int = 0, upto: int = _ENDLESS) -> Iterator[int]:
+        where, values = self._where(after, upto)
+        if among:
+            where += f" {'AND' if where else 'WHERE'} seq IN ({', '.join('?' * len(among))})"
+        statement = f"SELECT seq FROM requests{where} ORDER BY seq DESC"
+        for (seq,) in self._connection.execute(statement, (*values, *among)):
             yield seq
 
     @cached_property
@@ -165,26 +166,27 @@ class Search:
         """Return the limit for SQLite, which does not know all conditions."""
         return -1 if limit is None or self._wanted.needs_content else limit
 
-    def _where(self, condition: str = "") -> tuple[str, list[object]]:
-        """Return the conditions that SQLite can test, with `condition` last, and their values."""
+    def _where(self, after: int = 0, upto: int = _ENDLESS) -> tuple[str, list[object]]:
+        """Return the conditions that SQLite can test, and their values."""
         wanted = self._wanted
         lowest, highest = self._bounds
+        # One bound at each end: of several SQLite takes the first it reads, and walks from there.
+        lowest, highest = max(lowest, after + 1), min(highest, upto, self._before - 1)
         tests: list[tuple[str, object]] = [
-            ("seq < ?", None if self._before == _ENDLESS else self._before),
             ("agent = ?", wanted.agent or None),
             ("level = ?", None if wanted.level is None else int(wanted.level)),
             ("verdict = ?", wanted.verdict),
             ("outcome = ?", wanted.outcome),
             ("language = ?", wanted.language),
-            # By number as well: the list is sorted by it, and nearly all outside of a period is then not looked at.
             ("arrived_at >= ?", wanted.since),
-            ("seq >= ?", None if wanted.since is None else lowest),
             ("arrived_at < ?", wanted.until),
-            ("seq <= ?", None if wanted.until is None else highest),
+            # By number as well: the list is sorted by it, and nearly all outside of a period is then not looked at.
+            ("seq >= ?", lowest if lowest > 1 else None),
+            ("seq <= ?", highest if highest < _ENDLESS - 1 else None),
         ]
         tests += [(_ROUGHLY, _like(json.dumps(word)[1:-1])) for word in SoughtWords(wanted.text).all if word.isascii()]
         kept = [(clause, value) for clause, value in tests if value is not None]
-        clauses = [clause for clause, _ in kept] + [condition] * bool(condition)
+        clauses = [clause for clause, _ in kept]
         return (f" WHERE {' AND '.join(clauses)}" if clauses else ""), [value for _, value in kept]
 
 

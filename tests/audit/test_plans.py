@@ -204,6 +204,13 @@ def test_no_statement_walks_along_a_table_to_the_first_that_fits(plans: dict[str
     assert any(finding.LAST_BEFORE in sql for sql in walks), "SQLite says it in other words now"
 
 
+def test_no_statement_bounds_the_number_twice_at_one_end(plans: dict[str, str]) -> None:
+    """SQLite begins at the bound that it reads first, and passes all up to the other one."""
+    twice = [sql for sql in plans for end in "<>" if len(re.findall(rf"\bseq {end}=? \?", sql)) > 1]
+    assert twice == []
+    assert any("seq >= ?" in sql for sql in plans)
+
+
 def test_no_statement_but_a_search_sorts(plans: dict[str, str]) -> None:
     assert {sql: plan for sql, plan in plans.items() if "TEMP B-TREE" in plan} == {}
 

@@ -79,8 +79,19 @@ async def stand_in(path: Path) -> AsyncIterator[tuple[StandIn, EngineClient]]:
     assert not engine_threads()
 
 
+@pytest.fixture(autouse=True)
+def before() -> None:
+    """Note the threads of engines that other tests keep for the whole session."""
+    OTHERS.clear()
+    OTHERS.update(threading.enumerate())
+
+
+OTHERS: set[threading.Thread] = set()
+
+
 def engine_threads() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("container ")]
+    found = set(threading.enumerate()) - OTHERS
+    return [thread.name for thread in found if thread.name.startswith("container ")]
 
 
 async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
