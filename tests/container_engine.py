@@ -59,10 +59,15 @@ class PatientClient(EngineClient):
         return await super().call(function, seconds)
 
 
+def client_at(url: str) -> EngineClient:
+    """A client of the engine at `url` to which no runtime reports what code does: tests share the runtimes for that."""
+    return PatientClient(Endpoint(url), EngineFeeds(Path(os.devnull)))
+
+
 def client() -> EngineClient:
     """A client of it; it has all images that tests need. To this one no runtime reports what code does."""
     fill(address())
-    return PatientClient(Endpoint(address()), EngineFeeds(Path(os.devnull)))
+    return client_at(address())
 
 
 def reporting() -> EngineClient:

@@ -72,6 +72,7 @@ LATER = (
     "runner.risk.programs",
     "runner.risk.python.program",
     "runner.risk.python.python2",
+    "runner.risk.python.spared",
     "runner.risk.roundabout",
     "runner.risk.rules.written",
     "runner.risk.run_yaml",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,7 +84,7 @@ def test_it_waits_for_the_first_call_and_says_when_it_came(
         Agents(places(home)).recognize(found[0])
 
     monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
-    monkeypatch.setattr(command.time, "sleep", called)
+    monkeypatch.setattr(command, "time", SimpleNamespace(time=time.time, sleep=called))
     assert main(["connect", "codex"]) == 0
     said = capsys.readouterr().out
     assert "Ctrl+C stops waiting" in said and said.endswith("Codex has called. It is connected.\n")
@@ -96,7 +98,8 @@ def test_stopping_to_wait_leaves_what_was_written(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
-    monkeypatch.setattr(command.time, "sleep", interrupted)
+    # Not of the module itself: that is everybody's, also of threads that sleep.
+    monkeypatch.setattr(command, "time", SimpleNamespace(time=time.time, sleep=interrupted))
     assert main(["connect", "codex"]) == 0
     assert "Not waiting any more." in capsys.readouterr().out
     assert (home / ".codex/config.toml").exists()

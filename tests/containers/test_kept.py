@@ -7,18 +7,20 @@ import errno
 import json
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from runner.model.request import Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.failures import Denied
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
 from tests import container_engine as engine
+
+if TYPE_CHECKING:
+    from runner.sandbox.container.client import EngineClient
 
 CONSOLE = """
 import asyncio, sys
@@ -85,7 +87,7 @@ print(json.dumps(found))
 """
 
     async def body() -> None:
-        sandbox = ContainerSandbox(isolation, OWN_IMAGES, EngineClient(Endpoint(engine.address())))
+        sandbox = ContainerSandbox(isolation, OWN_IMAGES, engine.client_at(engine.address()))
         session = await sandbox.open(Language.PYTHON, LIMITS, "")
         try:
             run = await session.start(Job("x", Language.PYTHON, code, LIMITS), lambda _usage: None)

@@ -28,6 +28,7 @@ from runner.sandbox.container import sandbox as sandbox_module
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.gvisor.engine_feeds import EngineFeeds
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.places import Places
@@ -63,8 +64,13 @@ def process(folder: Path) -> int:
     return int((folder / "docker.pid").read_text())
 
 
+def _client(url: str) -> EngineClient:
+    """One as consoles have it, to which no runtime reports."""
+    return EngineClient(Endpoint(url), EngineFeeds(Path(os.devnull)))
+
+
 def sandbox_at(url: str, isolation: Isolation = Isolation.DOCKER) -> ContainerSandbox:
-    return ContainerSandbox(isolation, {Language.PYTHON: OWN_IMAGES[Language.PYTHON]}, EngineClient(Endpoint(url)))
+    return ContainerSandbox(isolation, {Language.PYTHON: OWN_IMAGES[Language.PYTHON]}, _client(url))
 
 
 async def begun(sandbox: ContainerSandbox) -> Run:
@@ -198,7 +204,7 @@ async def test_who_leaves_while_the_engine_makes_a_container_leaves_none(
     client: EngineClient, tmp_path: Path, kept: bool
 ) -> None:
     async with slow(client.endpoint.url, tmp_path / "s") as (url, asked, may):
-        through = EngineClient(Endpoint(url))
+        through = _client(url)
         sandbox = sandbox_at(client.endpoint.url)
         await sandbox.check()
         sandbox._given = through

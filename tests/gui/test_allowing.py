@@ -77,9 +77,15 @@ class Run:
         return next((one for one in self.page.findChildren(AllowDialog) if one.isVisible()), None)
 
     def opened(self) -> AllowDialog:
-        self.desk.qtbot.waitUntil(lambda: self.dialog is not None and self.dialog.isActiveWindow())
+        self.desk.qtbot.waitUntil(lambda: self.dialog is not None)
         dialog = self.dialog
         assert dialog is not None
+
+        def active() -> bool:
+            dialog.activateWindow()  # what a test before this one has left may come to the front
+            return dialog.isActiveWindow()
+
+        self.desk.qtbot.waitUntil(active)
         passes(dialog.guard)
         dialog._rested()
         return dialog

@@ -74,6 +74,7 @@ LATER = (
     "runner.risk.programs",
     "runner.risk.python.program",
     "runner.risk.python.python2",
+    "runner.risk.python.spared",
     "runner.risk.roundabout",
     "runner.risk.run_files",
     "runner.risk.run_yaml",
