@@ -27,7 +27,7 @@ QUIET = frozenset({b"/dev/null", b"/dev/tty"})
 """Files that are opened for writing by what has nothing to say."""
 OWN_INPUT = b"/tmp/.stdin"
 PACKAGES = (f"{WORKSPACE}/.packages/".encode(), f"{WORKSPACE}/node_modules/".encode())
-PROGRAMS = (b"/usr/", b"/bin/", b"/sbin/", *PACKAGES)
+PROGRAM_FOLDERS = (b"/usr/", b"/bin/", b"/sbin/", *PACKAGES)
 """Folders of programs that a run does not make itself."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 CALLS = {
@@ -187,7 +187,7 @@ class RunTrace:
 def _name(path: bytes) -> str:
     """Return the name of a program's file, marked where it is not in a folder of the system or of packages."""
     file = shown(path.rpartition(b"/")[2])
-    return file if posixpath.normpath(path).startswith(PROGRAMS) else OWN_FILE + file
+    return file if posixpath.normpath(path).startswith(PROGRAM_FOLDERS) else OWN_FILE + file
 
 
 def _problem(error: int) -> str:
