@@ -27,6 +27,8 @@ from runner.sandbox.gvisor.engine import DirectEngine
 from runner.sandbox.gvisor.program import Runsc
 from runner.sandbox.gvisor.sentry import SENTRY
 from runner.sandbox.images.folder_store import FolderStore
+from runner.sandbox.local.control_groups import ControlGroups
+from runner.sandbox.local.group import ControlGroup
 from runner.system.process_stat import read_proc
 from tests import direct_gvisor
 from tests.sandbox.conftest import wait_until
@@ -68,6 +70,26 @@ def kernels(folder: Path) -> list[int]:
         if words[0].endswith(SENTRY) and any(word.startswith(f"--root={folder}/".encode()) for word in words):
             found.append(int(process.name))
     return found
+
+
+def test_code_is_sent_only_once_it_is_held_to_its_share_of_the_processor(
+    sandbox: ContainerSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        ControlGroups.found()
+    except KnownError as error:
+        pytest.skip(str(error))
+    asyncio.run(sandbox.check())
+    asked = []
+
+    def fail(_group: ControlGroup, cores: float) -> None:
+        asked.append(cores)
+        raise OSError
+
+    monkeypatch.setattr(ControlGroup, "limit_processor", fail)
+    result = run(sandbox, "print(4)")
+    assert asked == [LIMITS.cpu_cores]
+    assert (result.outcome, result.stdout) == (Outcome.ENGINE_LOST, "")
 
 
 CONSOLE = """

@@ -81,6 +81,9 @@ class EngineClient:
         """Return the control group of a container where the engine is on this machine; else None."""
         return group(pid, container) if self.endpoint.local else None
 
+    def begin(self, container: str) -> None:
+        """Do nothing: an engine holds a container to all its limits from its start."""
+
     async def reporting(self, runtimes: Mapping[str, Any]) -> str:
         """Return which runtime of an engine on this machine reports to here; one is taken until `close`."""
         return await asyncio.to_thread(self._feeds.take, runtimes) if self.endpoint.local else ""

@@ -128,6 +128,10 @@ class ContainerEngine(Protocol):
         """Return what can be read often of a container with the first process `pid`; None where `reading` has to do."""
         ...
 
+    def begin(self, container: str) -> None:
+        """Hold a container to the limits that do not hold from its start; its code is sent next. Raises OSError."""
+        ...
+
     async def reporting(self, runtimes: Mapping[str, Any]) -> str:
         """Return which of the engine's runtimes reports to `feed` from now on; '' for none, as where there are none."""
         ...

@@ -157,6 +157,10 @@ class DirectCalls:
     def readings(self, container: str) -> Any:
         return self._found(container).readings()
 
+    def begin(self, container: str) -> None:
+        """Hold a container to its share of the processor; its code is sent next. Raises Denied and OSError."""
+        self._found(container).begin()
+
     def feed(self, container: str) -> Feed | None:
         """Return the report of what the code in it does. Raises Denied where there is no such container."""
         return self._found(container).feed

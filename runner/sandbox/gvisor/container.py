@@ -152,11 +152,22 @@ class DirectContainer:
             self._sentry = SentryReadings(kernel, self._group)
         return self._sentry
 
-    def over(self) -> bool:
-        """Look at its memory, and end it where that is more than it may have; return whether it is over.
+    def begin(self) -> None:
+        """Hold it to its share of the processor from now on: code is sent next, and until then all is Assent's own.
 
-        Its share of the processor is limited once it has started: what starts it is not its own work.
+        Raises OSError where that cannot be done, having ended it.
         """
+        if self._group is None or self._bound:
+            return
+        try:
+            self._group.limit_processor(self._cores)
+        except OSError:
+            self._end()
+            raise
+        self._bound = True
+
+    def over(self) -> bool:
+        """Look at its memory, and end it where that is more than it may have; return whether it is over."""
         try:
             return self._looked_at()
         except OSError:  # its folder is just being removed; and what cannot be watched must not run on unwatched
@@ -166,9 +177,6 @@ class DirectContainer:
     def _looked_at(self) -> bool:
         if self._process is not None and self._process.poll() is not None:
             return True
-        if self._group is not None and not self._bound and self._has_started():
-            self._group.limit_processor(self._cores)
-            self._bound = True
         readings = self.readings()
         memory = None if readings is None else readings.memory()
         if memory is not None and memory > self._most:

@@ -87,6 +87,12 @@ class DirectEngine:
             return None
         return found
 
+    def begin(self, container: str) -> None:
+        try:
+            self._calls.begin(container)
+        except Denied as error:
+            raise OSError(str(error)) from error
+
     async def reporting(self, runtimes: Mapping[str, Any]) -> str:
         """Return none: every container reports."""
         return ""
