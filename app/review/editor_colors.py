@@ -28,6 +28,8 @@ class EditorColors(QSyntaxHighlighter):
         self._look = look
         self._language = ""
         self._words: list[list[Word]] = []
+        self._text: str | None = None
+        """The text whose words are known, or being found."""
         self._lexing = Lexing(self)
         self._lexing.grew.connect(self._color)
         self._pause = QTimer(self)
@@ -40,6 +42,7 @@ class EditorColors(QSyntaxHighlighter):
         """Begin with another text in `language`, a value of `Language`."""
         self._language = language
         self._words = []
+        self._text = None
         self._look_again()
 
     @Slot()
@@ -51,6 +54,9 @@ class EditorColors(QSyntaxHighlighter):
     def _look_again(self) -> None:
         self._pause.stop()
         text = self.document().toPlainText()
+        if text == self._text:  # Qt says of new colors too that the text was changed: it would never end
+            return
+        self._text = text
         self._lexing.start(lines_of(text, every_return=self._language == "python"), self._language)
 
     @Slot(int, int)

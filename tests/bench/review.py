@@ -58,6 +58,7 @@ class Reviewing(Bench):
                 return False
 
         self.app.processEvents()
+        assert widget.isVisible(), "what is not shown is never painted"
         paints = Paints()
         widget.installEventFilter(paints)
         begun = time.perf_counter()
@@ -243,6 +244,8 @@ def _main() -> None:
     console = bench.console
     bench.until(lambda: console.cases.address)
     console.frame.resize(1280, 800)
+    # A new account begins with the first steps.
+    console.window.show_page("Queue")
     bench.live(1.0)
     bench.send(bench.typing, bench.opening, bench.scrolling, bench.stepping)
     console.bridge.close("the bench is over")
