@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.look import drawings
+from runner.risk.on_demand import ON_DEMAND
 from runner.system import installed
 
 if TYPE_CHECKING:
@@ -63,21 +64,8 @@ LATER = (
     "tomlkit",
     "tomlkit.exceptions",
     "yaml",
-    "runner.risk.javascript.program",
-    "runner.risk.known_files",
-    "runner.risk.outline",
-    "runner.risk.outline_javascript",
-    "runner.risk.outline_python",
-    "runner.risk.planned",
-    "runner.risk.programs",
-    "runner.risk.python.program",
-    "runner.risk.python.python2",
-    "runner.risk.python.spared",
-    "runner.risk.roundabout",
     "runner.risk.rules.written",
-    "runner.risk.run_yaml",
-    "runner.risk.shell.script",
-    "runner.risk.sql",
+    *ON_DEMAND,
 )
 """Modules that the console imports only when they are wanted: after an update that would be other code than the rest.
 

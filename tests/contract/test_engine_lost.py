@@ -120,7 +120,7 @@ async def test_hanging_during_a_run(folder: Path, monkeypatch: pytest.MonkeyPatc
     finally:
         os.kill(process(folder), signal.SIGCONT)
     client = EngineClient(Endpoint(engine.started(folder)))
-    async with asyncio.timeout(HANGS):  # it may still be at what it was told while it hung
+    async with asyncio.timeout(HANGS):  # it may still be busy with calls from while it hung
         while await client.call(lambda api: api.containers(all=True)):
             await sandbox.sweep()
 

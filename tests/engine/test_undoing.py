@@ -90,7 +90,7 @@ async def test_a_run_and_those_after_it_are_undone_and_the_agent_is_told(house: 
     assert "put the files of this sandbox back to what they were before your run 2 and the 1 after it" in told.text()
     assert "run 2" in str(told.structured()["note"])
     again = await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
-    assert "Note:" not in again.text(), "it is told once"
+    assert "Note:" not in again.text(), "the agent reads it once"
     fourth = await shell(house, id, "cat a one")
     assert fourth.result is not None and fourth.result.stdout == "first1\n"
     assert runs(house)[-1].changes.count == 0

@@ -1,4 +1,4 @@
-"""Runs that tell what they did: live, in the history, and in what is worth a look."""
+"""Runs whose sandbox reports what they did: live, in the history, and in what is worth a look."""
 
 from __future__ import annotations
 

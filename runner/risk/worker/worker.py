@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.model.request import Language, Request, Tool
 from runner.risk import own
+from runner.risk.on_demand import ON_DEMAND
 from runner.risk.python.syntax import forget
 from runner.risk.rules.knowledge import RulesUnreadable, bundled
 from runner.risk.worker.calls import (
@@ -64,25 +65,12 @@ LATER = (
     "runner.risk.client_tools",
     "runner.risk.executing",
     "runner.risk.imported",
-    "runner.risk.javascript.program",
     "runner.risk.kept",
-    "runner.risk.known_files",
-    "runner.risk.outline",
-    "runner.risk.outline_javascript",
-    "runner.risk.outline_python",
-    "runner.risk.planned",
-    "runner.risk.programs",
-    "runner.risk.python.program",
-    "runner.risk.python.python2",
-    "runner.risk.python.spared",
-    "runner.risk.roundabout",
     "runner.risk.run_files",
-    "runner.risk.run_yaml",
-    "runner.risk.shell.script",
-    "runner.risk.sql",
     "runner.risk.verdict.code",
     "runner.risk.verdict.naming",
     "runner.risk.writes",
+    *ON_DEMAND,
 )
 """Modules that are only imported where a call needs them, so that a process is ready early."""
 TRIAL = Assess(Request("", "", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print(1)"))

@@ -97,6 +97,10 @@ class Container:
                 early += await self.read()
         return early
 
+    def begin(self) -> None:
+        """Have every limit hold from now on; the code is sent next. Raises OSError: then it must not be sent."""
+        self._client.begin(self.id)
+
     async def send(self, orders: bytes) -> None:
         """Give the interpreter its orders. Raises OSError."""
         assert self._attached is not None

@@ -175,6 +175,7 @@ class ContainerRun:
             for stream, data in await container.ready():
                 transcript.append(stream, data)
             if self._may_begin():
+                container.begin()
                 self._observing.begin()
                 await container.send(self._orders)
                 self._begun = time.monotonic()

@@ -103,8 +103,8 @@ class DirectContainer:
         """Start it with the streams it was given. Raises OSError and TimeoutError."""
         assert self.ends is not None
         ends, self.ends = self.ends, None
-        told = () if self.feed is None else self.feed.arguments
-        words = [*self._words, *told, "run", f"--bundle={self._folder / BUNDLE}", short(self.name)]
+        reporting = () if self.feed is None else self.feed.arguments
+        words = [*self._words, *reporting, "run", f"--bundle={self._folder / BUNDLE}", short(self.name)]
         entry = () if self._group is None else self._group.entry
         try:
             self._process = launcher.start(words, (ends.stdin, ends.stdout, ends.stderr), self.name, entry)

@@ -202,23 +202,22 @@ def _error(value: int | bytes) -> int:
 
 
 def _cloned(data: bytes) -> Cloned:
-    process = child = 0
-    for number, value in _fields(data):
-        if number == _CONTEXT:
-            process, _ = _context(value)
-        elif number == 4:
-            child = _number(value)
-    return Cloned(process, child)
+    return Cloned(*_process_and_number(data, 4))
 
 
 def _ended(data: bytes) -> Exited:
-    process = status = 0
+    return Exited(*_process_and_number(data, 2))
+
+
+def _process_and_number(data: bytes, wanted: int) -> tuple[int, int]:
+    """Return the process of a message and its field `wanted`, 0 for what is missing. Raises BadMessage."""
+    process = found = 0
     for number, value in _fields(data):
         if number == _CONTEXT:
             process, _ = _context(value)
-        elif number == 2:
-            status = _number(value)
-    return Exited(process, status)
+        elif number == wanted:
+            found = _number(value)
+    return process, found
 
 
 def _executed(data: bytes) -> Executed:

@@ -1,0 +1,21 @@
+"""The parts of the classifier that are imported only where code needs them."""
+
+from __future__ import annotations
+
+ON_DEMAND = (
+    "runner.risk.javascript.program",
+    "runner.risk.known_files",
+    "runner.risk.outline",
+    "runner.risk.outline_javascript",
+    "runner.risk.outline_python",
+    "runner.risk.planned",
+    "runner.risk.programs",
+    "runner.risk.python.program",
+    "runner.risk.python.python2",
+    "runner.risk.python.spared",
+    "runner.risk.roundabout",
+    "runner.risk.run_yaml",
+    "runner.risk.shell.script",
+    "runner.risk.sql",
+)
+"""Modules that the console and its classifier processes import late, and load before an update could change them."""
