@@ -11,7 +11,7 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -20,6 +20,7 @@ from runner.model.request import ALL_LIMITS, Isolation, Language, Limits, Reques
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import WATCHED_LIMITS, ContainerSandbox
+from runner.sandbox.container.start_queue import StartQueue
 from runner.sandbox.contract import Job
 from runner.sandbox.gvisor import calls
 from runner.sandbox.gvisor.container import short
@@ -30,13 +31,16 @@ from runner.sandbox.images.folder_store import FolderStore
 from runner.sandbox.local.control_groups import ControlGroups
 from runner.sandbox.local.group import ControlGroup
 from runner.system.process_stat import read_proc
+from runner.system.tasks import spawn
 from tests import direct_gvisor
+from tests.patience import HANGS
 from tests.sandbox.conftest import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runner.model.result import Result
+    from runner.sandbox.container.run import ContainerRun
 
 LIMITS = Limits(seconds=20.0, memory_mb=128, cpu_cores=2.0)
 
@@ -70,6 +74,41 @@ def kernels(folder: Path) -> list[int]:
         if words[0].endswith(SENTRY) and any(word.startswith(f"--root={folder}/".encode()) for word in words):
             found.append(int(process.name))
     return found
+
+
+def test_containers_that_wait_for_their_start_get_it_whatever_becomes_of_those_before(folder: Path) -> None:
+    engine = DirectEngine(direct_gvisor.images(), direct_gvisor.program(), folder)
+    engine.starts = StartQueue(1, 10 * HANGS)
+    sandbox = ContainerSandbox(Isolation.GVISOR_DIRECT, OWN_IMAGES, engine, own=True)
+    job = Job("test", Language.PYTHON, "print(1)", LIMITS)
+
+    async def body() -> list[Result]:
+        await sandbox.check()
+        runs = [await sandbox.start(replace(job, code="import time; time.sleep(600)"), lambda _usage: None)]
+        runs.append(await sandbox.start(job, lambda _usage: None))
+        for one in runs:
+            one.stop("enough")
+        runs.append(await sandbox.start(job, lambda _usage: None))
+        with pytest.raises(KnownError):
+            await sandbox.start(replace(job, image="sha256:" + "0" * 64), lambda _usage: None)
+        third, fourth = (spawn("a start", sandbox.start(job, lambda _usage: None)) for _ in range(2))
+        async with asyncio.timeout(HANGS):
+            runs.append(await third)
+            cast("ContainerRun", runs[-1]).abandon()
+            runs.append(await fourth)
+            results = [await one.finished() for one in runs]
+            await sandbox.sweep()
+            return results
+
+    results = asyncio.run(body())
+    asyncio.run(sandbox.close())
+    assert [one.outcome for one in results] == [
+        Outcome.KILLED,
+        Outcome.KILLED,
+        Outcome.OK,
+        Outcome.ENGINE_LOST,
+        Outcome.OK,
+    ]
 
 
 def test_code_is_sent_only_once_it_is_held_to_its_share_of_the_processor(

@@ -48,6 +48,7 @@ class Gone(DirectContainer):
         self.process = Running()
         self._process = self.process  # type: ignore[assignment]
         self._group = None
+        self._in_use = True
 
     def readings(self) -> SentryReadings | None:
         raise FileNotFoundError

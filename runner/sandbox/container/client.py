@@ -73,6 +73,11 @@ class EngineClient:
         return await self._attached(lambda api: api.exec_start(process, socket=True))
 
     @property
+    def starts(self) -> None:
+        """None: it is for the engine to say how many start at the same time, on whatever machine."""
+        return
+
+    @property
     def unbound(self) -> tuple[str, ...]:
         """Return none: the engine holds containers to every limit."""
         return ()

@@ -44,6 +44,8 @@ class Container:
         self._marks = Marks(self._words, report.LIMIT)
         self._attached: Streams | None = None
         self._pid = 0
+        self._has_started: Callable[[], None] = _nothing
+        """Lets the next container start. Called when this one's interpreter waits, or when it is given up."""
 
     @property
     def version(self) -> str:
@@ -66,6 +68,8 @@ class Container:
 
     async def open(self) -> None:
         """Make and start the container. Raises EngineGone and Denied, leaving nothing."""
+        if self._client.starts is not None:
+            self._has_started = await self._client.starts.turn()
         make = config(self.shape, self.name)
         making = spawn("make a container", create(self._client, make, self._title))
         try:
@@ -92,9 +96,12 @@ class Container:
     async def ready(self) -> list[tuple[Stream, bytes]]:
         """Wait until the interpreter is; what was written until then. Raises EngineGone, EOFError, OSError."""
         early: list[tuple[Stream, bytes]] = []
-        async with asyncio.timeout(READY_SECONDS):
-            while self._marks.version is None:
-                early += await self.read()
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                while self._marks.version is None:
+                    early += await self.read()
+        finally:
+            self._has_started()
         return early
 
     def begin(self) -> None:
@@ -170,14 +177,18 @@ class Container:
 
     def let_go(self) -> None:
         """Close the connection without a word, where there is no time for more."""
+        self._has_started()
         if self._attached is not None:
             self._attached.close()
 
     async def remove(self, seconds: float = CALL_SECONDS) -> bool:
         """Remove the container and its files; return False where the engine did not take the call within `seconds`."""
-        if self._attached is not None:
-            self._attached.close()
+        self.let_go()
         return await remove(self._client, self.id or self._title, seconds)
+
+
+def _nothing() -> None:
+    pass
 
 
 async def create(client: ContainerEngine, make: dict[str, Any], name: str) -> str:

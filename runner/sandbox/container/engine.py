@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from runner.model.behaviour import Behaviour
     from runner.model.request import Language
     from runner.sandbox.container.readings import ReadingSource
+    from runner.sandbox.container.start_queue import StartQueue
 
 T = TypeVar("T")
 CALL_SECONDS = 10.0
@@ -99,6 +100,11 @@ class ContainerEngine(Protocol):
 
     listeners: set[Callable[[], None]]
     """Called for each call that fails with EngineGone, on the loop of whoever awaits it."""
+
+    @property
+    def starts(self) -> StartQueue | None:
+        """The line in which containers wait for their start; None where that is the engine's own business."""
+        ...
 
     @property
     def unbound(self) -> Sequence[str]:

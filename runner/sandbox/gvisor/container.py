@@ -72,6 +72,8 @@ class DirectContainer:
         self._most = (int(make["HostConfig"]["Memory"]) >> 20) - GVISOR_MB + GVISOR_OWN_MB + RELAY_MB << 20
         self._cores = int(make["HostConfig"]["NanoCpus"]) / 1e9
         self._too_much = self._started = self._bound = False
+        self._in_use = False
+        """Whether anything was started in it but the interpreter that waits: from then on its memory is looked at."""
         self.ends: Ends | None = None
         """The container's ends of its streams, once attached and not started yet."""
         self.feed: Feed | None = None
@@ -113,6 +115,7 @@ class DirectContainer:
 
     def execute(self, launcher: RunscLauncher, ends: Ends, words: Sequence[str], place: str, user: str) -> Any:
         """Start another program in it; the process that stands for it here. Raises Denied, OSError and TimeoutError."""
+        self._in_use = True
         command = [*self._words, "exec", f"--user={user}", f"--cwd={place}", short(self.name), *words]
         entry = () if self._group is None else self._group.entry
         try:
@@ -157,6 +160,7 @@ class DirectContainer:
 
         Raises OSError where that cannot be done, having ended it.
         """
+        self._in_use = True
         if self._group is None or self._bound:
             return
         try:
@@ -177,6 +181,8 @@ class DirectContainer:
     def _looked_at(self) -> bool:
         if self._process is not None and self._process.poll() is not None:
             return True
+        if not self._in_use:
+            return False
         readings = self.readings()
         memory = None if readings is None else readings.memory()
         if memory is not None and memory > self._most:

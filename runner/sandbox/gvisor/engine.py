@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from runner.model.errors import KnownError
 from runner.sandbox.container.engine import CALL_SECONDS
 from runner.sandbox.container.failures import Denied, EngineGone
+from runner.sandbox.container.start_queue import StartQueue
 from runner.sandbox.container.threads import Threads
 from runner.sandbox.gvisor.calls import HANGS, DirectCalls
 from runner.sandbox.gvisor.streams import piped
@@ -43,6 +44,7 @@ class DirectEngine:
         self._calls = DirectCalls(self.images, program, root)
         self._threads = Threads("gVisor", MOST_CALLS)
         self.listeners: set[Callable[[], None]] = set()
+        self.starts = StartQueue()
 
     @property
     def unbound(self) -> tuple[str, ...]:

@@ -30,6 +30,8 @@ SLICE_SECONDS, SLICE_SHARE = 0.1, 0.25
 """How much of each slice of time a feed may work."""
 PAUSE_SECONDS, LONG_PAUSE_SECONDS = 0.003, 0.008
 """Between two looks, after MANY messages and after fewer; what comes meanwhile waits, some two hundred at most."""
+START_PAUSE_SECONDS = 0.03
+"""Between two looks while the interpreter starts: what it reports is not the code's doing, and may be dropped."""
 MANY = 20
 LAST_SECONDS = 0.5
 """For what is left to be read when a run is over; usual are some microseconds."""
@@ -83,6 +85,8 @@ class KernelFeed:
         """Held by whoever reads from the line."""
         self._trace = RunTrace()
         self._book: BehaviourBook | None = None
+        self._begun = threading.Event()
+        """Set once there is a book."""
         self._dropped = self._before = self._unread = 0
         self._ended: float | None = None
         self._closed = False
@@ -97,6 +101,7 @@ class KernelFeed:
         self._book = BehaviourBook()
         self._before, self._unread = self._dropped, 0
         self._trace.begin(self._book, shell=language is Language.SHELL, networked=networked)
+        self._begun.set()
 
     @property
     def changes(self) -> int:
@@ -126,6 +131,7 @@ class KernelFeed:
     def break_off(self) -> None:
         """Have whoever follows it stop. Harmless when done before."""
         self._closed = True
+        self._begun.set()
         wake(self._line)
 
     # ---- on the thread ----
@@ -148,6 +154,9 @@ class KernelFeed:
                 begun, worked = time.monotonic(), time.thread_time()
                 with self._reading:
                     read = self._read(begun + SLICE_SECONDS * SLICE_SHARE)
+                if not self._begun.is_set():
+                    self._begun.wait(START_PAUSE_SECONDS)
+                    continue
                 pause = PAUSE_SECONDS if read > MANY else LONG_PAUSE_SECONDS
                 rest = (time.thread_time() - worked) / SLICE_SHARE - (time.monotonic() - begun)
                 # Not woken for each message, which would take the processor from the code that is looked at.
