@@ -1,7 +1,7 @@
 """The line in which containers wait for their start, where the console starts each of them itself.
 
 A container is started by much work of the processor. Many that start at the same time hinder each other: twenty took a
-fifth longer than four after four, and the first of them was ready only when nearly all were (`make bench ARGS=direct`).
+fifth longer than six after six, and the first of them was ready only when nearly all were (`make bench ARGS=direct`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FOR_EACH_PROCESSOR = 2
-"""Starts at the same time; between one and three the figures are alike."""
+FOR_EACH_PROCESSOR = 3
+"""Starts at the same time; from two to three the figures are alike."""
 WAIT_SECONDS = 5.0
 """After which a container starts out of turn: some starts that hang must not keep every other from starting."""
 
