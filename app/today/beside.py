@@ -72,6 +72,8 @@ class OfToday(QWidget):
 
     def _failed(self, _error: Exception) -> None:
         self.show_day(None)
+        if self.isVisible():  # it may only have been in use just then
+            self._again.start()
 
     def fit(self) -> None:
         """Show as much as there is room for."""

@@ -10,10 +10,12 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QLabel
 
+from app.today import beside
 from app.today.beside import TodayInBrief, TodayLanes
 from app.today.lane_view import AXIS, LANE
 from app.today.panel import NO_AGENTS, NO_REQUESTS, TodayPanel
 from app.today.plots import Column, ColumnsPlot
+from app.today.reading import read_day
 from app.today.spans import TimeSpan
 from runner.approval.hindsight import Past, Suggestion
 from runner.audit.search import History
@@ -282,6 +284,23 @@ def test_a_day_of_many_agents_keeps_no_window_large(desk: Desk, places: Places) 
     assert of_today.card.note.text() == f"{len(of_today.card.lanes.lanes)} of 12 lanes; Today has all"
     bottom = of_today.card.mapTo(window, of_today.card.rect().bottomLeft()).y()
     assert bottom < 600, "it is cut off"
+
+
+def test_a_day_that_could_not_be_read_is_read_again(desk: Desk, ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = []
+
+    def sometimes(*args: Any) -> DayRead:
+        tries.append(args)
+        if len(tries) == 1:
+            raise OSError
+        return read_day(*args)
+
+    monkeypatch.setattr(beside, "read_day", sometimes)
+    desk.window.show_page("Running")
+    (of_today,) = desk.window.page("Running").findChildren(TodayLanes)
+    of_today._again.setInterval(1)
+    desk.qtbot.waitUntil(of_today.card.lanes.isVisible)
+    assert len(tries) == 2
 
 
 def test_running_shows_the_day_while_nothing_runs(desk: Desk, ledger: Path) -> None:
