@@ -14,7 +14,7 @@ from app.parts.plain import plain_label, say
 from app.parts.summaries import SummaryModel
 from runner.model.events import RunFinished, RunObserved, SandboxesChanged
 from runner.model.kept_sandbox import changes_of
-from runner.risk.foreseen import outcomes
+from runner.risk.foreseen import outcomes, with_removal
 
 if TYPE_CHECKING:
     from app.cards import Card, Cards
@@ -61,6 +61,8 @@ class BehaviourView(QWidget):
         """
         observed = None if result is None else result.observed
         acts = outcomes(result, assessment, request, changes) if result is not None and assessment is not None else ()
+        if assessment is not None and changes is not None:
+            observed = with_removal(observed, assessment, changes)
         self._show(observed, () if observed is None else words.rows(observed, acts), running=False)
 
     def show_running(self, behaviour: Behaviour | None) -> None:
@@ -77,7 +79,9 @@ class BehaviourView(QWidget):
         self.model.show(rows)
         self.none.say(*words.nothing(behaviour, running=running))
         self._place.setCurrentWidget(self.view if rows else self.none)
-        text, role = words.summary(behaviour) if behaviour is not None and rows else ("", "muted")
+        text, role = (
+            words.summary(behaviour) if behaviour is not None and (rows or behaviour.unforeseen) else ("", "muted")
+        )
         say(self.summary, text, role)
 
 

@@ -9,6 +9,7 @@ from enum import Enum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from runner.model import behaviour
 from runner.model.behaviour import A_NAME, LONGEST_NAME, OWN_FILE, Behaviour, DeedKind
 from runner.model.file_changes import ChangeKind, FileKind
 from runner.model.verdict import Verb
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from runner.model.assessment import Assessment
     from runner.model.behaviour import Deed
-    from runner.model.file_changes import FileChanges
+    from runner.model.file_changes import ChangedFile, FileChanges
     from runner.model.request import Request
     from runner.model.result import Result
     from runner.model.verdict import VerdictAct
@@ -181,6 +182,27 @@ def _of_deeds(act: VerdictAct, deeds: Iterable[Deed], observed: Behaviour, done:
     return ActOutcome(act, Came.DONE, done if times == 1 else f"{done} {times:,} times")
 
 
+def with_removal(observed: Behaviour | None, assessment: Assessment, changes: FileChanges) -> Behaviour | None:
+    """Return `observed` with what else was not foreseen: files that were there before, are gone, and no act named.
+
+    A program that was started may remove files of its own, so nothing is said of runs with one.
+    """
+    acts = assessment.verdict.acts
+    patterns = [_in_workspace(act.place) for act in acts if act.verb in REMOVING]
+    unsure = any(act.verb is Verb.STARTS or (act.verb in REMOVING and act.computed) for act in acts)
+    if unsure or None in patterns or not changes.removed:
+        return observed
+    listed = [one for one in changes.changes if one.kind is ChangeKind.REMOVED]
+    gone = [one for one in listed if not any(_is_below(one.path, pattern or "") for pattern in patterns)]
+    count = len(gone) if patterns else changes.removed
+    if not count:
+        return observed
+    least = "at least " * bool(patterns and changes.removed > len(listed))
+    words = f"removed {least}{_things(gone, count)}"
+    observed = observed or Behaviour(absent=behaviour.NOT_REPORTED)
+    return replace(observed, unforeseen=(*observed.unforeseen, words))
+
+
 def _removed(act: VerdictAct, changes: FileChanges) -> ActOutcome:
     """Return what came of a deletion: how many of what was there before the run is not there after it."""
     pattern = _in_workspace(act.place)
@@ -190,14 +212,18 @@ def _removed(act: VerdictAct, changes: FileChanges) -> ActOutcome:
     not_named = changes.left_out and changes.removed > sum(one.kind is ChangeKind.REMOVED for one in changes.changes)
     count = len(gone) if pattern else changes.removed
     if count:
-        thing = "file" if all(one.what is FileKind.FILE for one in gone) else "file, folder or link"
-        things = thing if count == 1 else "files" if thing == "file" else "files, folders and links"
         least, all_told = "at least " * bool(pattern and not_named), " in all" * act.computed
-        return ActOutcome(act, Came.DONE, f"{least}{count:,} {things} removed{all_told}")
+        return ActOutcome(act, Came.DONE, f"{least}{_things(gone, count)} removed{all_told}")
     if changes.removed or act.computed:  # from elsewhere: the code may have changed its folder
         words = f"{changes.removed:,} removed in all" if changes.removed else NONE_GONE
         return ActOutcome(act, Came.UNKNOWN, words)
     return ActOutcome(act, Came.NOT_DONE, NONE_GONE)
+
+
+def _things(gone: Iterable[ChangedFile], count: int) -> str:
+    thing = "file" if all(one.what is FileKind.FILE for one in gone) else "file, folder or link"
+    things = thing if count == 1 else "files" if thing == "file" else "files, folders and links"
+    return f"{count:,} {things}"
 
 
 def _in_workspace(place: str) -> str | None:

@@ -19,6 +19,7 @@ from runner.model.behaviour import NOT_REPORTED, Behaviour
 from runner.model.codec import encode
 from runner.model.events import RunFinished, RunObserved
 from runner.model.file_changes import FILES_CHANGED, ChangedFile, ChangeKind, FileChanges, RunChanges
+from runner.model.request import Language
 from runner.risk.assess import assess
 from tests.gui import feed, record
 from tests.gui.behaviour_scenes import BEHAVIOUR, DEEDS, asked, ended, recorded
@@ -65,6 +66,9 @@ def test_the_history_has_it_and_names_what_was_not_reported(look: Look, qtbot: Q
     ]
     gone = tuple(ChangedFile(f"build/{n}.o", ChangeKind.REMOVED, before=9) for n in range(14))
     changes = RunChanges("box", 1, "b3", "", FileChanges(gone, removed=14))
+    plain = replace(asked("b4"), code="print(1)", language=Language.PYTHON)
+    notes = RunChanges("box", 2, "b4", "", FileChanges((ChangedFile("notes.md", ChangeKind.REMOVED),), removed=1))
+    steps += [*recorded(plain, Behaviour(absent=NOT_REPORTED)), (FILES_CHANGED, "b4", encode(notes))]
     record.ledger(places.ledger, [*steps, (FILES_CHANGED, "b3", encode(changes))])
     detail = Detail(look, lambda _folder: True, lambda _file: b"")
     qtbot.addWidget(detail)
@@ -82,6 +86,9 @@ def test_the_history_has_it_and_names_what_was_not_reported(look: Look, qtbot: Q
     assert "Not complete. 7 messages of the sandbox were dropped." in detail.behaviour.summary.text()
     states = {row.title: row.state for row in detail.behaviour.model.rows}
     assert states["Deletes the folder “build”"] == "14 files removed"
+    detail.show_record(record_in(places.ledger, "b4"))
+    assert detail.behaviour.summary.text() == f"Not foreseen: removed 1 file. {NOT_REPORTED}"
+    assert detail.tabs.tabText(place) == "What it did (1 not foreseen)"
 
 
 def test_it_is_found_by_words_and_as_not_foreseen(places: Places) -> None:

@@ -12,7 +12,7 @@ from runner.model.network import NOT_LISTED, Contact
 from runner.model.request import Language, NetworkMode, Request, Tool
 from runner.model.result import CapturedFile, Outcome, Result
 from runner.risk.assess import assess
-from runner.risk.foreseen import NONE_GONE, NOT_COMPLETE, Came, outcomes, with_unforeseen
+from runner.risk.foreseen import NONE_GONE, NOT_COMPLETE, Came, outcomes, with_removal, with_unforeseen
 from runner.risk.foreseen import NOT_REPORTED as NOT_SAID
 
 SHELL = "git status | wc -l\nrm -rf build/\necho x > out.txt\nchmod +x out.txt\ncurl https://files.example/\n"
@@ -175,3 +175,35 @@ def test_a_deletion_gets_what_is_gone_from_the_workspace(
 ) -> None:
     ((_, found),) = [one for one in said(run(), changes, request(code)).items() if one[0].startswith("deletes")]
     assert found == (came, words)
+
+
+@pytest.mark.parametrize(
+    ("code", "changes", "words"),
+    [
+        ("print(1)", changed("a", "b/c"), ("removed 2 files",)),
+        ("print(1)", changed("a", more=1), ("removed 2 files",)),
+        ("print(1)", changed("a", what=FileKind.FOLDER), ("removed 1 file, folder or link",)),
+        ("print(1)", changed(), ()),
+        ("print(1)", FileChanges(unknown="too large"), ()),
+        ("import os\nos.remove('a')", changed("a"), ()),
+        ("import os\nos.remove('a')", changed("a", "b"), ("removed 1 file",)),
+        ("import os\nos.remove('a')", changed("a", "b", more=1), ("removed at least 1 file",)),
+        ("import os, sys\nos.remove(sys.argv[1])", changed("a", "b"), ()),
+        ("import os\nos.rename('a', 'b')", changed("a"), ()),
+        ("import subprocess\nsubprocess.run(['make', 'clean'])", changed("a"), ()),
+    ],
+)
+def test_what_is_gone_that_no_act_named_was_not_foreseen(
+    code: str, changes: FileChanges, words: tuple[str, ...]
+) -> None:
+    observed = with_removal(Behaviour(), assess(request(code, Language.PYTHON)), changes)
+    assert observed is not None
+    assert observed.unforeseen == words
+
+
+def test_files_that_are_gone_are_named_where_nothing_else_was_reported() -> None:
+    assessment = assess(request("print(1)", Language.PYTHON))
+    assert with_removal(None, assessment, changed()) is None
+    assert with_removal(None, assessment, changed("a")) == Behaviour(
+        absent=NOT_REPORTED, unforeseen=("removed 1 file",)
+    )
