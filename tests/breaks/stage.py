@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.breaks.book import Break
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TEST_SECONDS = 60
+TEST_SECONDS = 30
 """For one test without its mend: some of them then never end."""
 LONGEST = 240
 """Seconds after which a whole run is ended, where not even that ends a test."""
@@ -40,17 +40,17 @@ class Run:
     passed: tuple[str, ...] = ()
     red: tuple[str, ...] = ()
     """Failed: what a test asserts, not an error before or after it."""
-    other: tuple[str, ...] = ()
-    """Skipped, or ended by an error."""
+    errors: tuple[str, ...] = ()
+    """Those before or after which something failed."""
     said: str = ""
 
-    def of(self, test: str) -> tuple[bool, bool]:
-        """Whether anything of `test` passed, and whether all of it did."""
+    def is_green(self, test: str) -> bool:
+        """Whether something of `test` passed and nothing of it failed; what this machine lacks may be skipped."""
 
         def belongs(case: str) -> bool:
             return case == test or case.startswith(f"{test}[")
 
-        return any(map(belongs, self.passed)), not any(map(belongs, (*self.red, *self.other)))
+        return any(map(belongs, self.passed)) and not any(map(belongs, (*self.red, *self.errors)))
 
 
 class Copy:
@@ -73,14 +73,14 @@ class Copy:
         self._check()
 
     def _environment(self) -> Path:
-        """An interpreter that takes the packages from where this one has them, and the program from the copy.
-
-        Lines of a .pth file name folders alone: the one that names the checkout is not read from there.
-        """
+        """An interpreter with the packages of this one, and the program of the copy in place of this checkout's."""
         home, here = self._root / ".venv", Path(sys.prefix)
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
         packages = Path(sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)}))
-        (packages / "copy.pth").write_text(f"{self._root}\n{sysconfig.get_path('purelib')}\n", "utf-8")
+        for one in Path(sysconfig.get_path("purelib")).iterdir():
+            if one.suffix != ".pth":  # one of them names this checkout
+                (packages / one.name).symlink_to(one)
+        (packages / "copy.pth").write_text(f"{self._root}\n", "utf-8")
         for program in (here / "bin").iterdir():
             there = home / "bin" / program.name
             with contextlib.suppress(UnicodeDecodeError):
@@ -148,8 +148,9 @@ class Copy:
         """Run the tests of `one` without its mend. Raises Fault where they fail of something else."""
         with self.broken(one):
             run = self.run(one.tests, f"--timeout={TEST_SECONDS}", limit=LONGEST)
-        if run.code not in (0, 1) or (run.other and not run.red):
-            raise Fault(f"no test failed, but pytest ended with {run.code}: {', '.join(run.other)}\n{run.said[-2000:]}")
+        if run.code not in (0, 1) or (run.errors and not run.red):
+            *_, last = run.said.strip().splitlines() or [""]
+            raise Fault(f"no test failed, but pytest ended with {run.code}: {', '.join(run.errors) or last}")
         return run
 
 
@@ -157,14 +158,15 @@ def judged(code: int, said: str, report: Path) -> Run:
     """How the tests went, as pytest ended, what it printed, and its report."""
     if code not in (0, 1):
         return Run(code, said=said)
-    passed, red, other = list[str](), list[str](), list[str]()
+    passed, red, errors = list[str](), list[str](), list[str]()
     for case in ElementTree.parse(report).iter("testcase"):
         name = f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"
         marks = {part.tag for part in case}
-        (red if "failure" in marks else other if marks & {"error", "skipped"} else passed).append(name)
-    return Run(code, tuple(passed), tuple(dict.fromkeys(red)), tuple(other), said)
+        if "skipped" not in marks:
+            (red if "failure" in marks else errors if "error" in marks else passed).append(name)
+    return Run(code, tuple(passed), tuple(dict.fromkeys(red)), tuple(errors), said)
 
 
 def not_green(run: Run, tests: Iterable[str]) -> list[str]:
-    """Those of `tests` that did not pass as a whole, or not at all."""
-    return [test for test in tests if run.of(test) != (True, True)]
+    """Those of `tests` of which something failed, or nothing passed."""
+    return [test for test in tests if not run.is_green(test)]
