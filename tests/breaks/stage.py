@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.sandbox.removal import remove
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -59,6 +61,8 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self._root = folder / "checkout"
         self._report = folder / "report.xml"
+        self._temporary = folder / "tests"
+        """What the tests leave: without a mend that may be what nothing but `remove` can remove."""
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             cwd=ROOT,
@@ -119,12 +123,16 @@ class Copy:
         # It is known by second and size, which may both be the same.
         Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
 
+    @property
+    def _pytest(self) -> tuple[str, ...]:
+        return str(self._python), "-m", "pytest", "-q", f"--basetemp={self._temporary}", f"--junitxml={self._report}"
+
     def run(self, tests: Sequence[str], *more: str, limit: float | None = None) -> Run:
         """Run `tests` in a process of their own."""
         self._report.unlink(missing_ok=True)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         process = subprocess.Popen(
-            [self._python, "-m", "pytest", "-q", f"--junitxml={self._report}", *more, *tests],
+            [*self._pytest, *more, *tests],
             cwd=self._root,
             env=environment,
             stdout=subprocess.PIPE,
@@ -142,6 +150,8 @@ class Copy:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            if left := remove(self._temporary):
+                raise Fault(f"what its tests left cannot be removed: {left}")
         return judged(process.returncode, said, self._report)
 
     def run_broken(self, one: Break) -> Run:
