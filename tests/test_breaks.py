@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FINDINGS = {
     "attacks.toml": [str(number) for number in range(1, 15)],
     "functional.toml": [f"F{number}" for number in range(1, 13)],
+    "reliability.toml": [f"R{number}" for number in range(1, 26)],
+    "reading.toml": [f"read-{number}" for number in range(1, 20)],
 }
 """Each file, and the findings that it has to speak of."""
 REPORT = """<testsuites><testsuite>
@@ -41,7 +43,14 @@ def functions(file: str) -> set[str]:
     return {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
 
 
-@pytest.mark.parametrize("file", FINDINGS)
+FILES = sorted(path.name for path in FOLDER.glob("*.toml"))
+
+
+def test_there_is_a_file_for_each_part() -> None:
+    assert {"attacks.toml", "functional.toml"} <= {*FILES} <= {*FINDINGS}
+
+
+@pytest.mark.parametrize("file", FILES)
 def test_every_finding_has_a_break_or_a_reason(file: str) -> None:
     breaks, reasons = read([FOLDER / file])
     assert {one.finding for one in breaks} | {one.finding for one in reasons} == {*FINDINGS[file]}
