@@ -136,7 +136,7 @@ async def test_rules_that_broke_since_they_were_taken_up_have_everything_asked(s
 
 
 async def test_an_engine_reads_no_code_in_its_own_process(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(_self: object, _request: object) -> Assessment:
+    def never(_request: object) -> Assessment:
         raise AssertionError("assessed here")
 
     monkeypatch.setattr("runner.risk.assess.Classifier.assess", never)
