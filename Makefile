@@ -15,7 +15,7 @@ TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 # Where no compiled modules may be written, every process that is started compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo test agents lint bench fuzz soak kill walk images gallery package package-test lock clean
+.PHONY: help run demo test agents lint bench fuzz soak kill breaks walk images gallery package package-test lock clean
 
 help:
 	@echo "make run     open the console"
@@ -28,6 +28,8 @@ help:
 	@echo "make soak    ask a console for ten minutes and judge what grows in it; ARGS=\"--seconds 60\" for less"
 	@echo "make kill    kill a console at random moments while agents ask, and check every promise after each kill;"
 	@echo "             ARGS=\"--kills 5\" for fewer than 40"
+	@echo "make breaks  take each mend of a weakness out of a copy and see its tests fail; ARGS=\"3 F7\" for these,"
+	@echo "             ARGS=--list tells what"
 	@echo "make walk    answer fifty requests in a real window on a virtual screen, from what it shows, and count the right ones"
 	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
 	@echo "make gallery draw every page and dialog in its states into build/gallery/index.html"
@@ -79,6 +81,10 @@ soak:
 kill:
 	@$(SETUP) dev bubblewrap
 	@$(BIN)/python -m tests.soak.kills $(ARGS)
+
+breaks:
+	@$(SETUP) dev $(TESTS)
+	@$(BIN)/python -m tests.breaks $(ARGS)
 
 walk:
 	@$(SETUP) dev $(TESTS)

@@ -49,6 +49,7 @@ SHOWN_BY_TESTS = {
     "make fuzz": "tests/fuzz/test_targets.py::test_what_failed_once_fails_no_more",
     "make soak": "tests/soak/test_soak.py::test_a_console_that_agents_ask_for_a_moment",
     "make kill": "tests/soak/test_soak.py::test_a_console_that_is_killed",
+    "make breaks": "tests/test_breaks.py::test_only_what_failed_is_red",
     "make agents": "tests/path/test_real_agents.py::test_a_real_agent_waits_for_the_click_and_reports_the_output",
     "assent self-test": "tests/commands/test_cli.py::test_the_self_test_goes_the_whole_way",
     "assent export --output FILE": "tests/commands/test_export.py::test_each_format_and_the_verifier_are_written",

@@ -304,6 +304,18 @@ async def test_no_token_is_sent_to_another_account(tmp_path: Path, monkeypatch: 
     assert not door.foreign(stage.port), "nobody listens any more"
 
 
+async def test_the_bridge_asks_who_listens_before_it_sends_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places, out = Places.under(tmp_path), io.BytesIO()
+    door.write(places, door.ConsoleAddress("127.0.0.1", 17317, os.getpid(), 0.0))
+    bridge = carrier.StdioBridge(places, "assent_x", "", carrier.StdioClient(out))
+    monkeypatch.setattr(door, "foreign", lambda port: port == 17317)
+    monkeypatch.setattr(bridge, "_opened", lambda *_: pytest.fail("the token was sent"))
+    bridge.carry(CALL)
+    assert json.loads(out.getvalue())["result"]["content"][0]["text"].startswith(carrier.FOREIGN)
+
+
 async def test_the_bridge_imports_little(tmp_path: Path) -> None:
     """Its start is what an agent waits for; the SDK alone would take half a second."""
     code = "import sys, runner.gateway.bridge as b; print(*sorted(m.split('.')[0] for m in sys.modules))"

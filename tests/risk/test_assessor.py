@@ -196,6 +196,7 @@ async def test_a_process_that_burns_gets_its_deadline_and_no_more(
         with pytest.raises(Lost, match="in time"):
             await process.ask(calls.Assess(request("HANG")), Assessed)
         await process.end()
+    assert len(looks) > 1, "it was looked at before all patience was over"
     assert all(had - looks[0] < 0.2 for had in looks[1:-1]), "it was given up at the first look that found its share"
 
 

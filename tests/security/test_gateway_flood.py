@@ -7,6 +7,7 @@ import errno
 import json
 import resource
 import sys
+import threading
 import time
 from asyncio.subprocess import PIPE
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.engine import refusals
-from runner.gateway import body, connection, sessions
+from runner.gateway import body, connection, sessions, tools
 from runner.gateway.limits import CallLimits
 from runner.model.answer import Answer
 from runner.model.codec import DEEPEST
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import AsyncIterator
     from pathlib import Path
+    from types import ModuleType
 
     import httpx2
 
@@ -121,6 +123,19 @@ async def test_a_message_made_to_take_long_keeps_nobody_waiting(stage: Stage, na
         assert said(response)
     # The whole of 200 ms is for a quiet machine; without the mend it is seconds.
     assert found.worst < 4 * LOCKDOWN_SECONDS
+
+
+@pytest.mark.parametrize(("module", "work"), [(body, "split"), (tools, "submission")], ids=["message", "arguments"])
+async def test_what_is_large_is_looked_through_beside_the_loop(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, module: ModuleType, work: str
+) -> None:
+    done, threads = getattr(module, work), list[threading.Thread]()
+    monkeypatch.setattr(module, work, lambda *given: (threads.append(threading.current_thread()), done(*given))[1])
+    stage.answers()
+    async with stage.http() as http:
+        response = await post(http, stage, call({**PRINT, "stdin": "x" * (100 << 10)}))
+    assert response.status_code == 200
+    assert threads and threading.current_thread() not in threads
 
 
 @pytest.mark.parametrize("method", ["tools/list", "initialize", "notifications/progress"])
@@ -395,6 +410,7 @@ async def test_files_that_run_out_all_the_same(stage: Stage) -> None:
 
 async def test_the_oldest_stranger_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("runner.gateway.server.MOST_CONNECTIONS", 20)
+    monkeypatch.setattr(connection, "HEADER_SECONDS", 2 * HANGS)  # none ends for want of a token
     async with staged(tmp_path) as stage, AsyncExitStack() as stack, stage.http() as http:
         stage.answers()
         assert (await post(http, stage, call(PRINT))).status_code == 200

@@ -222,6 +222,12 @@ def test_an_ordinary_program_may_have_other_values(one: str, other: str) -> None
     assert outline(P, ORDINARY) == outline(P, ORDINARY.replace(one, other)) != ""
 
 
+@pytest.mark.parametrize("late", ["import json", "from json import dumps", "import os.path"])
+def test_what_is_imported_after_the_first_statement_may_be_what_that_has_written(late: str) -> None:
+    assert outline(P, f"{late}\nprint('monday')")
+    assert not outline(P, f"print('monday')\n{late}\nprint('tuesday')")
+
+
 SCRIPT = """
 const fs = require('node:fs'), { join } = require('path');
 const rows = fs.readFileSync(join('data', 'sales.csv'), 'utf8').split(';').map((row) => row.split(','));

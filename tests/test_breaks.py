@@ -1,0 +1,87 @@
+"""Every finding of the attacks has a break or a reason, each break fits the file of today, and its tests exist."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from pathlib import Path
+
+import pytest
+
+from tests.breaks.book import FOLDER, Break, Reason, read
+from tests.breaks.stage import Run, judged, not_green
+
+ROOT = Path(__file__).resolve().parent.parent
+FINDINGS = {
+    "attacks.toml": [str(number) for number in range(1, 15)],
+    "functional.toml": [f"F{number}" for number in range(1, 13)],
+    "reliability.toml": [f"R{number}" for number in range(1, 26)],
+    "reading.toml": [f"read-{number}" for number in range(1, 20)],
+}
+"""Each file, and the findings that it has to speak of."""
+REPORT = """<testsuites><testsuite>
+<testcase classname="tests.a.test_b" name="test_one"/>
+<testcase classname="tests.a.test_b" name="test_one_more[1 - 2]"><failure message="no"/></testcase>
+<testcase classname="tests.a.test_b" name="test_one_more[3]"/>
+<testcase classname="tests.a.test_b" name="test_two"><skipped/></testcase>
+<testcase classname="tests.a.test_b" name="test_five[1]"><skipped/></testcase>
+<testcase classname="tests.a.test_b" name="test_five[2]"/>
+<testcase classname="tests.a.test_b" name="test_three"><failure/></testcase>
+<testcase classname="tests.a.test_b" name="test_three"><error/></testcase>
+</testsuite></testsuites>"""
+
+
+@functools.cache
+def entries() -> tuple[list[Break], list[Reason]]:
+    return read()
+
+
+@functools.cache
+def functions(file: str) -> set[str]:
+    """What is defined in a file of tests."""
+    body = ast.parse((ROOT / file).read_text("utf-8")).body
+    return {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+
+
+FILES = sorted(path.name for path in FOLDER.glob("*.toml"))
+
+
+def test_there_is_a_file_for_each_part() -> None:
+    assert {"attacks.toml", "functional.toml"} <= {*FILES} <= {*FINDINGS}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_finding_has_a_break_or_a_reason(file: str) -> None:
+    breaks, reasons = read([FOLDER / file])
+    assert {one.finding for one in breaks} | {one.finding for one in reasons} == {*FINDINGS[file]}
+    assert not {one.finding for one in breaks} & {one.finding for one in reasons}
+    assert all(one.why for one in reasons)
+
+
+def test_each_text_to_break_stands_once_in_its_file() -> None:
+    for one in entries()[0]:
+        one.without_mend((ROOT / one.file).read_text("utf-8"))
+
+
+def test_the_tests_named_there_exist() -> None:
+    named = {tuple(test.partition("[")[0].split("::")) for one in entries()[0] for test in one.tests}
+    assert not {(file, name) for file, name in named if name not in functions(file)}
+
+
+def test_a_text_that_stands_twice_or_not_at_all_is_no_break() -> None:
+    one = Break("1", "It was possible.", "a.py", "old", "new", ("tests/a.py::test",))
+    assert one.without_mend("an old text") == "an new text"
+    for text in ("old and old", ""):
+        with pytest.raises(ValueError, match="the text to break stands"):
+            one.without_mend(text)
+
+
+def test_only_what_failed_is_red(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(REPORT, "utf-8")
+    run = judged(1, "", report)
+    test = "tests/a/test_b.py::test_"
+    assert run.red == (f"{test}one_more[1 - 2]", f"{test}three")
+    ids = [f"{test}{name}" for name in ("one", "one_more", "one_more[3]", "five", "two", "three", "four")]
+    assert not_green(run, ids) == [ids[1], *ids[4:]]
+    assert judged(2, "it cannot be collected", tmp_path / "none.xml") == Run(2, said="it cannot be collected")
