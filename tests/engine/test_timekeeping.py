@@ -16,7 +16,7 @@ from runner.model.lifecycle import Phase
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.settings.loading import load
-from runner.system.clock import SleepGauge
+from runner.system.clock import SleepGauge, since_boot
 from runner.system.places import Places
 from tests.doubles import HeldSandbox
 from tests.patience import HANGS
@@ -45,6 +45,7 @@ class Machine:
             return loop.time() + self.asleep
 
         for part in (self.engine.modes, self.engine.modes._trust, self.engine.late, self.engine.desk):
+            assert part._clock is since_boot, "sleep counts"  # type: ignore[attr-defined]
             part._clock = passing  # type: ignore[attr-defined]
         self.engine._timekeeping._gauge = SleepGauge(loop.time, passing)
 
