@@ -28,6 +28,7 @@ HITL_ENABLED = "security.sandbox.hitl.enabled"
 CEILINGS = (
     ("timeout_seconds", "max_timeout_seconds"),
     ("memory_mb", "max_memory_mb"),
+    ("docker_memory_mb", "max_memory_mb"),
     ("disk_mb", "max_disk_mb"),
     ("max_output_bytes", "max_output_limit_bytes"),
 )

@@ -13,8 +13,10 @@ import pytest
 
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
 from runner.audit.search import History, LeftOpen
+from runner.audit.tables import LedgerDamaged
 from runner.audit.verify import verify
 from runner.model.errors import KnownError
+from tests.audit.formats import restore
 from tests.audit.story import KEY, approved, opening, request, tell, write
 from tests.small_disk import fill, small_disk
 
@@ -52,6 +54,7 @@ async def append_until_it_fails(ledger: Ledger) -> int:
         await append()
     assert "disk" in str(caught.value)
     assert "nothing is approved" in caught.value.remedy
+    assert not caught.value.damaged, "a new history is no remedy"
     return last
 
 
@@ -146,8 +149,19 @@ def test_beginning_on_a_full_disk_is_reported_and_leaves_no_ledger(small_disk: P
     ballast = fill(small_disk)
     with pytest.raises(KnownError) as caught:
         Ledger.open(path)
-    assert "disk" in caught.value.remedy
+    assert "disk" in caught.value.remedy and not isinstance(caught.value, LedgerDamaged)
     assert not path.exists()
+    ballast.unlink()
+    asyncio.run(Ledger.open(path).close())
+    assert verify(path).ok
+
+
+def test_an_earlier_ledger_that_finds_no_room_to_be_upgraded_is_not_called_damaged(small_disk: Path) -> None:
+    path = restore(1, small_disk / "ledger.sqlite3")
+    ballast = fill(small_disk)
+    with pytest.raises(KnownError) as caught:
+        Ledger.open(path)
+    assert "disk" in caught.value.remedy and not isinstance(caught.value, LedgerDamaged)
     ballast.unlink()
     asyncio.run(Ledger.open(path).close())
     assert verify(path).ok

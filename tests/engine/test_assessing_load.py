@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from runner.approval.modes import Mode
 from runner.model.answer import Status
-from runner.model.assessment import Level
+from runner.model.assessment import Assessment, Level
 from runner.model.decision import Verdict
 from runner.model.events import ModeChanged, RequestAssessed, RequestDecided
 from runner.model.request import Language
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from runner.model.assessment import Assessment
+    from runner.model.request import Request
 
 pytestmark = pytest.mark.asyncio
 BOMBS = 8
@@ -136,12 +136,16 @@ async def test_rules_that_broke_since_they_were_taken_up_have_everything_asked(s
 
 
 async def test_an_engine_reads_no_code_in_its_own_process(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(_request: object) -> Assessment:
-        raise AssertionError("assessed here")
+    here: list[Request] = []
 
-    monkeypatch.setattr("runner.risk.assess.Classifier.assess", never)
+    def noted(_classifier: object, request: Request) -> Assessment:
+        here.append(request)
+        return Assessment(Level.HIGH, ("Runs code.",))
+
+    monkeypatch.setattr("runner.risk.assess.Classifier.assess", noted)
     for language, code in ((Language.PYTHON, "print(1)"), (Language.SHELL, "ls"), (Language.JAVASCRIPT, "x = 1")):
         ticket = await stage.asked(replace(HELLO, language=language, code=code))
         await stage.engine.editing.draft(ticket.request_id, code + "\n")
         await stage.engine.hindsight.explain_past(ticket.request_id)
     await asyncio.sleep(0)
+    assert here == []

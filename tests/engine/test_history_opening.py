@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from runner.assembly import build
+from runner.audit.chain import Chain
 from runner.audit.ledger import Ledger, LedgerFailed
 from runner.audit.opening import Lock
 from runner.audit.seal import Seal
@@ -238,6 +239,7 @@ async def test_a_disk_that_was_full_is_written_again_without_a_call(
     assert denied is not None and "disk is full" in denied.text()
     with pytest.raises(KnownError, match="full"):
         await start.engine.submit(HELLO)
+    assert not start.troubles["ledger"].damaged
     assert start.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
     full[0] = False
     await start.until(lambda: "ledger" not in start.troubles)
@@ -250,6 +252,28 @@ async def test_a_disk_that_was_full_is_written_again_without_a_call(
             "SELECT data FROM entries JOIN bodies USING (seq) WHERE kind = ?", (RECOVERED,)
         ).fetchone()
     assert json.loads(body) == {"why": "The disk is full."}
+
+
+async def test_damage_that_is_met_while_writing_is_not_tried_again(
+    start: Start, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await start.engine.start(gateway=False)
+    error = sqlite3.DatabaseError("database disk image is malformed")
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+
+    def fail(_chain: Chain, _drafts: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Chain, "write", fail)
+        denied = await (await start.engine.submit(HELLO)).answered(None)
+        assert denied is not None and "damaged" in denied.text()
+        assert start.troubles["ledger"].damaged
+        assert start.engine.history._timer is None
+        with pytest.raises(KnownError, match="damaged"):
+            await start.engine.submit(HELLO)
+    await start.engine.history.renew()
+    await start.works()
 
 
 async def test_a_renewal_that_fails_leaves_requests_in_the_same_history(

@@ -301,6 +301,7 @@ async def test_time_in_which_the_machine_sleeps_counts(house: House) -> None:
     id = await house.create()
     slept = 20 * 60
     expiry = house.engine.sandboxes._open[id].expiry
+    assert house.engine.sandboxes._clock is expiry._clock is since_boot
     house.engine.sandboxes._clock = expiry._clock = lambda: since_boot() + slept
     house.engine._timekeeping._awoke()
     await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")

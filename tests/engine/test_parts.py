@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ async def test_the_loop_goes_on_while_the_gateway_is_imported(tmp_path: Path, mo
     """The engine of containers is asked meanwhile, with little patience, and a person may press Lockdown."""
 
     def slow() -> Callable[..., QuietGateway]:
+        assert threading.get_ident() != loop_thread, "the loop would stand still"
         before, end = turns, time.monotonic() + HANGS
         while turns < before + TICKS and time.monotonic() < end:
             time.sleep(0.001)
@@ -48,7 +50,7 @@ async def test_the_loop_goes_on_while_the_gateway_is_imported(tmp_path: Path, mo
         return QuietGateway
 
     monkeypatch.setattr(parts_module, "_gateway_class", slow)
-    turns = 0
+    turns, loop_thread = 0, threading.get_ident()
 
     async def tick() -> None:
         nonlocal turns

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.assembly import build
 from runner.engine import sandbox_choice
 from runner.engine.sandbox_choice import ToldRegistries
 from runner.model.network import Destination
+from runner.settings.loading import load
+from runner.system.places import Places
 from runner.system.tasks import spawn
+from tests.doubles import HeldSandbox
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.asyncio
 
@@ -38,3 +46,12 @@ async def test_a_hundred_who_ask_at_once_have_the_registries_looked_up_once(
     await asyncio.sleep(0)
     looks[1].set()
     assert await again == (Destination("look2.example"),)
+
+
+async def test_agents_are_told_of_the_languages_that_the_settings_allow(home: Path) -> None:
+    places = Places.under(home)
+    engine = build(places, load(places, {"SANDBOX_SUPPORTED_LANGUAGES": "shell,python"}), (HeldSandbox(),))
+    await engine.start(gateway=False)
+    facts = await engine.parts.sandboxes.facts()
+    await engine.close("the test is over")
+    assert sorted(facts["languages"]) == ["python", "shell"]  # type: ignore[call-overload]

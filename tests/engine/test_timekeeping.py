@@ -16,7 +16,7 @@ from runner.model.lifecycle import Phase
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.settings.loading import load
-from runner.system.clock import SleepGauge
+from runner.system.clock import SleepGauge, since_boot
 from runner.system.places import Places
 from tests.doubles import HeldSandbox
 from tests.patience import HANGS
@@ -70,6 +70,13 @@ async def machine(home: Path) -> AsyncIterator[Machine]:
     await machine.engine.start(gateway=False)
     yield machine
     await machine.engine.close("the test is over")
+
+
+async def test_sleep_counts_on_the_clock_of_each_part(home: Path) -> None:
+    places = Places.under(home)
+    engine = build(places, load(places, {}), (HeldSandbox(),))
+    parts = (engine.modes, engine.modes._trust, engine.late, engine.desk, engine.sandboxes)
+    assert {part._clock for part in parts} == {since_boot}
 
 
 async def test_trust_ends_when_the_machine_wakes(machine: Machine) -> None:

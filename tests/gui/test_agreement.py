@@ -88,13 +88,16 @@ def test_the_same_key_signs_after_a_restart(
         first = host.engine.parts.secrets.get(signer.NAME)
         assert first
         assert not places.secrets.exists()
-        agree(panel, qtbot)
-        qtbot.waitUntil(lambda: str(places.secrets) in said.words)
-        assert said.tone is Tone.INFO
-        assert Secrets(places, Settings()).get(signer.NAME) == first
-        assert host.engine.parts.secrets.where.kind is Vault.FILE
-        for errands in (*panel.findChildren(Errands), *notice.findChildren(Errands)):
-            errands.close()
+        try:
+            agree(panel, qtbot)
+            qtbot.waitUntil(lambda: str(places.secrets) in said.words)
+            assert said.tone is Tone.INFO
+            assert Secrets(places, Settings()).get(signer.NAME) == first
+            assert host.engine.parts.secrets.where.kind is Vault.FILE
+        finally:
+            # Also where that failed: their threads would outlive the test.
+            for errands in (*panel.findChildren(Errands), *notice.findChildren(Errands)):
+                errands.close()
     with engine(places, qtbot) as host:
         assert host.engine.parts.secrets.get(signer.NAME) == first
     assert main(["verify"]) == 0, capsys.readouterr().out

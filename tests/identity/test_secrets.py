@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from runner.assembly import build
 from runner.identity.secrets import Secrets, Vault
 from runner.model.errors import KnownError
-from runner.settings.loading import Settings
+from runner.settings.loading import Settings, load, save
 from runner.system.places import Places
 from tests.components import require
+from tests.doubles import HeldSandbox
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -240,6 +242,22 @@ def test_what_was_in_memory_goes_to_the_file_once_agreed(places: Places) -> None
     secrets.agree_to_file()
     assert secrets.where.kind is Vault.FILE
     assert Secrets(places, Settings()).get("token") == "s"
+
+
+@pytest.mark.asyncio
+async def test_an_agreement_counts_as_soon_as_it_is_saved(places: Places) -> None:
+    engine = build(places, load(places, {}), (HeldSandbox(),))
+    await engine.start(gateway=False)
+    engine.parts.secrets.set("token", "s")
+    save(places, {"secrets_file": True})
+    await engine.take_up_settings()
+    assert engine.parts.secrets.where.kind is Vault.FILE
+    assert Secrets(places, Settings()).get("token") == "s"
+    save(places, {"secrets_file": False})
+    await engine.take_up_settings()
+    engine.parts.secrets.set("other", "t")
+    await engine.close("the test is over")
+    assert Secrets(places, Settings()).get("other") is None
 
 
 @pytest.mark.parametrize(

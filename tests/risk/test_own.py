@@ -97,9 +97,11 @@ def test_no_rule_of_a_person_takes_longer_than_the_text_is_long(tmp_path: Path, 
 
 
 ASSESSES = """
+import resource
 from pathlib import Path
 from runner.model.request import Language, Request, Tool
 from runner.risk import own
+resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
 found = own.read(Path({folder!r}))
 assert not found.problems, found.problems
 found.assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, {code!r}))

@@ -27,6 +27,20 @@ def test_one_at_a_time_for_each_and_agents_in_turn() -> None:
     assert [taken(turns), turns.ready, turns.take()] == [("a", 2), False, None]
 
 
+def test_an_agent_that_asks_alone_leaves_the_other_places_free() -> None:
+    turns: Turns[int] = Turns(2)
+    for number in range(2):
+        turns.put("a", number)
+    turns.put(PERSON, 7)
+    turns.put(PERSON, 8)
+    assert [taken(turns), taken(turns), turns.ready, turns.take()] == [(PERSON, 7), ("a", 0), False, None]
+    turns.put("b", 10)
+    assert taken(turns) == ("b", 10)
+    turns.done("a")
+    turns.done(PERSON)
+    assert [taken(turns), taken(turns)] == [(PERSON, 8), ("a", 1)]
+
+
 def test_the_person_is_first_and_does_not_count_as_an_agent() -> None:
     turns: Turns[int] = Turns(1)
     turns.put("a", 1)

@@ -110,7 +110,9 @@ def test_a_length_is_eight_lower_case_digits_within_the_limit() -> None:
 
 
 HANGS = """
+import resource
 from runner.sandbox.container.frames import Marks, Words
+resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
 marks = Marks(Words("0123456789abcdef", "fedcba9876543210"), 100)
 data = {data}
 shown = b"".join(map(marks.feed, data)) + marks.rest()

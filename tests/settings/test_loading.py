@@ -315,12 +315,18 @@ def test_no_limit_is_above_its_ceiling(places: Places, limit: str, ceiling: str)
     """The default gives way without a word; what somebody wrote is told."""
     found = load(places, {f"ASSENT_{ceiling.upper()}": "1024" if "output" in ceiling else "20"})
     most = getattr(found.settings, ceiling)
-    assert getattr(found.settings, limit) == most
+    assert getattr(found.settings, limit) == min(most, getattr(Settings(), limit))
     assert found.problems == ()
     found = load(places, {f"ASSENT_{ceiling.upper()}": f"{most:g}", f"ASSENT_{limit.upper()}": f"{most * 2:g}"})
     assert getattr(found.settings, limit) == most
     assert found.problems[0].startswith(f"ASSENT_{limit.upper()}: ")
     assert " is above security.sandbox.ceilings." in found.problems[0]
+
+
+def test_the_memory_of_a_container_is_not_above_that_of_any_run(places: Places) -> None:
+    found = load(places, {"DOCKER_MEMORY_LIMIT": "8g", "ASSENT_MAX_MEMORY_MB": "1024"})
+    assert found.settings.docker_memory_mb == 1024
+    assert found.problems[0].startswith("DOCKER_MEMORY_LIMIT: 8192 MB is above ")
 
 
 def test_an_empty_variable_is_none(places: Places) -> None:

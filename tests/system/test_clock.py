@@ -22,10 +22,14 @@ class Hands:
         return self.at
 
 
-def test_the_time_since_boot_counts_sleep_where_the_system_does() -> None:
+def test_the_time_since_boot_counts_sleep_where_the_system_does(monkeypatch: pytest.MonkeyPatch) -> None:
     assert hasattr(time, "CLOCK_BOOTTIME")
     before = time.clock_gettime(time.CLOCK_BOOTTIME)
     assert before <= since_boot() <= time.clock_gettime(time.CLOCK_BOOTTIME)
+    # Both clocks are the same on a machine that has never slept; this one has, for an hour.
+    awake = time.monotonic()
+    monkeypatch.setattr(time, "clock_gettime", {time.CLOCK_BOOTTIME: awake + 3600}.__getitem__)
+    assert since_boot() == awake + 3600
 
 
 def test_without_such_a_clock_time_rises_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
