@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 
 
 def attention(card: Card) -> Level | None:
-    """Return the level of the worst finding; None where nothing stands out. See `of`."""
-    return of_assessment(card.assessment)
+    """Return the level of the worst finding; None where nothing stands out. See `of`.
+
+    It is worked out once for each assessment: lists, counts and the tray sort by it whenever anything happens.
+    """
+    if card.looked_at[0] is not card.assessment:
+        card.looked_at = card.assessment, of_assessment(card.assessment)
+    return card.looked_at[1]
 
 
 def of_assessment(assessment: Assessment | None) -> Level | None:

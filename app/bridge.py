@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -39,6 +41,8 @@ REVOKED = "Revoked by a person."
 STARTING = "Assent is still starting. Try again in a moment."
 ENDED = "The engine of Assent is not running, so nothing can be done: see the fault log, then start Assent again."
 ASKED = "in the engine, asked by the window"
+MOST_A_TURN = 256
+"""Events taken in before the window paints and hears of keys again: about ten milliseconds of work."""
 
 
 class InternalFault(KnownError):
@@ -56,7 +60,7 @@ class EngineLink(QObject):
     """
 
     happened = Signal(object)
-    """tuple[Event, ...]: what happened since the last time, in order."""
+    """tuple[Event, ...]: what happened since the last time, in order; of very much the first part."""
     silent = Signal(float)
     """Seconds for which the engine has not answered; 0 when it answers again."""
     _rung = Signal()
@@ -70,7 +74,8 @@ class EngineLink(QObject):
         self._host = host
         self._record = record
         self._lock = threading.Lock()
-        self._batch: list[Event] = []
+        self._pending: deque[Event | partial[None]] = deque()
+        """Events, and the delivery of what calls gave, in the order in which the engine sent them."""
         self.decisions = Decisions(self)
         self.pin = PinKeeping(self)
         self.runs = RunControl(self)
@@ -79,23 +84,40 @@ class EngineLink(QObject):
         self.upkeep = HistoryUpkeep(self)
         self.keeping = SecretKeeping(self)
         self._rung.connect(self._drain, Qt.ConnectionType.QueuedConnection)
-        self._returned.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._returned.connect(self._deliver)
 
     # ---- events ----
 
     def hear(self, event: Event) -> None:
         """Take an event from the engine's thread; one signal is sent per batch, however many events come."""
+        self._put(event)
+
+    def _put(self, what: Event | partial[None]) -> None:
         with self._lock:
-            self._batch.append(event)
-            first = len(self._batch) == 1
+            self._pending.append(what)
+            first = len(self._pending) == 1
         if first:
             self._rung.emit()
 
     @Slot()
     def _drain(self) -> None:
+        """Send on what came, up to a bound; the rest has its turn after what Qt has to do meanwhile."""
         with self._lock:
-            batch, self._batch = tuple(self._batch), []
-        self.happened.emit(batch)
+            due = [self._pending.popleft() for _ in range(min(MOST_A_TURN, len(self._pending)))]
+            more = bool(self._pending)
+        if more:
+            self._rung.emit()
+        batch: list[Event] = []
+        for what in due:
+            if not isinstance(what, partial):
+                batch.append(what)
+                continue
+            if batch:
+                self.happened.emit(tuple(batch))
+                batch = []
+            what()
+        if batch:
+            self.happened.emit(tuple(batch))
 
     # ---- calls ----
 
@@ -114,7 +136,7 @@ class EngineLink(QObject):
         except KnownError as error:
             _fail(answer, error)
         else:
-            begun.add_done_callback(lambda done: self._returned.emit(done, answer))
+            begun.add_done_callback(lambda done: self._put(partial(self._returned.emit, done, answer)))
         return answer
 
     def post(self, work: Callable[[Engine], object]) -> None:

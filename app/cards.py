@@ -74,6 +74,8 @@ class Card:
     digest: str
     """The request's digest, worked out once."""
     assessment: Assessment | None = None
+    looked_at: tuple[Assessment | None, Level | None] = field(default=(None, None), compare=False)
+    """The newest assessment of which the attention was worked out, and that attention."""
     deadline: float | None = None
     """None until the question is asked."""
     due: float = 0.0
@@ -370,8 +372,7 @@ class Cards(QObject):
         if card := self._missed.get(event.request_id):
             card.armed, card.used = None, event.used
             if event.used:
-                del self._missed[card.id]
-                self._cards.pop(card.id, None)
+                self._cards.pop(self._missed.pop(card.id).id, None)
 
     def _started(self, event: RunStarted) -> None:
         if card := self._cards.get(event.request_id):
@@ -379,8 +380,7 @@ class Cards(QObject):
             self._running[card.id] = card
 
     def _held(self, event: RunHeld) -> None:
-        card = self._running.get(event.request_id)
-        if card is not None and event.held is (card.held is None):
+        if (card := self._running.get(event.request_id)) and event.held is (card.held is None):
             now = time.monotonic()
             card.rested += 0.0 if card.held is None else now - card.held
             card.held = now if event.held else None

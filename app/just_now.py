@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Slot
@@ -131,6 +132,8 @@ class JustNowModel(QAbstractTableModel):
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
+        """Take a batch in. Views hear of its outcome alone: what came and gave way within it costs them nothing."""
+        before, self._rows = self._rows, self._rows.copy()
         changed = False
         for event in events:
             match event:
@@ -152,19 +155,34 @@ class JustNowModel(QAbstractTableModel):
                     changed = self._note(request_id, closed=True) or changed
                 case _:
                     pass
+        after, self._rows = self._rows, before
+        self._show(after)
         if changed:
             self.tick()
+
+    def _show(self, after: list[Answered]) -> None:
+        """Turn the rows into `after`: those that gave way are removed, and what is new stands above the rest."""
+        stays = {id(one) for one in after}
+        row = len(self._rows)
+        for gone, together in groupby(reversed(self._rows), lambda one: id(one) not in stays):
+            last, row = row - 1, row - sum(1 for _ in together)
+            if gone:
+                self.beginRemoveRows(QModelIndex(), row, last)
+                self._rows = self._rows[:row] + self._rows[last + 1 :]
+                self.endRemoveRows()
+        if new := len(after) - len(self._rows):
+            self.beginInsertRows(QModelIndex(), 0, new - 1)
+            self._rows = after
+            self.endInsertRows()
 
     def _decided(self, request_id: str, decision: Decision) -> bool:
         """List what was approved or denied; what expired is under Missed, and what was withdrawn is nobody's answer."""
         request = self._open.get(request_id)
         if request is None or decision.verdict not in (Verdict.APPROVED, Verdict.DENIED):
             return False
-        self.beginInsertRows(QModelIndex(), 0, 0)
         self._rows.insert(0, Answered(request, decision, rehearsed=request_id in self._rehearsed))
-        self.endInsertRows()
         if len(self._rows) > SHOWN:
-            self._drop(self._surplus())
+            del self._rows[self._surplus()]
         return True
 
     def _surplus(self) -> int:
@@ -172,11 +190,6 @@ class JustNowModel(QAbstractTableModel):
         unasked = [row for row, one in enumerate(self._rows) if not one.own]
         own = len(self._rows) - len(unasked)
         return unasked[-1] if unasked and own <= OWN else len(self._rows) - 1
-
-    def _drop(self, row: int) -> None:
-        self.beginRemoveRows(QModelIndex(), row, row)
-        del self._rows[row]
-        self.endRemoveRows()
 
     def _note(self, request_id: str, **what: Any) -> bool:
         one = self.find(request_id)

@@ -22,9 +22,12 @@ class SentRequest(Protocol):
 def tell_apart(cards: Iterable[SentRequest]) -> None:
     """Mark the requests of agents that have one open in another session or from another program."""
     cards = tuple(cards)
-    known: defaultdict[tuple[str, str], set[object]] = defaultdict(set)
+    sessions: defaultdict[str, set[object]] = defaultdict(set)
+    programs: defaultdict[str, set[object]] = defaultdict(set)
     for card in cards:
-        for name in ("session", "program"):
-            known[card.request.agent, name].add(getattr(card.request, name) or None)
+        request = card.request
+        sessions[request.agent].add(request.session or None)
+        programs[request.agent].add(request.program or None)
+    several = {agent for known in (sessions, programs) for agent, ones in known.items() if len(ones - {None}) > 1}
     for card in cards:
-        card.several = any(len(known[card.request.agent, name] - {None}) > 1 for name in ("session", "program"))
+        card.several = card.request.agent in several

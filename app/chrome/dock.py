@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chrome.modes import ModeButton
@@ -110,11 +110,11 @@ class Dock(QWidget):
         if self.outcome.show_request(request_id):
             self.outcome.show()
 
-    @Slot()
-    def _follow_newest(self, *_: object) -> None:
-        """Follow what was approved last."""
-        one = self.answers.model.answered(0)
-        if one is not None and one.approved and one.own and self.isVisible():
+    @Slot(QModelIndex, int, int)
+    def _follow_newest(self, _parent: QModelIndex, first: int, last: int) -> None:
+        """Follow what the person approved last, also where other answers came with it."""
+        new = filter(None, map(self.answers.model.answered, range(first, last + 1)))
+        if self.isVisible() and (one := next((one for one in new if one.approved and one.own), None)):
             self.show_outcome(one.request.id)
 
     def _may_count(self) -> bool:

@@ -50,17 +50,23 @@ class Desktop(QObject):
         self._box: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._shown: set[str] = set()
+        """What notices were about that were not taken back."""
         self._numbers: dict[str, int] = {}
         self._actions: list[str] = []
         self._has_sounds = False
 
     def say(self, said: Said) -> None:
         """Show it; `missing` where that cannot be done."""
+        self._shown.add(said.about)
         self._send(lambda call: self._say(call, said))
 
     def unsay(self, about: str) -> None:
         """Take a notice back, where there is one."""
-        if self._thread is not None:
+        if about not in self._shown:
+            return
+        self._shown.discard(about)
+        if self._thread is not None and self._thread.is_alive():
             self._send(lambda call: self._unsay(call, about))
 
     def close(self) -> None:
@@ -90,6 +96,7 @@ class Desktop(QObject):
                 self._serve(router, Proxy)
         except (OSError, KeyError, ValueError, RuntimeError, TimeoutError, RouterClosed, DBusErrorResponse):
             # No bus, or nobody on it who shows notices. What waits in the box is announced another way.
+            self._shown.clear()
             while not self._box.empty():
                 self._box.get()
             if not self._closed:
@@ -140,6 +147,7 @@ class Desktop(QObject):
             0 if said.stays else SHOWN_MS,
         )
         (self._numbers[said.about],) = call("Notify", "susssasa{sv}i", values)
+        self._shown.add(said.about)  # an earlier one about the same may have been closed since `say`
         if said.sounds and not self._has_sounds:
             self.silent.emit()
 
@@ -159,3 +167,4 @@ class Desktop(QObject):
             self.clicked.emit(about)
         elif member == "NotificationClosed":
             del self._numbers[about]
+            self._shown.discard(about)

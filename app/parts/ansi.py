@@ -30,6 +30,8 @@ _STYLES: dict[int, dict[str, bool]] = {
 _TEXT = {**{30 + n: n for n in range(8)}, **{90 + n: 8 + n for n in range(8)}, 39: None}
 _GROUND = {**{40 + n: n for n in range(8)}, **{100 + n: 8 + n for n in range(8)}, 49: None}
 """What each code turns on or off, and the color of the theme that it names; None for the theme's own."""
+MOST_CHANGES = 256
+"""Changes of color in one line that are followed; what comes after them is plain. Rows of colored text have fewer."""
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
@@ -59,19 +61,34 @@ def parse(line: str) -> tuple[str, list[Stretch]]:
     """
     if line.isprintable():
         return line, []
-    line = line.rstrip("\r")
-    line = line[line.rfind("\r") + 1 :]
+    line = _written_last(line)
     parts: list[str] = []
     stretches: list[Stretch] = []
     ink = PLAIN
-    length = done = 0
+    length = done = changes = 0
     for found in _SEQUENCE.finditer(line):
         length = _add(line[done : found.start()], ink, length, parts, stretches)
         done = found.end()
         if found[1] is not None:
+            if changes == MOST_CHANGES:
+                break
+            changes += 1
             ink = _changed(ink, found[1])
-    _add(line[done:], ink, length, parts, stretches)
+    else:
+        _add(line[done:], ink, length, parts, stretches)
+        return "".join(parts), stretches
+    parts.append(_SEQUENCE.sub("", line[done:]))
     return "".join(parts), stretches
+
+
+def text_alone(line: str) -> str:
+    """Return the text that `parse` returns, without the work on its colors."""
+    return line if line.isprintable() else _SEQUENCE.sub("", _written_last(line))
+
+
+def _written_last(line: str) -> str:
+    line = line.rstrip("\r")
+    return line[line.rfind("\r") + 1 :]
 
 
 def _add(text: str, ink: Ink, length: int, parts: list[str], stretches: list[Stretch]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF
@@ -10,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPen, QTextCharFormat
 
 from app.look.tokens import contrast, legible
 from app.parts.amounts import counted
-from app.parts.ansi import Ink, parse
+from app.parts.ansi import Ink, Stretch, parse, text_alone
 from app.parts.expose import Shown, expose
 from app.parts.glyphs import Glyphs, Style
 from app.parts.scrollback import LONGEST, OutputLine
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from app.parts.selection import TextSelection
 
 _TAB = 8
+MOST_STYLED = 4096
+"""Colored or escaped stretches that are laid out for one look. A screen of colored text has hundreds; where a program
+makes tens of thousands, and new ones at every look, the lines after these are drawn without colors."""
+_READ = 256
+"""Lines of which text and colors are remembered: more than are in view."""
 _LEGIBLE = 4.5
 """Colors a program asks for are darkened or lightened to this contrast (WCAG 2.1, 1.4.3): below it text would hide."""
 
@@ -54,10 +60,12 @@ class OutputPainting:
     def draw(self, painter: QPainter, top: int, lines: Sequence[OutputLine], scrolled: int) -> float:
         """Draw `lines`, the first of which has number `top`, `scrolled` pixels to the left. Return the widest."""
         visible: dict[tuple[int, OutputLine], Glyphs] = {}
-        widest = 0.0
+        widest, room = 0.0, MOST_STYLED
         for nth, line in enumerate(lines):
             number = top + nth
-            glyphs = visible[number, line] = self.glyphs(number, line)
+            room -= len(text_of(line)[1]) + len(shown_of(line).escapes)
+            known = self._glyphs.get((number, line))
+            glyphs = visible[number, line] = known or self._lay_out(line, styled=room >= 0)
             self._draw_line(painter, number, line, glyphs, (self.left - scrolled, nth * self.row_height))
             widest = max(widest, glyphs.width)
         self._glyphs = visible
@@ -110,12 +118,13 @@ class OutputPainting:
         """Return `line`, the one with `number`, laid out."""
         return self._glyphs.get((number, line)) or self._lay_out(line)
 
-    def _lay_out(self, line: OutputLine) -> Glyphs:
+    def _lay_out(self, line: OutputLine, styled: bool = True) -> Glyphs:
         stretches, shown = text_of(line)[1], shown_of(line)
-        styles: list[Style] = [
-            (shown.place(start), shown.place(end), self._format(ink)) for start, end, ink in stretches
-        ]
-        styles += [(start, end, self._format(Ink(swapped=True))) for start, end in shown.escapes]
+        styles: list[Style] = []
+        if styled:
+            styles += [(shown.place(start), shown.place(end), self._format(ink)) for start, end, ink in stretches]
+            swapped = self._format(Ink(swapped=True))
+            styles += [(start, end, swapped) for start, end in shown.escapes]
         tail = f"  \N{HORIZONTAL ELLIPSIS} {counted(line.cut, 'more byte')} of this line" if line.cut else ""
         if tail:
             styles.append((len(shown.text), len(shown.text) + len(tail), self._format(Ink(text=11))))
@@ -162,12 +171,27 @@ class OutputPainting:
 
 def shown_of(line: OutputLine) -> Shown:
     """Return the text of a line as it is shown."""
-    return expose(text_of(line)[0], _TAB)
+    return _shown(line.data)
 
 
-def text_of(line: OutputLine) -> tuple[str, list[tuple[int, int, Ink]]]:
+def text_of(line: OutputLine) -> tuple[str, list[Stretch]]:
     """Return the characters of a line and their colors, without control sequences."""
-    text, stretches = parse(line.data.decode("utf-8", "replace"))
+    return _read(line.data)
+
+
+def characters_of(line: OutputLine) -> str:
+    """Return the characters of a line alone: for the search, which reads every line there is."""
+    return text_alone(line.data.decode("utf-8", "replace"))[:LONGEST]
+
+
+@lru_cache(_READ)
+def _shown(data: bytes) -> Shown:
+    return expose(_read(data)[0], _TAB)
+
+
+@lru_cache(_READ)
+def _read(data: bytes) -> tuple[str, list[Stretch]]:
+    text, stretches = parse(data.decode("utf-8", "replace"))
     if len(text) <= LONGEST:
         return text, stretches
     return text[:LONGEST], [(start, min(end, LONGEST), ink) for start, end, ink in stretches if start < LONGEST]

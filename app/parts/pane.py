@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 
 from app.parts.matches import Matches
-from app.parts.output_painting import OutputPainting, shown_of, text_of
+from app.parts.output_painting import OutputPainting, characters_of, shown_of, text_of
 from app.parts.roles import Role
 from app.parts.scrollback import LONGEST, Scrollback
 from app.parts.selection import TextPosition, TextSelection
@@ -113,7 +113,7 @@ class OutputPane(TextArea):
         start, stop = self._selection.ends
         if start.line < self._lines.first:
             start = TextPosition(self._lines.first, 0)
-        texts = [text_of(line)[0] for line in self._lines.lines(start.line, stop.line - start.line + 1)]
+        texts = [characters_of(line) for line in self._lines.lines(start.line, stop.line - start.line + 1)]
         if not texts:
             return ""
         if stop.line - start.line + 1 == len(texts):
@@ -141,9 +141,8 @@ class OutputPane(TextArea):
     def find_next(self, step: int) -> int | None:
         """Go to the next match downward (1) or upward (-1), around at the ends. Return its line number, or None."""
         first = self._lines.first
-        texts = (
-            [text_of(line)[0] for line in self._lines.lines(first, self._end - first)] if self._matches.wanted else []
-        )
+        lines = self._lines.lines(first, self._end - first) if self._matches.wanted else []
+        texts = [characters_of(line) for line in lines]
         if (begin := self._matches.step(first, texts, self._top, step)) is None:
             return None
         self._show(begin)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from itertools import groupby, islice, repeat
+from itertools import groupby
 
 from app.parts.amounts import size
 from runner.sandbox.output import OutputNews, Stream
@@ -14,6 +14,8 @@ LONGEST = 4096
 _LINES = 10_000
 _BYTES = 24 << 20
 """A pane full of the longest lines keeps fewer of them."""
+_JOINED = 512
+"""Lines up to which a block takes those that come after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,26 @@ class _Unfinished:
         return data, lost
 
 
+@dataclass(slots=True)
+class _Block:
+    """Lines of one stream that follow one another, and how many bytes of each are not kept.
+
+    A flood makes a hundred thousand of them a second, most never looked at: what is done to all is done by lists.
+    """
+
+    stream: Stream | None
+    lines: list[bytes]
+    cuts: list[int]
+
+
 class Scrollback:
     """Lines are numbered from 0 since the start of the run; the oldest are dropped."""
 
     def __init__(self, lines: int = _LINES) -> None:
         self._most = lines
-        # Plain tuples: a flood makes a hundred thousand of them a second, most never looked at.
-        self._lines: deque[tuple[Stream | None, bytes, int]] = deque()
+        self._blocks: deque[_Block] = deque()
+        self._count = 0
+        """Lines in all blocks."""
         self._bytes = 0
         self._first = 0
         self._unfinished = {stream: _Unfinished() for stream in Stream}
@@ -71,13 +86,13 @@ class Scrollback:
     @property
     def end(self) -> int:
         """The number after that of the newest line, unfinished ones included."""
-        return self._first + len(self._lines) + sum(1 for line in self._unfinished.values() if line.data)
+        return self._first + self._count + sum(1 for line in self._unfinished.values() if line.data)
 
     def take(self, news: OutputNews) -> None:
         """Add what is new."""
         if news.skipped:
             self._finish()
-            self._push([(None, f"{size(news.skipped)} went by too fast to show".encode(), 0)])
+            self._push(None, [f"{size(news.skipped)} went by too fast to show".encode()], [0])
         for stream, pieces in groupby(news.pieces, key=lambda piece: piece.stream):
             self.add(stream, b"".join(piece.data for piece in pieces))
         if news.ended:
@@ -95,48 +110,74 @@ class Scrollback:
         *gone, first = before.rsplit(b"\n", 1)
         if gone:
             unfinished.take()
-            self._drop(len(self._lines))
+            self._drop(self._count)
             self._first += before.count(b"\n")
         unfinished.add(first)
-        lines: list[tuple[Stream | None, bytes, int]] = [(stream, *_fitted(*unfinished.take()))]
+        start, lost = _fitted(*unfinished.take())
         if max(map(len, cut_out), default=0) <= LONGEST:
-            lines += zip(repeat(stream), cut_out, repeat(0))
+            self._push(stream, [start, *cut_out], [lost] + [0] * len(cut_out))
         else:
-            lines += [(stream, *_fitted(part)) for part in cut_out]
-        self._push(lines)
+            fitted = [(start, lost), *map(_fitted, cut_out)]
+            self._push(stream, [line for line, _ in fitted], [cut for _, cut in fitted])
         unfinished.add(last)
 
     def lines(self, first: int, count: int) -> list[OutputLine]:
         """Return up to `count` lines from number `first` on; those no longer here are left out."""
         start = max(0, first - self._first)
         stop = max(0, first + count - self._first)
-        found = [OutputLine(*line) for line in islice(self._lines, start, stop)]
-        if stop > len(self._lines):
+        found: list[OutputLine] = []
+        passed = 0
+        for block in self._blocks:
+            if passed >= stop:
+                break
+            here = len(block.lines)
+            if passed + here > start:
+                part = slice(max(0, start - passed), stop - passed)
+                pairs = zip(block.lines[part], block.cuts[part], strict=True)
+                found += [OutputLine(block.stream, *line) for line in pairs]
+            passed += here
+        if stop > self._count:
             unfinished = [
                 OutputLine(stream, *_fitted(bytes(line.data), line.lost))
                 for stream, line in self._unfinished.items()
                 if line.data
             ]
-            found += unfinished[max(0, start - len(self._lines)) : stop - len(self._lines)]
+            found += unfinished[max(0, start - self._count) : stop - self._count]
         return found
 
-    def _push(self, lines: list[tuple[Stream | None, bytes, int]]) -> None:
-        self._lines.extend(lines)
-        self._bytes += sum(len(data) for _, data, _ in lines)
-        self._drop(len(self._lines) - self._most)
-        while self._bytes > _BYTES and len(self._lines) > 1:
+    def _push(self, stream: Stream | None, lines: list[bytes], cuts: list[int]) -> None:
+        last = self._blocks[-1] if self._blocks else None
+        if last is not None and last.stream is stream and len(last.lines) + len(lines) <= _JOINED:
+            last.lines += lines
+            last.cuts += cuts
+        else:
+            self._blocks.append(_Block(stream, lines, cuts))
+        self._count += len(lines)
+        self._bytes += sum(map(len, lines))
+        self._drop(self._count - self._most)
+        while self._bytes > _BYTES and self._count > 1:
             self._drop(1)
 
     def _drop(self, count: int) -> None:
-        for _ in range(count):
-            self._bytes -= len(self._lines.popleft()[1])
-            self._first += 1
+        while count > 0:
+            block = self._blocks[0]
+            gone = block.lines[:count]
+            if len(gone) == len(block.lines):
+                self._blocks.popleft()
+            else:
+                del block.lines[:count]
+                del block.cuts[:count]
+            self._bytes -= sum(map(len, gone))
+            self._count -= len(gone)
+            self._first += len(gone)
+            count -= len(gone)
 
     def _finish(self) -> None:
         """End the unfinished line of streams that ended or of which a part is missing."""
         for stream, unfinished in self._unfinished.items():
             if unfinished.data:
-                self._push([(stream, *_fitted(*unfinished.take()))])
+                line, lost = _fitted(*unfinished.take())
+                self._push(stream, [line], [lost])
 
 
 def _fitted(data: bytes, lost: int = 0) -> tuple[bytes, int]:

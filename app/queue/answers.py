@@ -114,7 +114,7 @@ class JustNowList(QFrame):
         row, rows = self._look.px(HEIGHT), self.model.rowCount()
         most = max(1, (self._room - self._look.px(40)) // row) if self._room else rows
         self.view.setFixedHeight(row * max(1, min(rows, most)))
-        if self.parentWidget() is not None:  # by itself it would be a window
+        if self.parentWidget() is not None and self.isHidden() is (rows > 0):  # by itself it would be a window
             self.setVisible(rows > 0)
         wanted = self.isVisible() and self.model.any_running
         if wanted != self._ticker.isActive():

@@ -38,9 +38,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SWITCH_SECONDS = 0.001
-"""How long the engine's thread may keep the interpreter when the window wants it; Python's own is 5 ms. Painting asks
-for it about ten times: with 5 ms a key in the editor took 155 ms while the code was assessed, with 1 ms 13 (p95)."""
+SWITCH_SECONDS = 0.0002
+"""How long another thread may keep the interpreter when the window wants it; Python's own is 5 ms. Painting asks for it
+about ten times: with 5 ms a key in the editor took 155 ms while the code was assessed, with 1 ms 13 (p95). While 100
+callers keep five threads busy the window waits for each in turn, with 1 ms up to 100 ms in all; with this it is half of
+that, for about a tenth more processor time while they do."""
 SETTLED_MS = 5000
 """When everything has been loaded. What is there by then stays, so the collector need not walk through it again and
 again: with it each full collection held up the window for 80 ms, without it for 3 ms (measured while a run printed

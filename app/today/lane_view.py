@@ -118,15 +118,15 @@ class LanesView(QWidget):
 
     def _box(self, one: Bar, lane: int, now: float) -> QRectF:
         px, room = self._look.px, self._room
-        placed = self._placed(one, now)
+        placed = self._placed(one, now, room.width())
         left = placed[0][1] if placed else self._axis.x(one.begin, room.width())
         right = placed[-1][2] if placed else left + px(LEAST)
         top = lane * px(LANE) + (px(LANE) - px(THICK)) / 2
         return QRectF(room.left() + left, top, right - left, px(THICK))
 
-    def _placed(self, one: Bar, now: float) -> list[tuple[Stretch, float, float]]:
+    def _placed(self, one: Bar, now: float, width: float) -> list[tuple[Stretch, float, float]]:
         """Return each part with where it begins and ends in pixels of the axis: none so narrow that nobody sees it."""
-        width, least = self._room.width(), self._look.px(LEAST)
+        least = self._look.px(LEAST)
         placed: list[tuple[Stretch, float, float]] = []
         begin = 0.0
         for part in one.parts:
@@ -290,14 +290,28 @@ class LanesView(QWidget):
             box = QRectF(px(22), top + px(LANE) / 2 + px(place) - px(10), width, px(20))
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
 
+    def shapes(self, lane: AgentLane, now: float) -> list[tuple[int, int, str]]:
+        """Return what is painted of a lane: left and right edge in whole pixels, and ink, later ones above earlier.
+
+        Requests of the same seconds cover each other, so a shape is painted once however many they are.
+        """
+        room = self._room
+        left, width = room.left(), room.width()
+        found: dict[tuple[int, int, str], None] = {}
+        for one in lane.bars:
+            for part, begin, end in self._placed(one, now, width):
+                shape = round(left + begin), round(left + end), part.ink
+                found.pop(shape, None)
+                found[shape] = None
+        return list(found)
+
     def _paint_bars(self, painter: QPainter, number: int, lane: AgentLane, now: float) -> None:
-        px, room, tokens = self._look.px, self._room, self._look.tokens
+        px, tokens = self._look.px, self._look.tokens
         top = number * px(LANE) + (px(LANE) - px(THICK)) / 2
         painter.setPen(Qt.PenStyle.NoPen)
-        for one in lane.bars:
-            for part, left, right in self._placed(one, now):
-                painter.setBrush(QColor(getattr(tokens, part.ink)))
-                painter.drawRoundedRect(QRectF(room.left() + left, top, right - left, px(THICK)), 1, 1)
+        for left, right, ink in self.shapes(lane, now):
+            painter.setBrush(QColor(getattr(tokens, ink)))
+            painter.drawRoundedRect(QRectF(left, top, right - left, px(THICK)), 1, 1)
 
     def _paint_drag(self, painter: QPainter) -> None:
         if self._dragged is None:

@@ -63,8 +63,8 @@ class Transcript:
     """One writer (the sandbox), any number of readers in any thread; memory is bounded by the arguments.
 
     Of each stream the first half of `limit` bytes and the last half are kept for the result, less where `budget` is
-    used up. For live reading, the newest pieces of both are kept up to `window` bytes. Small writes of one stream are
-    joined, so a program that writes byte by byte costs no more memory than any other.
+    used up. For live reading, the newest pieces of both are kept up to `window` bytes and `MOST_BLOCKS`. Small writes
+    of one stream are joined, so a program that writes byte by byte costs no more memory than any other.
     """
 
     def __init__(self, limit: int, window: int = 1 << 19, budget: OutputBudget | None = None) -> None:
@@ -88,7 +88,7 @@ class Transcript:
             self._total += len(data)
             self._totals[stream is Stream.ERR] += len(data)
             self._live_bytes += len(data)
-            while self._live_bytes > self._window and len(self._live) > 1:
+            while (self._live_bytes > self._window or len(self._live) > MOST_BLOCKS) and len(self._live) > 1:
                 self._live_bytes -= len(self._live.popleft().data)
 
     def end(self) -> None:
@@ -132,6 +132,9 @@ BLOCK = 1 << 12
 """Bytes up to which writes are joined."""
 GRANTED = 1 << 18
 """Bytes that each stream may store whatever other runs have stored."""
+MOST_BLOCKS = 1 << 12
+"""Pieces for live readers. A program that writes a byte to both streams in turn would make half a million, and hold up
+whoever reads them, the window too, for a second."""
 STEP = 1 << 18
 """Bytes that are taken from a budget at once."""
 LEAST_TAIL = 1 << 15

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app import phrases
+from app import attention, phrases
 from app.cards import KEPT_READINGS, KEPT_REFUSALS, KEPT_RUNS, Cards
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
@@ -28,6 +28,8 @@ from tests.gui import feed
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
+
+    from runner.model.assessment import Assessment
 
 
 @pytest.fixture
@@ -159,3 +161,23 @@ def test_panels_hear_of_events_after_they_were_taken_in(cases: Cards) -> None:
     cases.happened.connect(lambda _events: seen.append(cases.count_waiting()))
     take(cases, feed.asked(feed.request()))
     assert seen == [1]
+
+
+def test_attention_is_worked_out_once_for_each_assessment(cases: Cards, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a thousand waiting it was asked for four thousand times whenever anything happened."""
+    worked: list[object] = []
+
+    def count(assessed: Assessment | None) -> Level | None:
+        worked.append(assessed)
+        return None if assessed is None else assessed.attention
+
+    monkeypatch.setattr(attention, "of_assessment", count)
+    one = feed.request()
+    cases.take(feed.asked(one, feed.assessment(Level.HIGH, feed.finding(1, "r", Level.MEDIUM))))
+    card = cases.card(one.id)
+    assert card is not None
+    assert [attention.attention(card) for _ in range(5)] == [Level.MEDIUM] * 5
+    worse = feed.assessment(Level.HIGH, feed.finding(1, "r", Level.HIGH))
+    cases.take((RequestAssessed(one.id, worse),))
+    assert [attention.rank(card) for _ in range(5)] == [Level.HIGH] * 5
+    assert len(worked) == 2

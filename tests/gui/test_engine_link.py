@@ -7,10 +7,12 @@ from concurrent.futures import Future as EngineFuture
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QTimer
 
-from app.bridge import ASKED, ENDED, STARTING, EngineLink, InternalFault
+from app.bridge import ASKED, ENDED, MOST_A_TURN, STARTING, EngineLink, InternalFault
 from app.start.crash import Faults
 from runner.model.errors import KnownError
+from runner.model.events import ModeChanged
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -78,6 +80,30 @@ def test_a_bug_is_recorded_also_where_nobody_waits_any_more(linked: Linked, qtbo
     feed.turn()
     assert places.faults.exists()
     assert not linked.host.calls[0].cancelled(), "the engine goes on"
+
+
+def test_a_flood_of_events_lets_the_window_live_in_between_and_keeps_its_order(linked: Linked, qtbot: QtBot) -> None:
+    """What calls gave stays between the events before and after it; everything else of the window has its turns."""
+    events = [ModeChanged(str(number)) for number in range(3 * MOST_A_TURN)]
+    order: list[object] = []
+    linked.link.happened.connect(order.extend)
+    turns: list[int] = []
+    linked.link.happened.connect(lambda batch: QTimer.singleShot(0, linked.link, lambda: turns.append(len(order))))
+    answers = [linked.link.guard(), linked.link.lock()]
+    for answer, mark in zip(answers, ("first", "last"), strict=True):
+        answer.add_done_callback(lambda _, mark=mark: order.append(mark))  # type: ignore[misc]
+    linked.link.hear(events[0])
+    linked.host.calls[0].set_result(None)
+    for event in events[1:]:
+        linked.link.hear(event)
+    linked.host.calls[1].set_result(None)
+    QCoreApplication.sendPostedEvents(linked.link)
+    assert answers[0].done() and not answers[1].done()
+    assert order == events[: MOST_A_TURN - 1]
+    qtbot.waitUntil(lambda: "last" in order)
+    assert [one for one in order if not isinstance(one, str)] == events
+    assert order[-1] == "last"
+    assert len(set(turns)) >= 3, "a timer had its turn between two parts of the flood"
 
 
 @pytest.mark.parametrize(("ended", "words"), [(False, STARTING), (True, ENDED)])

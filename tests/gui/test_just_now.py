@@ -101,6 +101,25 @@ def test_a_flood_of_what_passes_does_not_push_out_what_the_person_answered(cards
     assert all(model.find(one.id) is not None for one in own)
 
 
+def test_a_batch_of_many_requests_is_one_change_of_the_list(cards: Cards, model: JustNowModel) -> None:
+    """A hundred callers at once come as one batch; row by row it held the window for 35 ms of work."""
+    own = feed.request("own")
+    cards.take((*feed.asked(own), *feed.decided(own)))
+    heard: list[str] = []
+    model.rowsInserted.connect(lambda _at, first, last: heard.append(f"inserted {first} to {last}"))
+    model.rowsRemoved.connect(lambda _at, first, last: heard.append(f"removed {first} to {last}"))
+    model.dataChanged.connect(lambda *_: heard.append("changed"))
+    many = [feed.request(f"low{number}") for number in range(100)]
+    cards.take(tuple(event for one in many for event in (*passed(one, "low-risk"), RequestClosed(one.id))))
+    assert heard == ["inserted 0 to 3", "changed"]
+    rows = [model.answered(row) for row in range(model.rowCount())]
+    assert [one.request.id for one in rows if one] == [one.id for one in (*reversed(many[-4:]), own)]
+    del heard[:]
+    cards.take(tuple(event for one in many[:7] for event in passed(one, "low-risk")))
+    assert heard == ["removed 0 to 3", "inserted 0 to 3", "changed"]
+    assert model.answered(4) is rows[4]
+
+
 def test_text_of_an_agent_is_one_visible_line_of_bounded_length(cards: Cards, model: JustNowModel) -> None:
     one = feed.request()
     hostile = "ok 0.1 s\u202e\n<b>" + "x" * 5000
@@ -185,6 +204,14 @@ def test_an_outcome_that_was_opened_beside_a_question_gives_way_to_the_next_ques
     desk.ask(feed.request("three()"))
     assert not desk.window.aftermath.on_screen and desk.review.isVisible()
     assert desk.review.card is not None and desk.review.card.id == waits.id
+
+
+def test_the_column_follows_what_the_person_approved_also_where_others_came_with_it(desk: Desk) -> None:
+    desk.window.turn_docked()
+    own, other = feed.request("own()"), feed.request("other()")
+    desk.qtbot.waitUntil(lambda: desk.window.docked and desk.window.dock.isVisible())
+    desk.hear((*feed.asked(own), *feed.decided(own), *passed(other, "low-risk"), RequestClosed(other.id)))
+    assert desk.window.dock.outcome.shown == own.id
 
 
 # ---- missed ----

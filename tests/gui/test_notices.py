@@ -254,8 +254,11 @@ def test_a_notice_is_shown_its_action_works_and_it_is_taken_back(bus: Bus, deskt
     assert clicked.args == ["r1"]
     desktop.say(Said("r1", "HIGH request", "again"))
     assert bus.calls.get(timeout=HANGS)[1][1] == 7, "a later notice about the same request did not replace the first"
+    desktop.unsay("r2")
+    desktop.unsay("r1")
     desktop.unsay("r1")
     assert bus.calls.get(timeout=HANGS) == ("CloseNotification", (7,))
+    assert desktop._box.empty(), "every answer was passed on, of which no notice was shown"
 
 
 @pytest.mark.parametrize("bus", [False], indirect=True)
@@ -280,6 +283,12 @@ def test_without_a_desktop_for_notices_it_is_said_and_can_be_announced_another_w
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")
     with qtbot.waitSignal(desktop.missing):
         desktop.say(Said("r1", "HIGH request", "claude asks"))
+    asked = desktop._thread
+    assert asked is not None
+    asked.join(HANGS)
+    desktop.unsay("r1")
+    desktop.unsay("r2")
+    assert desktop._thread is asked, "it was looked for again, to take back what nobody has shown"
 
 
 # ---- from an event to the bus ----

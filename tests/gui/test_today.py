@@ -11,8 +11,9 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QLabel
 
 from app.today import beside
+from app.today.bars import RAN, WAITED, AgentLane, Bar, Stretch
 from app.today.beside import TodayInBrief, TodayLanes
-from app.today.lane_view import AXIS, LANE
+from app.today.lane_view import AXIS, LANE, LEAST, LanesView
 from app.today.panel import NO_AGENTS, NO_REQUESTS, TodayPanel
 from app.today.plots import Column, ColumnsPlot
 from app.today.reading import read_day
@@ -55,6 +56,20 @@ def shown(desk: Desk) -> Any:
     page: Any = desk.window.page("Today")
     desk.qtbot.waitUntil(lambda: page._read is not None or page._pages.currentIndex() > 0)
     return page
+
+
+def test_requests_of_the_same_seconds_are_painted_once(desk: Desk) -> None:
+    """A hundred callers leave hundreds of bars on one pixel: painting each took the window 40 ms, every time."""
+    view, now = LanesView(desk.window._look, desk.window), time.time()
+    view.resize(800, 200)
+    many = [Bar(f"r{one}", "a", now, (Stretch(now, now, WAITED), Stretch(now, now, RAN)), "") for one in range(1500)]
+    lane = AgentLane("a", tuple(many))
+    view.show_lanes([lane])
+    (waited, ran) = view.shapes(lane, now)
+    assert (waited[2], ran[2]) == (WAITED, RAN)
+    assert waited[1] == ran[0] and ran[1] - ran[0] == LEAST
+    covered = AgentLane("a", (*many, Bar("last", "a", now, (Stretch(now, now, WAITED),), "")))
+    assert view.shapes(covered, now) == [ran, waited], "what came last is above the rest"
 
 
 def test_it_shows_the_figures_and_the_day(desk: Desk, ledger: Path) -> None:

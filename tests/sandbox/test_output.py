@@ -8,7 +8,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.sandbox.output import GRANTED, LEAST_TAIL, STEP, OutputBudget, Stream, Transcript
+from runner.sandbox.output import GRANTED, LEAST_TAIL, MOST_BLOCKS, STEP, OutputBudget, Stream, Transcript
 
 OUT, ERR = Stream.OUT, Stream.ERR
 
@@ -85,6 +85,18 @@ def test_what_came_too_fast_is_counted() -> None:
     assert not news.ended
     transcript.end()
     assert transcript.since(news.position).ended
+
+
+def test_a_program_that_changes_streams_with_every_byte_has_few_pieces_to_read() -> None:
+    """Half a million pieces kept the window from a key for more than a second, with every look at them."""
+    transcript = Transcript(100)
+    for number in range(5 * MOST_BLOCKS):
+        transcript.append((OUT, ERR)[number % 2], b"%d" % (number % 10))
+    news = transcript.since(0)
+    assert len(news.pieces) == MOST_BLOCKS
+    assert news.skipped == 4 * MOST_BLOCKS
+    last = b"".join(piece.data for piece in news.pieces)
+    assert last == b"".join(b"%d" % (number % 10) for number in range(4 * MOST_BLOCKS, 5 * MOST_BLOCKS))
 
 
 def test_single_bytes_cost_no_more_than_blocks() -> None:
