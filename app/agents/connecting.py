@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 EMBEDDED_TEXT = 170
 """Height of the difference where it stands between other things."""
 UNGUARDED = "Without this, only what it sends to Assent is asked; its own shell and edits are not."
+UNHOOKED = "Only what it sends to Assent is asked; its own shell and edits are not: it has no hooks that Assent knows."
 GUARDED = "What you approve of these, it runs on your machine itself, not in a sandbox."
+HOOKED = f"Its own shell, edits and fetches are asked for as well. {GUARDED}"
 
 
 class Connecting(QFrame):
@@ -126,7 +128,7 @@ class Connecting(QFrame):
             tile = ClientTile(self._look, state.client.name, *_standing(state, self._uncalled()))
             self._standings.append((tile, state))
             tile.setToolTip(phrases.visible(state.problem))
-            tile.clicked.connect(lambda _=False, client=state.client: self._choose(client))
+            tile.clicked.connect(lambda _=False, state=state: self._choose(state))
             self.tiles.append(tile)
         other = ClientTile(self._look, "Another program", "set up by hand", "key-round")
         other.clicked.connect(self.other)
@@ -153,10 +155,11 @@ class Connecting(QFrame):
 
     # ---- one program ----
 
-    def _choose(self, client: Client) -> None:
-        self._client, self._removing, self._waiting_since, self._called = client, False, 0.0, False
+    def _choose(self, state: ClientState) -> None:
+        self._client, self._removing, self._waiting_since, self._called = state.client, False, 0.0, False
+        self._hooked = state.hooked
         self.hook.blockSignals(True)
-        self.hook.setChecked(False)
+        self.hook.setChecked(state.hooked)
         self.hook.blockSignals(False)
         self._show_again()
 
@@ -288,9 +291,12 @@ class Connecting(QFrame):
         if plan is not None and not needed:
             self._plan = None
         self.undo.setVisible(client is not None and not needed and not self._removing and (written or plan is not None))
-        self.hook.setVisible(client is not None and client.hook and not self._removing and not self._waiting_since)
-        self.about_hook.setText(GUARDED if self.hook.isChecked() else UNGUARDED)
-        self.about_hook.setVisible(self.hook.isVisibleTo(self._change_page))
+        offered = client is not None and not self._removing and not self._waiting_since
+        self.hook.setVisible(offered and client is not None and client.hook and not self._hooked)
+        self.about_hook.setVisible(offered)
+        if client is not None:
+            asked = HOOKED if self._hooked else GUARDED if self.hook.isChecked() else UNGUARDED
+            self.about_hook.setText(asked if client.hook else UNHOOKED)
         self.text.setVisible(bool(self.text.toPlainText()) and (needed or bool(self._waiting_since)))
 
     def _show_ring(self) -> None:
@@ -310,7 +316,7 @@ class Connecting(QFrame):
     def _lay_out(self) -> None:
         px = self._look.px
         self._agent = ""
-        self._called = False
+        self._called = self._hooked = False
         self._grid_page, self._change_page = QWidget(), QWidget()
         self._grid = QGridLayout(self._grid_page)
         self._grid.setContentsMargins(0, 0, 0, 0)
