@@ -34,6 +34,8 @@ class ClientState(NamedTuple):
     """The agent as which it is connected; '' where it is not."""
     problem: str = ""
     """Why its configuration cannot be read."""
+    hooked: bool = False
+    """Whether its own tools are asked for as well."""
 
 
 class ClientLink:
@@ -102,11 +104,11 @@ class ClientLink:
         setup = connections.setup()
         found = []
         for client in CLIENTS:
-            agent = problem = ""
+            agent, problem, hooked = "", "", False
             try:
                 if (connected := connections.connected(client, setup)) is not None and connected.agent is not None:
-                    agent = connected.agent.name
+                    agent, hooked = connected.agent.name, connected.hooked
             except KnownError as error:
                 problem = str(error)
-            found.append(ClientState(client, bool(client.found(setup.home, os.environ)), agent, problem))
+            found.append(ClientState(client, bool(client.found(setup.home, os.environ)), agent, problem, hooked))
         return tuple(sorted(found, key=lambda state: not state.installed))

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 EMBEDDED_TEXT = 170
 """Height of the difference where it stands between other things."""
 UNGUARDED = "Without this, only what it sends to Assent is asked; its own shell and edits are not."
+UNHOOKED = "Only what it sends to Assent is asked; its own shell and edits are not: it has no hooks that Assent knows."
+GUARDED = "What you approve of these, it runs on your machine itself, not in a sandbox."
+HOOKED = f"Its own shell, edits and fetches are asked for as well. {GUARDED}"
 
 
 class Connecting(QFrame):
@@ -71,12 +74,13 @@ class Connecting(QFrame):
         self._waiting_since = 0.0
         self._removing = False
         self.tiles: list[QPushButton] = []
+        self._standings: list[tuple[ClientTile, ClientState]] = []
         self.setProperty("card", not embedded)
         self.ring = StateRing(look, size=20)
         self.title = plain_label("Connect a program", "strong" if embedded else "title", wrap=True)
         self.sentence = plain_label(role="muted", wrap=True)
         self.hook = QCheckBox("Also ask here before its own shell, edits and fetches")
-        self.hook.setToolTip(UNGUARDED)
+        self.about_hook = plain_label(role="small", wrap=True)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setFont(look.mono())
@@ -119,13 +123,14 @@ class Connecting(QFrame):
         for tile in self.tiles:
             self._grid.removeWidget(tile)
             tile.deleteLater()
-        self.tiles = []
+        self.tiles, self._standings = [], []
         for state in states:
-            tile = ClientTile(self._look, state.client.name, *_standing(state))
+            tile = ClientTile(self._look, state.client.name, *_standing(state, self._uncalled()))
+            self._standings.append((tile, state))
             tile.setToolTip(phrases.visible(state.problem))
-            tile.clicked.connect(lambda _=False, client=state.client: self._choose(client))
+            tile.clicked.connect(lambda _=False, state=state: self._choose(state))
             self.tiles.append(tile)
-        other = ClientTile(self._look, "Another program", "paste a token", "key-round")
+        other = ClientTile(self._look, "Another program", "set up by hand", "key-round")
         other.clicked.connect(self.other)
         self.tiles.append(other)
         self._arrange()
@@ -133,6 +138,10 @@ class Connecting(QFrame):
         focused = self.window().focusWidget()
         if not self._embedded or focused is None or focused.isAncestorOf(self) or self.isAncestorOf(focused):
             self.tiles[0].setFocus()
+
+    def _uncalled(self) -> set[str]:
+        """Return the names of the agents that have never called."""
+        return {agent.name for agent in self._cases.agents or () if not agent.last_seen}
 
     def _arrange(self) -> None:
         room = self.width() - (0 if self._embedded else self._look.px(32))
@@ -146,10 +155,11 @@ class Connecting(QFrame):
 
     # ---- one program ----
 
-    def _choose(self, client: Client) -> None:
-        self._client, self._removing, self._waiting_since, self._called = client, False, 0.0, False
+    def _choose(self, state: ClientState) -> None:
+        self._client, self._removing, self._waiting_since, self._called = state.client, False, 0.0, False
+        self._hooked = state.hooked
         self.hook.blockSignals(True)
-        self.hook.setChecked(False)
+        self.hook.setChecked(state.hooked)
         self.hook.blockSignals(False)
         self._show_again()
 
@@ -245,6 +255,8 @@ class Connecting(QFrame):
 
     @Slot()
     def _look_for_call(self) -> None:
+        for tile, state in self._standings:
+            tile.show_standing(*_standing(state, self._uncalled()))
         if not self._waiting_since or self._client is None:
             return
         called = (
@@ -279,7 +291,12 @@ class Connecting(QFrame):
         if plan is not None and not needed:
             self._plan = None
         self.undo.setVisible(client is not None and not needed and not self._removing and (written or plan is not None))
-        self.hook.setVisible(client is not None and client.hook and not self._removing and not self._waiting_since)
+        offered = client is not None and not self._removing and not self._waiting_since
+        self.hook.setVisible(offered and client is not None and client.hook and not self._hooked)
+        self.about_hook.setVisible(offered)
+        if client is not None:
+            asked = HOOKED if self._hooked else GUARDED if self.hook.isChecked() else UNGUARDED
+            self.about_hook.setText(asked if client.hook else UNHOOKED)
         self.text.setVisible(bool(self.text.toPlainText()) and (needed or bool(self._waiting_since)))
 
     def _show_ring(self) -> None:
@@ -299,7 +316,7 @@ class Connecting(QFrame):
     def _lay_out(self) -> None:
         px = self._look.px
         self._agent = ""
-        self._called = False
+        self._called = self._hooked = False
         self._grid_page, self._change_page = QWidget(), QWidget()
         self._grid = QGridLayout(self._grid_page)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -309,6 +326,7 @@ class Connecting(QFrame):
         change.setContentsMargins(0, 0, 0, 0)
         change.setSpacing(px(10))
         change.addWidget(self.hook)
+        change.addWidget(self.about_hook)
         change.addWidget(self.text, 1)
         change.addStretch()
         self._stack = Pages() if self._embedded else QStackedWidget()
@@ -335,11 +353,13 @@ class Connecting(QFrame):
         column.addLayout(last)
 
 
-def _standing(state: ClientState) -> tuple[str, str, str]:
+def _standing(state: ClientState, uncalled: set[str]) -> tuple[str, str, str]:
     """Return how things stand with a program in words, with an icon and its ink."""
     if state.problem:
         return "cannot be read", "triangle-alert", "medium"
     if state.agent:
+        if state.agent in uncalled:
+            return "no call yet", "check", "accent_ink"
         words = "connected" if state.agent == state.client.id else f"connected as {phrases.visible(state.agent)}"
         return words, "circle-check", "low"
     return ("installed", "check", "accent_ink") if state.installed else ("not found", "", "muted")

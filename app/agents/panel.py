@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 RULE = "Up to 40 letters, digits, dots, hyphens and underscores."
 SEEN_MS = 5000
+WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 """How often the times since agents were seen are brought up to date while somebody looks."""
 
 
@@ -200,6 +201,9 @@ class AgentsPanel(QWidget):
     @Slot()
     def _choice_changed(self) -> None:
         agent = self.model.agent(self.view.currentIndex().row())
+        if agent is not None:
+            # When Tab comes here, Qt makes the first row the current one without a mark: the buttons would mean it.
+            self.view.selectionModel().select(self.view.currentIndex(), WHOLE_ROW)
         for button in (self.settings, self.revoke):
             button.setEnabled(agent is not None and not agent.revoked)
 

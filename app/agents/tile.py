@@ -22,12 +22,19 @@ class ClientTile(QPushButton):
     def __init__(
         self, look: Look, name: str, below: str, icon: str, ink: str = "muted", parent: QWidget | None = None
     ) -> None:
-        super().__init__(f"{name}\n{below}", parent)
+        super().__init__(parent)
         self._look = look
-        self._name, self._below, self._icon, self._ink = name, below, icon, ink
+        self._name = name
+        self.show_standing(below, icon, ink)
         self.setAutoDefault(False)
-        self.setAccessibleName(f"{name}, {below}")
         self.setMinimumSize(look.px(TILE), look.px(TALL))
+
+    def show_standing(self, below: str, icon: str, ink: str) -> None:
+        """Show how things stand with its program."""
+        self._below, self._icon, self._ink = below, icon, ink
+        self.setText(f"{self._name}\n{below}")
+        self.setAccessibleName(f"{self._name}, {below}")
+        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         look, px = self._look, self._look.px

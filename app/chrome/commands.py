@@ -77,9 +77,7 @@ class Commands(QObject):
         from runner.settings.declared import declared
 
         show = self._pages.show
-        ways = [
-            Way(page.name, "page", partial(show, page.name), f"Ctrl+{number}") for number, page in enumerate(PAGES, 1)
-        ]
+        ways = [Way(page.name, "page", partial(show, page.name), f"Ctrl+{page.number}") for page in PAGES]
         ways += [
             Way(phrases.title(card.request), f"{_agent(card)}, {WAITS}", partial(self._review, card.id))
             for card in self._cases.waiting()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QByteArray, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 SMALLEST = (420, 600)
 """Below 960 the window is a column of cards."""
 USUAL = (1280, 800)
+TITLE_BAR = 40
+"""Height that a window's title and edges may take; what they are is known only once it is on the screen."""
 
 
 class Frame(QMainWindow):
@@ -39,7 +41,7 @@ class Frame(QMainWindow):
         self.setMinimumSize(*SMALLEST)
         saved = remembered.get("geometry")
         if not saved or not self.restoreGeometry(QByteArray.fromBase64(saved.encode("ascii", "replace"))):
-            self.resize(*USUAL)
+            self.resize(first_size(self.screen().availableSize()))
 
     @Slot()
     def bring_to_front(self) -> None:
@@ -89,3 +91,8 @@ class Frame(QMainWindow):
             self._painted = True
             # After this paint, so that the window is on the screen before anything heavy starts.
             QTimer.singleShot(0, self, self.painted.emit)
+
+
+def first_size(room: QSize) -> QSize:
+    """Return the size at the first start on a screen with `room`: with its title it fits, so no button is below it."""
+    return QSize(*USUAL).boundedTo(room - QSize(0, TITLE_BAR)).expandedTo(QSize(*SMALLEST))

@@ -127,6 +127,7 @@ def stronger(checks: Sequence[Check]) -> str:
 def examine_here(places: Places) -> Sequence[Check]:
     """Return the doctor's checks of the sandboxes of this machine. Blocks for as long as it takes to start one."""
     from runner.commands.doctor import sandboxes
+    from runner.commands.fixes import as_typed
     from runner.settings.loading import load
 
-    return asyncio.run(sandboxes(load(places, os.environ)))
+    return as_typed(*asyncio.run(sandboxes(load(places, os.environ))))

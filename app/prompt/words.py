@@ -123,7 +123,7 @@ def excerpt(card: Card) -> tuple[int, str]:
     # As the findings count them: another sign for the end of a line must not show another line.
     lines = part.text.split("\n")
     first = min(max(1, _line_to_look_at(card)), len(lines))
-    return first, "\n".join(lines[first - 1 : first - 1 + EXCERPT])
+    return first, "\n".join(lines[first - 1 : first - 1 + EXCERPT]).rstrip("\n")
 
 
 def _line_to_look_at(card: Card) -> int:

@@ -186,7 +186,7 @@ class KeptSandboxList(QWidget):
 def summary(kept: Kept) -> Summary:
     """Return one sandbox in a row."""
     title = phrases.visible(kept.title) or f"Sandbox {kept.id}"
-    below = _DOT.join((phrases.visible(kept.agent), phrases.language(kept.language)))
+    below = _DOT.join((phrases.visible(kept.agent), phrases.language(kept.language), phrases.clock(kept.made_at)))
     return Summary(title, below, f"{phrases.span(max(0, kept.ends_at - time.time()))} left")
 
 

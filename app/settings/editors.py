@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.parts.plain import plain_label
-from app.settings.words import choice
+from app.settings.words import choice, on_off
 from runner.settings.declaration import Kind
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class SwitchEditor(SettingEditor):
         self.typed.emit(on)
 
     def _name(self, on: bool) -> None:
-        self.box.setText("On" if on else "Off")
+        self.box.setText(on_off(on))
 
 
 class ChoiceEditor(SettingEditor):

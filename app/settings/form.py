@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from app.settings.words import title_of
+from app.settings.words import on_off, title_of
 from runner.settings.declared import declared
 from runner.settings.levels import level_values
 from runner.settings.loading import CEILINGS, SettingSource
@@ -104,7 +104,8 @@ class Form:
     def origin(self, name: str) -> str:
         """Return where the value on screen comes from, in a few words."""
         if name in self._typed:
-            return f"Unsaved. Was: {self._offered[name].shown(self.in_force(name))}"
+            before = self.in_force(name)
+            return f"Unsaved. Was: {on_off(before) if isinstance(before, bool) else self._offered[name].shown(before)}"
         match self.source(name):
             case SettingSource.DEFAULT:
                 return "Default"

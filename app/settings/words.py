@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from runner.settings.loading import Loaded
 
+
+def on_off(on: bool) -> str:
+    """Return what stands beside a box."""
+    return "On" if on else "Off"
+
+
 TITLES = {
     "enabled": "Run code",
     "sandbox_type": "Sandbox",

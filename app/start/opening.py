@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 NAME = "Assent"
 NO_DISPLAY = """\
 assent: there is no display to open a window on.
-Start it in a desktop session, or on a virtual screen: xvfb-run assent
-Without a window, questions are asked on the terminal: assent terminal
-To see what it does, as pictures: assent demo (needs the packages xvfb and xdotool)
+Start it in a desktop session, or on a virtual screen: xvfb-run {0}
+Without a window, questions are asked on the terminal: {0} terminal
+To see what it does, as pictures: {0} demo (needs the packages xvfb and xdotool)
 """
 
 
@@ -127,7 +127,9 @@ def application() -> QApplication:
 def main(*, minimized: bool = False) -> int:
     """Open the console, or raise the window of the one that is open."""
     if not has_display(os.environ):
-        sys.stderr.write(NO_DISPLAY)
+        from runner.gateway.snippets import typed_command
+
+        sys.stderr.write(NO_DISPLAY.format(typed_command()))
         return 1
     keep_private()
     places = Places.standard()

@@ -17,14 +17,13 @@ from app.parts.lines import list_view
 from app.parts.plain import plain_label
 from app.parts.summaries import SummaryModel
 from app.undo import words
-from runner.model.difference import difference
+from runner.model.difference import DiffLine, Side, difference
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from app.look.look import Look
-    from runner.model.difference import DiffLine
     from runner.model.file_changes import FileChanges, FilePreview
 
     Read = Callable[[int], Awaitable[FilePreview]]
@@ -101,7 +100,7 @@ class ChangedFilesView(QWidget):
             self.nothing.say(NO_TEXT, f"This is not text ({sizes}{' and more' if found.cut else ''}).")
             return
         self.errands.send(
-            partial(difference, old, new),
+            partial(lines_of, old, new),
             partial(self._came, serial, found.cut),
             partial(self._failed, serial),
         )
@@ -137,6 +136,17 @@ class ChangedFilesView(QWidget):
         column.addWidget(self.summary)
         column.addWidget(self._split, 1)
         column.addStretch(0)
+
+
+def lines_of(old: str, new: str) -> tuple[DiffLine, ...]:
+    """Return the difference. A file that is not there on one side has no line there, not an empty one."""
+    if old and new:
+        return difference(old, new)
+    lines = (old or new).removesuffix("\n").split("\n") if old or new else []
+    return tuple(
+        DiffLine(Side.REMOVED, text, old=number) if old else DiffLine(Side.ADDED, text, new=number)
+        for number, text in enumerate(lines, 1)
+    )
 
 
 def _text(data: bytes | None) -> str | None:

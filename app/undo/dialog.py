@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.model.file_changes import RunChanges, UndoPlan
 
-NO_RUNS = ("No finished run yet", "What each run changes in this sandbox is listed here.")
+NO_RUNS = ("Nothing to undo", "What each run changes in this sandbox is listed here.")
 GONE = ("This sandbox is gone", "Its files went with it. What its runs changed is in the History.")
 LOOKING = "Looking at the files\N{HORIZONTAL ELLIPSIS}"
 WORKING = "Putting the files back\N{HORIZONTAL ELLIPSIS}"

@@ -79,8 +79,8 @@ def undoing(plan: UndoPlan) -> tuple[str, str]:
         (changes.changed, "gets its earlier content", "get their earlier content"),
         (changes.removed, "is removed", "are removed"),
     )
-    parts = [f"{number:,} {one if number == 1 else many}" for number, one, many in numbers if number]
-    sentences.append(f"Of the files {', '.join(parts)}." if parts else "The files are the same already.")
+    parts = [f"{counted(number, 'file')} {one if number == 1 else many}" for number, one, many in numbers if number]
+    sentences.append(f"{', '.join(parts)}." if parts else "The files are the same already.")
     if changes.left_out:
         sentences.append(f"{changes.left_out:,} of them are not listed.")
     if plan.stays:

@@ -219,5 +219,6 @@ def _state(agent: Agent) -> str:
         return f"renamed to {agent.renamed_to}"
     if agent.revoked:
         return "revoked"
-    seen = time.strftime("%Y-%m-%d %H:%M", time.localtime(agent.last_seen)) if agent.last_seen else "never"
-    return f"paused, last seen {seen}" if agent.paused else f"last seen {seen}"
+    seen = agent.last_seen
+    called = time.strftime("last seen %Y-%m-%d %H:%M", time.localtime(seen)) if seen else "no call yet"
+    return f"paused, {called}" if agent.paused else called

@@ -116,11 +116,10 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     )
     parser.add_argument("--version", action="version", version=f"assent {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    commands.add_parser("mcp", help="carry MCP between an agent's standard streams and the console", add_help=False)
-    commands.add_parser("hook", help="ask here before a client uses its own tools; connect --hook sets it up")
     commands.add_parser("demo", help="show the main job on a virtual screen, leaving screenshots", add_help=False)
 
-    terminal = commands.add_parser("terminal", help="answer on the terminal, without a window")
+    words = "Asks on this terminal what the window would ask; each question says what to type. Ctrl+C ends it."
+    terminal = commands.add_parser("terminal", help="answer on the terminal, without a window", description=words)
     terminal.set_defaults(command=_terminal)
     for name, words in OWN_ARGUMENTS.items():
         (own or {}).get(name, _nothing)(commands.add_parser(name, help=words, add_help=False))
@@ -153,6 +152,7 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     ).set_defaults(command=_self_test)
 
     _add_agents(commands)
+    _add_started_by_programs(commands)
     return parser
 
 
@@ -160,6 +160,11 @@ def _add_agents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     from runner.commands.agents import add_actions
 
     add_actions(commands)
+
+
+def _add_started_by_programs(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    commands.add_parser("mcp", help="carry MCP between an agent's standard streams and the console", add_help=False)
+    commands.add_parser("hook", help="ask here before a client uses its own tools; connect --hook sets it up")
 
 
 def _nothing(_parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,7 @@ from runner.clients.libraries import LIBRARIES
 from runner.clients.managed import advice
 from runner.commands.terminal import visible
 from runner.gateway import door
+from runner.gateway.snippets import typed_command
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
 
@@ -34,6 +35,10 @@ SCOPES = tuple(scope.value for scope in ConfigScope)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
+    parser.description = (
+        "Shows what it would change in the program's configuration, asks, writes it, and waits for the first call."
+        " For langchain, openai-agents and fastmcp it registers an agent and prints the lines of a program."
+    )
     parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
     parser.add_argument("client", choices=NAMES, metavar="CLIENT", help=", ".join(NAMES))
     parser.add_argument("--scope", choices=SCOPES, default="user", help="default: user, for every project of yours")
@@ -85,6 +90,9 @@ def _say_written(client: Client, plan: ConnectionPlan) -> None:
         beside = "" if change.file.data is None else " What was there before is beside it."
         print(f"Written: {visible(str(change.file.path))}.{beside}")
     print(f"{client.name} is set up as agent {plan.agent}. {client.after}")
+    if client.hook and not plan.setup.hook:
+        guarding = f"{typed_command()} connect {client.id} --hook"
+        print(f"Its own shell and edits are not asked for. To have them asked for as well: {guarding}")
 
 
 def _remove(arguments: argparse.Namespace, connections: ClientConnections, plan: ConnectionPlan, agents: Agents) -> int:

@@ -92,7 +92,7 @@ async def examine(places: Places, loaded: Loaded, secrets: Secrets | None = None
     found = [await asyncio.to_thread(_tried, name, check) for name, check in own]
     clients = await asyncio.to_thread(_clients, places)
     before_network = len(found) - 2
-    return (
+    return fixes.as_typed(
         *found[:3],
         *await _awaited("Sandboxes", sandboxes(loaded)),
         *await _awaited("Images", _images(loaded.settings)),
@@ -282,7 +282,8 @@ def _history(places: Places) -> Check:
     if left.unreadable:
         what = f"{len(left.unreadable)} of the requests that are not finished cannot be read: {left.unreadable[0].why}"
         return Check("History", State.BAD, what, "assent verify")
-    what = f"It can be read ({size / 1e6:,.1f} MB, {len(left.cases)} not finished). `assent verify` checks every entry."
+    kept = f"{size / 1e6:,.1f} MB, requests not finished: {len(left.cases)}"
+    what = f"It can be read ({kept}). `assent verify` checks every entry."
     return Check("History", State.OK, what)
 
 
@@ -351,8 +352,8 @@ def _connected(client: Client, connected: Connected, *, installed: bool) -> Chec
     if connected.agent is None:
         return Check(client.name, State.BAD, f"Its token, in {connected.file}, is not valid any more.", again)
     seen = connected.agent.last_seen
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(seen)) if seen else "never"
-    what = f"Connected as {connected.agent.name} by {connected.file}; last seen {when}."
+    called = time.strftime("last seen %Y-%m-%d %H:%M", time.localtime(seen)) if seen else "no call yet"
+    what = f"Connected as {connected.agent.name} by {connected.file}; {called}."
     what += "" if installed else " Its program is not on the PATH."
     if not client.hook:
         return Check(client.name, State.OK, what)

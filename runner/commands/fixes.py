@@ -7,9 +7,11 @@ import re
 import shlex
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.gateway.snippets import typed_command
 from runner.model.request import Language
 from runner.sandbox.container import endpoint
 from runner.sandbox.container.sandbox import UNREPORTED
@@ -21,6 +23,8 @@ from runner.system import installed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from runner.commands.check import Check
 
 RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 """1 on Ubuntu from 24.04: only programs with a profile of AppArmor may make namespaces."""
@@ -54,7 +58,14 @@ SOCKET = Path("/var/run/docker.sock")
 SYSTEMD = "/run/systemd/system"
 """Is there where systemd runs the system."""
 UNITS = ("/usr/lib/systemd/system/docker.service", "/lib/systemd/system/docker.service")
+OWN_COMMAND = re.compile(r"(?:^|(?<=&& )|(?<=: ))assent (?=[a-z])")
 INTO_GROUP = 'sudo usermod -aG docker "$USER"  # then log in again; this group is as powerful as root'
+
+
+def as_typed(*checks: Check) -> tuple[Check, ...]:
+    """Return `checks` with `assent` in each fix as a shell finds it here; in a checkout that is a path."""
+    command = typed_command()
+    return tuple(replace(check, fix=OWN_COMMAND.sub(lambda _: f"{command} ", check.fix)) for check in checks)
 
 
 def install(package: str) -> str:

@@ -21,6 +21,7 @@ from runner.model.events import SandboxesChanged
 from runner.model.kept_sandbox import Kept
 from runner.model.request import KnownFile, Tool
 from runner.model.workspace import WORKSPACE
+from runner.requests.intake import UNNAMED_SANDBOX
 from runner.sandbox.contract import Lasting, NotPermitted
 from runner.system.clock import since_boot
 from runner.system.expiry import Expiry
@@ -329,7 +330,7 @@ class KeptSandboxes:
             limits=request.limits,
             network=request.network,
             domains=request.domains,
-            title=request.title,
+            title="" if request.title == UNNAMED_SANDBOX else request.title,
         )
         ends = self._clock() + self._settings().sandbox_lifetime_seconds
         one = OpenSandbox(kept, session, ends, Expiry(lambda: self._expire(kept.id), self._clock))

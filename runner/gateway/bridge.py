@@ -329,7 +329,7 @@ def main(argv: list[str]) -> int:
     """Run until standard input ends. Takes no arguments; reads ASSENT_TOKEN and ASSENT_HOLD."""
     if argv:
         sys.stderr.write("assent mcp takes no arguments. An MCP client starts it and speaks to it on stdin.\n")
-        return 2
+        return 0 if argv in (["-h"], ["--help"]) else 2
     environment = os.environ
     client = StdioClient(sys.stdout.buffer)
     token, wait = environment.get("ASSENT_TOKEN", ""), environment.get("ASSENT_HOLD", "")

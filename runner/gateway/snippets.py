@@ -75,6 +75,12 @@ def own_command() -> str:
     return shlex.quote(own_program())
 
 
+def typed_command() -> str:
+    """Return what a person types for the `assent` that is running: that name where a shell finds it, else its path."""
+    found, own = shutil.which("assent"), own_program()
+    return "assent" if found is not None and os.path.realpath(found) == os.path.realpath(own) else shlex.quote(own)
+
+
 def own_program() -> str:
     """Return the full path of the `assent` that is running, for clients have a shorter PATH or know no checkout."""
     if packaged := installed.command():

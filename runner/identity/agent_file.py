@@ -158,4 +158,4 @@ def in_force(agents: Mapping[str, Agent], name: str) -> Agent:
 
 def unknown(name: str) -> KnownError:
     """Return the error for a name that stands for no agent."""
-    return KnownError(f"There is no agent called {name[:60]}.", "Look at the list of agents.")
+    return KnownError(f"There is no agent called {name[:60]}.", "See Agents in the window, or: assent agents list")

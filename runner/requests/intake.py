@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 TITLE_LENGTH = 120
 MOST_FOR_TITLE = 10_000
 """Characters of a title or of code that are searched for words."""
+UNNAMED_SANDBOX = "Create a sandbox"
+"""Title of a request for a kept sandbox to which its agent gave none."""
 MOST_READ = 4 << 20
 """Largest number of bytes that one call reads of a file; an agent calls again for more."""
 LONGEST_VARIABLE = 130_000
@@ -178,7 +180,7 @@ def _doing(submission: Submission) -> str:
         case Tool.CODE_LIST_FILES:
             return f"List {submission.file_path}"
         case Tool.CODE_CREATE_SANDBOX:
-            return "Create a sandbox"
+            return UNNAMED_SANDBOX
         case Tool.CODE_DESTROY_SANDBOX:
             return f"Remove sandbox {submission.sandbox_id}"
         case Tool.CODE_INSTALL_PACKAGE:

@@ -78,7 +78,7 @@ def test_what_cannot_be_set_changes_nothing(places: Places, words: str) -> None:
 def test_an_agent_is_paused_and_resumed(places: Places, capsys: pytest.CaptureFixture[str]) -> None:
     run(places, "pause", "codex")
     run(places, "list")
-    assert codex(places).paused and "codex" in (out := capsys.readouterr().out) and "paused, last seen never" in out
+    assert codex(places).paused and "codex" in (out := capsys.readouterr().out) and "paused, no call yet" in out
     run(places, "resume", "codex")
     assert not codex(places).paused
     with pytest.raises(KnownError, match="no agent called nobody"):

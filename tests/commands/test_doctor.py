@@ -18,6 +18,7 @@ from runner.clients.known import BY_ID
 from runner.commands import doctor, fixes
 from runner.commands.check import Check, State
 from runner.commands.doctor import examine
+from runner.gateway import snippets
 from runner.identity.agents import Agents
 from runner.model.request import Isolation, Language
 from runner.sandbox.container.endpoint import STANDARD, Endpoint
@@ -339,7 +340,7 @@ def test_each_client_is_said_to_be_connected_as_whom_and_seen_when(
         "It is installed and not connected.",
         "assent connect gemini-cli",
     )
-    assert "Connected as codex" in found["Codex"].what and "last seen never" in found["Codex"].what
+    assert "Connected as codex" in found["Codex"].what and "no call yet" in found["Codex"].what
     assert found["Codex"].state is State.WARN and "switch that off" in found["Codex"].what
     assert "not on the PATH" in found["Cursor"].what
     agents.revoke("codex")
@@ -386,6 +387,23 @@ def test_gvisor_without_an_engine_is_installed_by_one_command(
     found = dict.fromkeys((Isolation.GVISOR, Isolation.GVISOR_DIRECT, Isolation.DOCKER), gone)
     check = doctor._container(Isolation.GVISOR_DIRECT, found, Settings())
     assert (check.state, check.fix) == (State.WARN, fix)
+
+
+@pytest.mark.parametrize(
+    ("fix", "typed"),
+    [
+        ("assent images", "/a/assent images"),
+        ("sudo apt-get install runsc && assent images", "sudo apt-get install runsc && /a/assent images"),
+        ("Answer on the terminal: assent terminal", "Answer on the terminal: /a/assent terminal"),
+        ("Then start Assent again.", "Then start Assent again."),
+    ],
+)
+def test_a_fix_names_assent_as_a_shell_finds_it(monkeypatch: pytest.MonkeyPatch, fix: str, typed: str) -> None:
+    monkeypatch.setattr(snippets, "own_program", lambda: "/a/assent")
+    check = Check("It", State.WARN, "", fix)
+    for found, expected in ((None, typed), ("/another/assent", typed), ("/a/assent", fix)):
+        monkeypatch.setattr(snippets.shutil, "which", lambda _name, found=found: found)
+        assert fixes.as_typed(check)[0].fix == expected
 
 
 @pytest.mark.parametrize(

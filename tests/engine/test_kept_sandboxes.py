@@ -100,6 +100,11 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     assert not list(house.folder.glob("run-*"))
 
 
+async def test_a_sandbox_without_a_title_has_none_rather_than_the_words_of_its_request(house: House) -> None:
+    await house.create(replace(CREATE, title=""))
+    assert [kept.title for kept in house.engine.sandboxes.listed()] == [""]
+
+
 async def test_write_run_read_list_and_remove(house: House) -> None:
     id = await house.create()
     assert [kept.title for kept in house.engine.sandboxes.listed()] == ["numbers"]

@@ -36,7 +36,12 @@ class ClientFiles(ClientLink):
             setup = self.connections.setup()
             each = [(client, self.connections.connected(client, setup)) for client in CLIENTS]
             states = [
-                ClientState(client, client.id in self._installed, known.agent.name if known and known.agent else "")
+                ClientState(
+                    client,
+                    client.id in self._installed,
+                    known.agent.name if known and known.agent else "",
+                    hooked=known is not None and known.hooked,
+                )
                 for client, known in each
             ]
             return tuple(sorted(states, key=lambda state: not state.installed))

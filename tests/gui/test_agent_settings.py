@@ -48,6 +48,16 @@ def calls(desk: Desk) -> list[tuple[Any, ...]]:
     return [call for call in desk.bridge.calls if call[0].endswith("_agent")]
 
 
+def test_the_agent_that_the_buttons_mean_is_marked_however_it_was_chosen(desk: Desk) -> None:
+    know(desk, CODEX, replace(CODEX, name="other"))
+    desk.window.show_page("Agents")
+    panel: Any = desk.window.page("Agents")
+    assert not panel.revoke.isEnabled()
+    panel.view.setFocus()
+    assert panel.revoke.isEnabled()
+    assert {index.row() for index in panel.view.selectedIndexes()} == {panel.view.currentIndex().row()}
+
+
 def test_what_is_set_is_sent_as_a_whole_and_only_once_it_differs(desk: Desk) -> None:
     form = opened(desk, replace(CODEX, allowance=Allowance(seconds=10))).form
     assert not form.save.isEnabled() and form.limits["seconds"].value() == 10

@@ -50,6 +50,14 @@ def test_the_palette_goes_to_a_page(desk: Desk) -> None:
     assert desk.bridge.calls == []
 
 
+def test_the_palette_names_the_keys_that_open_pages(desk: Desk) -> None:
+    keys = {way.keys: way.name for way in desk.window.commands.ways() if way.kind == "page" and way.keys}
+    assert len(keys) == 9
+    for key, digit in ((Qt.Key.Key_2, 2), (Qt.Key.Key_1, 1)):
+        desk.qtbot.keyClick(desk.window, key, CONTROL)
+        assert desk.window.shown_page == keys[f"Ctrl+{digit}"]
+
+
 def test_the_palette_brings_a_request_on_screen_and_enter_does_not_answer_it(desk: Desk) -> None:
     desk.ask(feed.request("print(1)", title="The first"))
     other = desk.ask(feed.request("open('x')", title="The <b>second</b>"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.agents.connecting import Connecting
+from app.agents.connecting import GUARDED, HOOKED, UNGUARDED, UNHOOKED, Connecting
 from app.cards import Cards
 from runner.clients.differences import TOKEN
 from tests.gui.client_files import ClientFiles
@@ -79,11 +79,16 @@ def test_it_is_shown_written_called_and_undone(page: Connecting, files: ClientFi
 def test_the_hook_is_shown_before_it_is_written(page: Connecting, files: ClientFiles) -> None:
     click(page, "Codex")
     assert page.hook.isVisible() and "hook codex" not in page.text.toPlainText()
+    assert page.about_hook.isVisible() and page.about_hook.text() == UNGUARDED
     page.hook.click()
     turn()
+    assert page.about_hook.text() == GUARDED
     assert "hook codex" in page.text.toPlainText()
     click(page, "Connect")
     assert "hook codex" in (files.home / ".codex/config.toml").read_text()
+    click(page, "Back")
+    click(page, "Codex")
+    assert not page.hook.isVisible() and page.about_hook.text() == HOOKED, "no box that is off for what is on"
 
 
 def test_a_file_that_cannot_be_changed_is_explained_and_nothing_can_be_connected(
@@ -97,7 +102,9 @@ def test_a_file_that_cannot_be_changed_is_explained_and_nothing_can_be_connected
 
 def test_a_program_without_hooks_offers_none(page: Connecting) -> None:
     click(page, "Zed")
-    assert not page.hook.isVisible()
+    assert not page.hook.isVisible() and page.about_hook.text() == UNHOOKED
+    click(page, "Back")
+    assert not page.about_hook.isVisible()
 
 
 def test_back_leads_to_the_tiles_and_out(page: Connecting, qtbot: QtBot) -> None:

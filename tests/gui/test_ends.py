@@ -12,9 +12,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QSize
 
 from app.cards import Cards
+from app.chrome.frame import first_size
 from app.start.crash import Faults
 from app.start.leave import CLOSED, Leave
 from app.start.single import Single
@@ -210,6 +211,14 @@ def test_the_window_comes_back_where_it_was(desk: Desk, places: Places) -> None:
     desk.qtbot.addWidget(again)
     # The height only: the screen of the tests is narrower than the smallest window.
     assert again.height() == 640
+
+
+@pytest.mark.parametrize(
+    ("screen", "window"),
+    [((1920, 1080), (1280, 800)), ((1366, 768), (1280, 728)), ((1280, 800), (1280, 760)), ((400, 300), (420, 600))],
+)
+def test_a_first_window_fits_its_screen_with_its_title(screen: tuple[int, int], window: tuple[int, int]) -> None:
+    assert first_size(QSize(*screen)).toTuple() == window
 
 
 # ---- errors ----

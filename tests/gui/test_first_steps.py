@@ -136,7 +136,10 @@ def test_left_half_way_it_shows_what_is_done_and_still_waits(desk: Desk, page: F
     desk.window.show_page("First steps")
     feed.turn()
     assert again.calls[0].ring.state is RingState.WAITING and "codex" in again.calls[0].words.text()
+    assert again.connecting.tiles[0].text() == "Codex\nno call yet"
+    desk.cases.know_agents(tuple(replace(one, last_seen=1.0) for one in desk.bridge.known))
     assert again.connecting.tiles[0].text() == "Codex\nconnected"
+    desk.cases.know_agents(desk.bridge.known)
     again.connecting.tiles[0].click()
     feed.turn()
     assert again.connecting.title.text() == "Codex: waiting for its first call"

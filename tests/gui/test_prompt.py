@@ -198,6 +198,8 @@ def test_the_line_that_matters_is_shown_whatever_stands_before_it() -> None:
         11,
         "shutil.rmtree('/home')\nprint('done')",
     )
+    last = feed.finding(12, "Prints.", Level.CRITICAL)
+    assert words.excerpt(Card(one, 0.0, one.digest, feed.assessment(Level.CRITICAL, last))) == (12, "print('done')")
 
 
 def test_every_chip_is_on_the_card_at_its_width(desk: Desk, prompt: PromptWindow) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from app.running.panel import RunningPanel
 from app.undo import words
-from app.undo.changes import GONE
+from app.undo.changes import GONE, lines_of
 from app.undo.dialog import FilesDialog
+from runner.model.difference import Side
 from runner.model.errors import KnownError
 from runner.model.events import SandboxesChanged
 from runner.model.file_changes import ChangedFile, ChangeKind, FileChanges, FilePreview
@@ -50,6 +51,14 @@ def test_what_a_run_changed_is_listed_and_looked_into(desk: Desk, dialog: FilesD
     assert not dialog.undo.isEnabled() and "larger than 64 MB" in dialog.changes.summary.text()
 
 
+@pytest.mark.parametrize(("old", "new"), [("", "a\n\nb\n"), ("a\n\nb\n", ""), ("", "a\n\nb"), ("", "")])
+def test_a_file_that_is_only_on_one_side_has_no_line_on_the_other(old: str, new: str) -> None:
+    lines = lines_of(old, new)
+    assert [line.text for line in lines] == (["a", "", "b"] if old or new else [])
+    assert all((line.side, line.old, line.new) == (Side.REMOVED, at, None) for at, line in enumerate(lines, 1) if old)
+    assert all((line.side, line.old, line.new) == (Side.ADDED, None, at) for at, line in enumerate(lines, 1) if new)
+
+
 def test_undo_shows_what_comes_back_and_asks(desk: Desk, dialog: FilesDialog) -> None:
     dialog.choose("r-second")
     dialog.undo.click()
@@ -57,6 +66,7 @@ def test_undo_shows_what_comes_back_and_asks(desk: Desk, dialog: FilesDialog) ->
     desk.bridge.give("plan_undo", undo_scenes.plan())
     assert dialog.back.hasFocus() and dialog.title.text() == "Put the files back to what they were before run 2?"
     assert "1 later run (3) will be undone as well." in dialog.about.text()
+    assert "1 file is restored, 1 file gets its earlier content, 2 files are removed." in dialog.about.text()
     assert [row.state for row in dialog.changes.model.rows] == ["removed", "as before", "restored", "removed"]
     dialog.back.click()
     assert not undone(desk) and dialog.undo.isVisible() and len(dialog.changes.model.rows) == 5
