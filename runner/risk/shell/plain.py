@@ -36,12 +36,15 @@ NAME = expression(r"[\w.@+-]+", re.ASCII)
 PATTERN = expression(r"[\w-]+(?:\.[\w-]+)*", re.ASCII)
 GLOB = expression(r"""(?P<folder>(?:\.{0,2}/)?(?:[\w.@+-]+/|"\$\{?\w+\}?"/)*)\*(?P<end>/?)""", re.ASCII)
 SHOWN = expression(r'"?\$(?:(?P<plain>\w+)|\{(?P<name>\w+)(?P<cut>%/|##\*/|#\./)?\}|\(basename "\$(?P<base>\w+)"\))"?')
-LITERAL = expression(r"""'[^'\\]*'|(?:"[^"`\\$]*(?:\$\{?\w+\}?)?[^"`\\$]*"|[\w.@+/-])+""", re.ASCII)
-VARIABLE = expression(r"\$\{?(\w+)\}?")
+LITERAL = expression(
+    r"""'[^'\\]*'|(?:"[^"`\\$]*+(?:\$(?:\w++|\{\w++\})[^"`\\$]*+)?"|[\w.@+/-])++""",
+    re.ASCII,
+)
+VARIABLE = expression(r"\$\{?(\w++)\}?")
 TARGET = expression(r'"(?P<before>[^"$`\\]*)\$(?:(?P<plain>\w+)|\{(?P<name>\w+)(?:%/)?\})/?"', re.ASCII)
 
 
-class Listed(NamedTuple):
+class NameShape(NamedTuple):
     """How what a variable stands for is made of the name of a file: what comes before it, and what after."""
 
     before: str

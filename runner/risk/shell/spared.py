@@ -16,7 +16,7 @@ from runner.risk.shell.plain import (
     SHOWN,
     TARGET,
     VARIABLE,
-    Listed,
+    NameShape,
     arguments,
     left_out,
     literal,
@@ -83,7 +83,7 @@ class _Loop:
         self.folder = ""
         """The folder that it goes over, as it is written; '' for the working folder."""
         self._bound = bound
-        self._known: dict[str, Listed] = {}
+        self._known: dict[str, NameShape] = {}
         """What variables stand for in this turn."""
         own, over = source(loop.named_children[0]), loop.children_by_field_name("value")
         pattern = GLOB.fullmatch(source(over[0])) if len(over) == 1 else None
@@ -94,7 +94,7 @@ class _Loop:
         if folder is None or not set(VARIABLE.findall(folder)).isdisjoint({own, *_assigned_in(body)}):
             return
         self.folder = folder
-        self._known[own] = Listed(folder, pattern["end"])
+        self._known[own] = NameShape(folder, pattern["end"])
         self._block(body.named_children, NONE)
 
     def _block(self, nodes: Sequence[Node], names: frozenset[str], depth: int = 0) -> frozenset[str]:
@@ -208,13 +208,13 @@ class _Loop:
         name = self._name(known, right) if known is not None and differs else ""
         return frozenset((name,)) if name else NONE
 
-    def _name(self, known: Listed, written: str) -> str:
+    def _name(self, known: NameShape, written: str) -> str:
         plain = literal(written)
         return known.name_in(plain) if plain is not None else ""
 
     # ---- what variables stand for ----
 
-    def _shown(self, written: str) -> Listed | None:
+    def _shown(self, written: str) -> NameShape | None:
         """Return what an expansion stands for, where it is made of the name of the file."""
         match = SHOWN.fullmatch(written)
         if match is None or written.startswith('"') is not written.endswith('"'):
@@ -223,14 +223,14 @@ class _Loop:
         if known is None:
             return None
         if match["base"]:
-            return Listed("", "")
+            return NameShape("", "")
         match match["cut"]:
             case "%/":
-                return Listed(known.before, "")
+                return NameShape(known.before, "")
             case "##*/":
-                return None if known.after else Listed("", "")
+                return None if known.after else NameShape("", "")
             case "#./":
-                return Listed(known.before.removeprefix("./"), known.after)
+                return NameShape(known.before.removeprefix("./"), known.after)
             case _:
                 return known
 
