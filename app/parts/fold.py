@@ -77,8 +77,6 @@ class Pages(QStackedWidget):
 
     def heightForWidth(self, width: int) -> int:
         page = self.currentWidget()
-        if isinstance(page, Pages):
-            return page.heightForWidth(width)  # its layout would ask the pages below the one on top as well
         layout = page.layout() if page is not None else None
         if layout is None or not layout.hasHeightForWidth():
             return self.minimumSizeHint().height()
