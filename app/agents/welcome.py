@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLineEdit,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.parts.boxes import WholeBox
 from app.parts.confirm import ConfirmDialog
 from app.parts.copying import CopyButton
 from app.parts.fold import FoldingRow
@@ -64,7 +64,7 @@ class Welcome(QFrame):
         self.token.setAccessibleName("Token of the new agent")
         self.token.setFont(look.mono())
         self.copy_token = CopyButton("Copy token", "Copy the token")
-        self.client = QComboBox()
+        self.client = WholeBox()
         self.client.setAccessibleName("Program to configure")
         self.client.currentIndexChanged.connect(self._show_snippet)
         self.file = plain_label(role="muted", wrap=True)

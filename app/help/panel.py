@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.help.pages import HelpView
 from app.parts.fold import FoldingRow
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.parts.roles import clearable
+from app.parts.tabs import WholeTabs
 from runner.settings.manual import PAGES
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ class HelpPanel(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self.tabs = QTabBar()
-        self.tabs.setDrawBase(False)
-        self.tabs.setExpanding(False)
+        self.tabs = WholeTabs(self)
         self.tabs.setAccessibleName("Pages of the help")
         for page in PAGES:
             self.tabs.addTab(page.title)

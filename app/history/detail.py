@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStackedWidget,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -34,6 +33,7 @@ from app.parts.fold import FoldingRow
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.parts.run_strips import OutputTimes
+from app.parts.tabs import whole_tabs
 from app.parts.timeline import RunTimeline
 from app.undo import words as undo
 from app.undo.changes import ChangedFilesView
@@ -326,8 +326,7 @@ class Detail(QFrame):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        self.tabs = QTabWidget()
-        self.tabs.tabBar().setAccessibleName("Parts of the record")
+        self.tabs = whole_tabs("Parts of the record")
         self.tabs.addTab(self._make_run(), "Output")
         self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self.files, "Files")

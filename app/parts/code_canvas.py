@@ -69,7 +69,7 @@ class CodeCanvas(TextArea):
         self._lay_out()
         self._wanted = None
         self.verticalScrollBar().setValue(0)
-        self._lexing.start(self._listing.lines, language)
+        self._lexing.start(self._listing.lines, language, self._rows_visible())
         what = ["Code", language, counted(len(self._listing.lines), "line"), counted(len(findings), "finding")]
         self.setAccessibleName(", ".join(word for word in what if word))
         self._describe_line()
@@ -151,8 +151,9 @@ class CodeCanvas(TextArea):
         self.verticalScrollBar().setRange(0, max(0, self._layout.rows.total - visible))
         self.verticalScrollBar().setPageStep(visible)
         beyond = 0 if self.wrapped else max(0, round(self._layout.widest * self._grid.cell - self._grid.width))
-        policy = Qt.ScrollBarPolicy
-        self.setHorizontalScrollBarPolicy(policy.ScrollBarAlwaysOn if beyond else policy.ScrollBarAlwaysOff)
+        policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOn if beyond else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        if policy is not self.horizontalScrollBarPolicy():  # which lays all out again, even where it is as before
+            self.setHorizontalScrollBarPolicy(policy)
         self.horizontalScrollBar().setRange(0, beyond)
         self.horizontalScrollBar().setPageStep(round(self._grid.width))
         self.horizontalScrollBar().setSingleStep(round(SIDEWAYS * self._grid.cell))
@@ -199,6 +200,7 @@ class CodeCanvas(TextArea):
         finally:
             # A painter that is left active takes the window with it.
             painter.end()
+        self._lexing.painted()
         rows_left = self._layout.rows.total - first
         at_end = self._layout.complete and rows_left * self._grid.row_height <= self.visible_height()
         if not self._seen and at_end and not self._is_cut:

@@ -7,7 +7,7 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from shiboken6 import isValid
 
 if TYPE_CHECKING:
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _SLICE = 0.004
 """Seconds of work between two looks at the event queue."""
+
+_AFTER_PAINT_MS = 20
+"""From the first paint until the lines that are not on the screen get their words."""
 
 _LONGEST_LINE = 50_000
 _SLOWEST_STEP = 0.05
@@ -37,27 +40,45 @@ class Lexing(QObject):
         self._work: Iterator[None] | None = None
         self._spent = 0.0
         self._begun = False
-        """The lexers have been loaded, which takes longer than any word may."""
+        """The lexer has been loaded and has given its first word, which takes longer than any other may."""
+        self._waits = False
+        """Enough is known for the first paint."""
         self._timer = QTimer(self)
-        self._timer.setInterval(0)
-        self._timer.timeout.connect(self._go_on)
+        self._timer.timeout.connect(self._further)
 
-    def start(self, lines: list[str], language: str) -> None:
-        """Begin with `lines`; a language without a lexer leaves them without words."""
+    def start(self, lines: list[str], language: str, shown: int = sys.maxsize) -> None:
+        """Begin with `lines`, of which `shown` are on the screen; without a lexer for it they have no words."""
         self.words = []
         self._spent = 0.0
         self._begun = False
         self._work = self._lex(lines, language)
-        self._timer.start()
-        # At once as far as a moment goes, so that what is short is painted once and not twice.
-        if "app.parts.bounded_lexers" in sys.modules:
-            self._go_on()
+        # At once as far as the screen or a moment goes, so that it is painted once and not twice.
+        loaded = "app.parts.bounded_lexers" in sys.modules
+        if loaded:
+            self._go_on(shown)
+        self._waits = loaded and len(self.words) > shown
+        if self._work is None or self._waits:
+            self._timer.stop()
+        else:
+            self._timer.start(0)
+
+    def painted(self) -> None:
+        """Continue with the lines that were not on the screen, now that the others have been painted."""
+        if self._waits:
+            self._waits = False
+            self._timer.start(_AFTER_PAINT_MS)
 
     def line(self, line: int) -> list[Word]:
         """Return the words of `line` that are known so far."""
         return self.words[line] if line < len(self.words) else []
 
-    def _go_on(self) -> None:
+    @Slot()
+    def _further(self) -> None:
+        self._timer.setInterval(0)
+        self._go_on()
+
+    def _go_on(self, enough: int = sys.maxsize) -> None:
+        """Lex for a moment, or until more than `enough` lines have words."""
         if self._work is None:
             return
         # The time of this thread: on a busy machine a step that had to wait is not a slow one.
@@ -67,8 +88,8 @@ class Lexing(QObject):
         for _ in self._work:
             now = time.thread_time()
             slow, last = self._begun and now - last > _SLOWEST_STEP, now
-            self._begun = True
-            if slow or now - began > _SLICE:
+            self._begun = bool(self.words)
+            if slow or now - began > _SLICE or len(self.words) > enough:
                 break
         else:
             self._work = None

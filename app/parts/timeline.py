@@ -220,7 +220,7 @@ class RunTimeline(QWidget):
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
         painter.setFont(self._look.font(-1))
         painter.setPen(QColor(tokens.muted))
-        name = QRectF(0, box.top(), box.left() - px(8), box.height())
+        name = QRectF(px(5), box.top(), box.left() - px(9), box.height())
         painter.drawText(name, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, strip.name)
         now = strip.at(self._cursor) if self._cursor is not None else None
         words = strip.said if now is None else strip.words(now)

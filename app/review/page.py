@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import QSize, QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.parts.column import Centred
@@ -55,6 +55,11 @@ class RequestPage(QWidget):
         self.facts.line_picked.connect(self.reading.go_to)
         self.band.line_picked.connect(self.reading.go_to)
         self.limits.opened.connect(self._reveal_limits)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the room for every part at this width: less would be taken off the verdict, whose words wrap."""
+        least, layout = super().minimumSizeHint(), self.layout()
+        return least if layout is None else least.expandedTo(QSize(0, layout.minimumHeightForWidth(self.width())))
 
     def _lay_out(self) -> None:
         px = self._look.px

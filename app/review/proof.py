@@ -111,7 +111,7 @@ class WordProof(Proof):
         last = self._word
         while self._word == last:
             self._word = new_word()
-        self.what.setText(f"Type {self._word} to approve:")
+        self.what.setText(f"Type {self._word}:")
         super().open()
 
     @property

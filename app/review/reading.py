@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QAbstractScrollArea, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QVBoxLayout, QWidget
 
 from app import phrases
 from app.packages.view import PlanView
@@ -13,6 +13,7 @@ from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
+from app.parts.tabs import WholeTabs
 from app.rehearsals import OUTCOME
 from app.review.changes import ChangesView
 from app.review.editor import CodeEditor
@@ -70,10 +71,8 @@ class ReadingPane(QWidget):
         self._read_file: Callable[[CapturedFile], bytes] | None = None
         self._seen: set[Part] = set()
         """Variables and input whose end has been on the screen."""
-        self.tabs = QTabBar()
+        self.tabs = WholeTabs(self)
         self.tabs.setAccessibleName("Parts of the request")
-        self.tabs.setExpanding(False)
-        self.tabs.setDrawBase(False)
         self.code = CodeView(look)
         self.codeless = EmptyState(look, "folder", "", "")
         self.codeless.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

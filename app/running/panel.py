@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QStackedWidget,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -31,6 +30,7 @@ from app.parts.lines import list_view
 from app.parts.meters import Meters, reached
 from app.parts.output import OutputView
 from app.parts.plain import plain_label, tip
+from app.parts.tabs import whole_tabs
 from app.running.kept import KeptSandboxList
 from app.running.model import RunsModel, state_words
 from runner.model.events import HostContacted, RunFinished, RunHeld, RunMeasured, RunObserved
@@ -81,6 +81,7 @@ class RunningPanel(QWidget):
         self._transcripts: dict[str, Transcript] = {}
         self.model = RunsModel(cases, self)
         self.view = list_view(look, self.model, "Runs")
+        self.view.setMinimumHeight(look.px(64))
         offer_copies(self.view, self.model.copies)
         self.title = ElidedLabel()
         self.title.setProperty("role", "title")
@@ -332,7 +333,7 @@ class RunningPanel(QWidget):
         inside = QVBoxLayout(right)
         inside.setContentsMargins(1, 1, 1, 1)
         inside.addWidget(self._stack)
-        split = Folding(self._look, 560, (110, 0))
+        split = Folding(self._look, 600, (0, 0))
         split.setHandleWidth(px(8))
         split.addWidget(self._list)
         split.addWidget(right)
@@ -344,8 +345,7 @@ class RunningPanel(QWidget):
 
     def _make_page(self) -> QWidget:
         px = self._look.px
-        self.tabs = QTabWidget()
-        self.tabs.tabBar().setAccessibleName("Parts of the run")
+        self.tabs = whole_tabs("Parts of the run")
         self.tabs.addTab(self.output, "Output")
         self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self.files, "Files")

@@ -452,7 +452,7 @@ def history_in_part(scene: Scene) -> None:
     until(lambda: panel.list.model.rowCount() == 1)
     panel.list.view.setCurrentIndex(panel.list.model.index(0, 0))
     until(lambda: panel.detail.record is not None)
-    panel.detail.tabs.setCurrentIndex(3)
+    panel.detail.tabs.setCurrentWidget(panel.detail.facts)
 
 
 def queue_today(scene: Scene) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FILE, NAME = ast.Name("a file"), ast.Name("a name")
 """What stands for the file that a turn of the loop is about, and for its name alone."""
+WORKING = ast.Constant(".")
+"""The folder in which a name alone is the path of a file."""
 MOST_LOOPS = 40
 DEEPEST = 12
 MOST_NAMES = 60
@@ -115,7 +117,8 @@ class _Loop:
             case ast.Call(func=ast.Attribute(attr="glob" | "rglob" as how), args=[ast.Constant(value=str(names))]):
                 self._deep = how == "rglob" or "**" in names or "/" in names
                 return None if self._program.called(node.func) or ".." in names else FILE
-            case ast.Call(func=function, args=[_]) if self._program.called(function) == "os.scandir":
+            case ast.Call(func=function, args=[folder]) if self._program.called(function) == "os.scandir":
+                self._listed = folder
                 return FILE
             case ast.Call(func=function, args=[folder]) if self._program.called(function) == "os.listdir":
                 self._listed = folder
@@ -284,11 +287,11 @@ class _Condition:
                 return self.is_file(path, depth + 1)
             case ast.Call(func=function, args=[folder, name], keywords=[]):
                 joined = self._program.called(function) in ("os.path.join", "pathlib.Path")
-                return joined and self._is_listed(folder) and self._meant(name) is NAME
+                return joined and self._is_listed(folder) and self._is_name(name, depth + 1)
             case ast.BinOp(left=folder, op=ast.Div(), right=name):
-                return self._is_listed(folder) and self._meant(name) is NAME
+                return self._is_listed(folder) and self._is_name(name, depth + 1)
             case _:
-                return node is FILE
+                return node is FILE or (node is NAME and self._is_listed(WORKING))
 
     def _is_listed(self, folder: ast.expr) -> bool:
         """Return whether it is the folder whose names are listed."""
@@ -300,14 +303,14 @@ class _Condition:
             case _:
                 return False
 
-    def _is_name(self, node: ast.expr) -> bool:
+    def _is_name(self, node: ast.expr, depth: int = 0) -> bool:
         """Return whether an expression is the name of the file, without its folder."""
         node = self._meant(node)
         match node:
             case ast.Attribute(value=of, attr="name"):
-                return self.is_file(of)
+                return self._meant(of) is not NAME and self.is_file(of, depth + 1)
             case ast.Call(func=function, args=[path], keywords=[]):
-                return self._program.called(function) == "os.path.basename" and self.is_file(path)
+                return self._program.called(function) == "os.path.basename" and self.is_file(path, depth + 1)
             case _:
                 return node is NAME
 

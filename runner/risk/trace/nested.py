@@ -107,8 +107,13 @@ class Nested:
         if self.trail.depth == 0:
             program.shell.state.variables.update(self.given)
         result = program.run(code, stdin)
-        if program.broken and self.trail.depth == 0:
-            self._repaired("shell", program.cut_off, program.broken_at)
+        if self.trail.depth == 0:
+            if program.broken:
+                self._repaired("shell", program.cut_off, program.broken_at)
+            elif not self.given:
+                from runner.risk.shell.spared import note_spared
+
+                note_spared(code, self.trail.acts)
         return result
 
     def javascript(self, code: str) -> Value:
@@ -118,8 +123,13 @@ class Nested:
         if self.trail.depth == 0:
             program.scope.names.update(self.given)
         result = program.run(code)
-        if program.broken and self.trail.depth == 0:
-            self._repaired("javascript", program.cut_off, program.broken_at)
+        if self.trail.depth == 0:
+            if program.broken:
+                self._repaired("javascript", program.cut_off, program.broken_at)
+            elif not self.given:
+                from runner.risk.javascript.spared import note_spared
+
+                note_spared(code, self.trail.acts)
         return result
 
     def _repaired(self, language: str, left_out: bool, at: Place | None) -> None:

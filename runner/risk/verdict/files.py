@@ -29,7 +29,9 @@ def _sparing(act: Act, named: Named) -> Named:
     where = folder or named.words.removeprefix(FINDS)
     found = folder or where != named.words
     if older:
-        tree, file = act.get("tree").text == "yes", act.name.endswith(("remove", "unlink"))
+        # Deleting a tree in JavaScript deletes a file as well.
+        tree = act.get("tree").text == "yes" and not act.name.startswith("fs.")
+        file = act.name.endswith(("remove", "unlink", "unlinkSync"))
         every = (tree or file) and not folder and "narrowed" not in act.get("path").labels
         what = f"every {'folder' if tree else 'file'}" if every else "what is"
         words = (

@@ -1,0 +1,66 @@
+"""Tabs: all that fit are whole, the others are in a menu, and the current one is always shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.look.look import Look, Theme
+from app.parts.tabs import WholeTabs, whole_tabs
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+WORDS = ("Output", "Code", "Files (3)", "What it did (2 not foreseen)", "Record", "Network")
+
+
+def shown(tabs: WholeTabs) -> list[str]:
+    """Return the words of the tabs that have room on the bar; each has to have all of its own."""
+    found = [at for at in range(tabs.count()) if tabs.isTabVisible(at) and tabs.tabRect(at).width()]
+    for at in found:
+        place = tabs.tabRect(at)
+        end = tabs.width() if not tabs.away else tabs.more.x()
+        assert place.right() < end
+        assert place.width() > tabs.fontMetrics().horizontalAdvance(tabs.tabText(at))
+    return [tabs.tabText(at) for at in found]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_what_does_not_fit_is_in_the_menu(qapp: QApplication, qtbot: QtBot, scale: float) -> None:
+    Look(qapp, Theme.LIGHT, scale)
+    pages = whole_tabs("Parts")
+    qtbot.addWidget(pages)
+    for words in WORDS:
+        pages.addTab(QWidget(), words)
+    tabs = pages.tabBar()
+    assert isinstance(tabs, WholeTabs)
+    with qtbot.waitExposed(pages):
+        pages.resize(round(1_000 * scale), 300)
+        pages.show()
+    assert shown(tabs) == list(WORDS)
+    assert not tabs.more.isVisible()
+    pages.resize(round(300 * scale), 300)
+    assert "Output" in shown(tabs)
+    assert sorted(shown(tabs) + tabs.away) == sorted(WORDS)
+    assert tabs.more.isVisible()
+    pages.setCurrentIndex(3)
+    assert WORDS[3] in shown(tabs)
+    tabs.setFocus()
+    QTest.keyClick(tabs, Qt.Key.Key_Right)
+    assert pages.currentIndex() == 4
+    assert "Record" in shown(tabs)
+    pages.setTabText(4, "Record of the run")
+    pages.setTabVisible(0, False)
+    assert "Record of the run" in shown(tabs)
+    tabs.more.menu().aboutToShow.emit()
+    entries = tabs.more.menu().actions()
+    assert [one.text() for one in entries] == tabs.away
+    entries[-1].trigger()
+    assert pages.currentIndex() == 5
+    pages.resize(round(1_200 * scale), 300)
+    assert not tabs.more.isVisible()
+    assert len(shown(tabs)) == 5
