@@ -39,13 +39,13 @@ def parse(code: str) -> Node:
     if root.has_error and len(data) <= LONGEST_TYPESCRIPT:
         for number, grammar in enumerate(TYPESCRIPT):
             other = Parser(grammar).parse(data).root_node
-            if not other.has_error and not _may_be_statements(other, _erased(number), data):
+            if not other.has_error and not _may_be_statements(other, erased(number), data):
                 return other
     return root
 
 
 @cache
-def _erased(number: int) -> Query:
+def erased(number: int) -> Query:
     """Return the query for one of the grammars; making it takes longer than loading all of them."""
     return Query(TYPESCRIPT[number], ERASED)
 
