@@ -17,7 +17,7 @@ PUT_TOGETHER = {
     ("runner/model/expression.py", "__getattr__"): "tried where it stands",
     ("runner/risk/rules/knowledge.py", "_foreign"): "loaded and tried",
     ("runner/risk/rules/rule.py", "trusted"): "loaded and tried",
-    ("runner/risk/rules/targets.py", "_kinds"): "loaded and tried",
+    ("runner/risk/rules/targets.py", "_groups"): "loaded and tried",
     ("runner/risk/rules/written.py", "line_of"): "searches rule files, which a person wrote, for a rule's own name",
     ("runner/risk/shell/commands/system.py", "handle"): "words of our own without repeats, in a call of recorder",
     ("runner/risk/shell/words.py", "words"): "one class of characters",

@@ -150,7 +150,7 @@ TRICKS = (
     ),
 )
 # One look over the text finds out whether any trick but padding can be there: most code is plain ASCII.
-ODD = expression("[\x00-\x08\x0b\x0d-\x1f\x7f-\U0010ffff]")
+ODD = expression("[^\t\n\x0c -~]")
 
 
 def tricks(lines: Lines) -> Iterator[Finding]:

@@ -33,7 +33,8 @@ ASKED = (
 )
 START = "import gc; gc.disable(); "
 """As a process of the classifier begins."""
-GRAMMARS = "import runner.risk.javascript.syntax, runner.risk.shell.syntax"
+GRAMMARS = "import runner.risk.shell.syntax, runner.risk.javascript.syntax as s; s.erased(0); s.erased(1)"
+"""The grammars of all languages, ready to read any of them. A start leaves the queries on TypeScript for later."""
 
 
 def rows() -> list[Row]:
@@ -54,7 +55,7 @@ def rows() -> list[Row]:
         Row("load the classifier (p50)", loaded, "ms", bare, at_most=8.0),
         Row("load the classifier, against its grammars alone (p50)", loaded, "ms", grammars, at_most=1.5),
         *(
-            Row(f"start and assess {language}, against the grammars alone (p50)", took, "ms", grammars, at_most=2.5)
+            Row(f"start and assess {language}, against the grammars alone (p50)", took, "ms", grammars, at_most=1.75)
             for language, took in zip(FIRST, first, strict=True)
         ),
     ]

@@ -34,7 +34,7 @@ def rows() -> Iterator[Row]:
     for depth, least in ((2, 97.0), (4, 93.0)):
         name = f"danger kept CRITICAL in {depth} disguises"
         yield Row(name, over_all(result.kept, depth).percent, "%", at_least=least)
-    for depth, most in ((2, 0.5), (4, 2.5)):
+    for depth, most in ((2, 0.5), (4, 0.5)):
         name = f"harmless code in {depth} disguises raised to CRITICAL"
         note = f"besides for letters that look like others {over_all(result.tricked, depth).percent:.1f} %"
         yield Row(name, over_all(result.raised, depth).percent, "%", at_most=most, note=note)

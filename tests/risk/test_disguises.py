@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.request import Language
-from tests.risk.disguises.disguise import Disguised, deeds, disguised, every_step, single
+from tests.risk.disguises.disguise import Disguised, deeds, disguised
 from tests.risk.disguises.measure import Result, chains, over_all, singles
 from tests.risk.disguises.running import chains as marker_chains
 from tests.risk.disguises.running import each_step, failed
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
 SEEDS = range(4)
 EVERY = 3
 """One in so many of all pairs of deed and step; the bench tries all."""
-MISSED = {
-    (
-        Language.SHELL,
-        "back quoted",
-        "download, make executable and run",
-    ): "the grammar reads several back-quoted commands on a line as one",
-}
-"""Language, step and deed -> why the classifier misses it."""
 
 
 def key(program: Disguised) -> tuple[Language, str, str]:
@@ -37,28 +29,9 @@ def key(program: Disguised) -> tuple[Language, str, str]:
 def test_a_step_alone_keeps_danger_critical() -> None:
     result = Result()
     for program in itertools.islice(singles("danger"), 0, None, EVERY):
-        if key(program) not in MISSED:
-            result.add(program, 1)
+        result.add(program, 1)
     assert over_all(result.kept, 1).whole > 1000
     assert [key(program) for program in result.wrong] == []
-
-
-@pytest.mark.parametrize(
-    "missed",
-    [
-        pytest.param(key, id=" ".join(key), marks=pytest.mark.xfail(strict=True, reason=reason))
-        for key, reason in MISSED.items()
-    ],
-)
-def test_what_is_missed(missed: tuple[Language, str, str]) -> None:
-    language, name, deed_name = missed
-    deed = next(one for one in deeds("danger") if (one.language, one.name) == (language, deed_name))
-    step = next(one for known, one in every_step() if (known, one.name) == (language, name))
-    code = single(deed, step)
-    assert code is not None
-    result = Result()
-    result.add(Disguised(deed, (name,), code), 1)
-    assert not result.wrong
 
 
 def test_chains_of_steps_keep_danger_and_raise_nothing_harmless() -> None:
@@ -67,7 +40,7 @@ def test_chains_of_steps_keep_danger_and_raise_nothing_harmless() -> None:
     assert over_all(result.kept, 4).percent >= 93
     assert over_all(result.raised, 2).percent <= 0.5
     # What is put together in four ways at once is not always worked out, and then it is called hidden.
-    assert over_all(result.raised, 4).percent <= 2.5
+    assert over_all(result.raised, 4).percent <= 1
 
 
 def test_deeds_are_what_they_are_called() -> None:

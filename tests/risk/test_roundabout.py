@@ -20,6 +20,23 @@ PLAIN = [
         "const cp = require('child_'.concat('process')); cp.execFileSync('g'.concat('it'), ['status'])",
     ),
     (Language.PYTHON, "import shutil\nvars(shutil)['rm' + 'tree']('build/cache')"),
+    (Language.PYTHON, "import os\nos.system(['l' + 's', 'rm -rf /'].pop(0))"),
+    (
+        Language.PYTHON,
+        "import os\ntry:\n    raise ValueError(os.system)\nexcept ValueError as e:\n    e.args[0]('l' + 's')",
+    ),
+    (Language.PYTHON, "import os\nif os:\n    os.system({k: v + 's' for k, v in [('a', 'rm'), ('b', 'l')]}['b'])"),
+    (
+        Language.PYTHON,
+        "import os\nif os:\n    a = ''\n    for c in 'ls':\n        a += c\n    os.system(a + ' s' + 'rc')",
+    ),
+    (Language.PYTHON, "def get(*a):\n    return getattr(*a)\nget(__import__('o' + 's'), 'sys' + 'tem')('ls')"),
+    (
+        Language.PYTHON,
+        "import os\ndef one(n):\n    return chr(n)\n"
+        "os.system(''.join(one(n) for n in [101, 99, 104, 111, 32, 97, 108, 108, 32, 100, 105, 110, 101]))",
+    ),
+    (Language.SHELL, "if [ -n x ]; then a=; b=; a+=l; b+=s; $a$b src; fi"),
     (Language.SHELL, "a=r; b=m; $a$b -rf dist"),
     (Language.SHELL, "a=ma; b=ke; $a$b -j2 all"),
     (Language.SHELL, "$(echo -e '\\0167\\0143') -l report.txt"),
@@ -46,6 +63,7 @@ HIDDEN = [
     (Language.PYTHON, "import os\nos.environ['LD_PRE' + 'LOAD'] = 'x.so'\ngetattr(os, 'sys' + 'tem')('ls')"),
     (Language.JAVASCRIPT, "run('\\x6c\\x69\\x6e\\x65\\x73\\x3a\\x20\\x6f\\x66\\x20\\x74\\x65\\x78\\x74')"),
     (Language.SHELL, "a=pyt; b=hon; $a$b -m pytest.evil"),
+    (Language.PYTHON, "import os\na = ['l' + 's', 'tool']\na.pop(0)\ngetattr(os, 'sys' + 'tem')(a.pop(0))"),
     (Language.PYTHON, "import os\ngetattr(os, 're' + 'move')('data.csv')"),
     (Language.PYTHON, "import os, helper\nos.system('l' + helper.name())\ngetattr(os, 'sys' + 'tem')('ls')"),
     (Language.PYTHON, "import os, helper\nhelper.start()\ngetattr(os, 'sys' + 'tem')('ls')"),

@@ -229,6 +229,14 @@ def create_require(machine: Machine, called: Value, args: Args, named: Named, pl
     return reference("require")
 
 
+def yaml_loaded(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """yaml.load(text, {schema}) of js-yaml: only some schemas make functions of what they read."""
+    schema = (args[1].fields or {}).get("schema", UNKNOWN).name if len(args) > 1 else ""
+    if schema.endswith("FULL_SCHEMA"):
+        machine.trail.add("unpickle", called.name, {"data": args[0], "how": text("yaml")}, place, called.labels)
+    return None
+
+
 def printed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """console.log and its kin."""
     note_shown(machine.trail, called.name, labels_of(args), place)
@@ -281,6 +289,7 @@ SPECIALS: dict[str, Special] = {
     "Worker": worker,
     "String.raw": raw_text,
     "Proxy": proxy,
+    "js-yaml.load": yaml_loaded,
     "Object.create": same,
     "Object.defineProperty": defined,
     **dict.fromkeys((f"zlib.{name}Sync" for name in ("inflate", "gunzip", "unzip", "inflateRaw")), inflated),

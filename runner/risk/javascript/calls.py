@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 UNCURRIED = frozenset(("Function.prototype.call", "Function.call"))
 """Functions that call the one they are bound to."""
+ROUTES = frozenset(("all", "delete", "get", "patch", "post", "put", "use", "createServer"))
+"""Methods that hand functions on to answer requests with."""
+REQUEST = reference("~req")
+CONTEXT = reference("~ctx")
+"""What such a function gets first: by what its parameter is called nobody can tell where it is named otherwise."""
 LISTENING = frozenset(("on", "once", "addListener", "addEventListener"))
 KEYS = frozenset(("keydown", "keypress", "keyup"))
 LOADERS = frozenset(
@@ -82,6 +87,7 @@ def invoke(walker: Walker, called: Value, args: list[Value], where: Place, liste
             case "bind":
                 return _bound(owner, args[1:])
     _events(walker, called, args, where)
+    _routes(walker, called, args)
     if called.name == "bound" and called.items:
         return invoke(walker, called.items[0], [*called.items[1:], *args], where)
     if called.name in LOADERS:
@@ -104,6 +110,19 @@ def _bound(function: Value, args: list[Value]) -> Value:
     if function.function is not None or not args:
         return function
     return Value(name="bound", items=[function, *args], labels=function.labels)
+
+
+def _routes(walker: Walker, called: Value, args: list[Value]) -> None:
+    """Follow the functions that answer requests: `app.get('/x', (a, b) => ...)`."""
+    if called.attribute not in ROUTES or (called.owner is not None and called.owner.fields is not None):
+        return
+    path = args[0].text if args else ""
+    if path[:1] != "/" and called.attribute not in ("use", "createServer"):
+        return
+    for one in args[:8]:
+        if one.function is not None and 0 < len(one.function.parameters) <= 3:
+            only = len(one.function.parameters) == 1 and one.function.parameters[0] not in ("req", "request")
+            walker.follow(one.function, [CONTEXT if only else REQUEST], {}, one.owner)
 
 
 def _events(walker: Walker, called: Value, args: list[Value], where: Place) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.javascript.properties import key_of
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model.value import UNKNOWN, Class, Function, Value
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from runner.risk.javascript.walker import Walker
 
+SENT = expression(r"@(?:Body|Cookies|Headers|MessageBody|Param|Payload|Query|RawBody)\b")
+"""Marks a parameter of a controller that holds what a visitor sends."""
 TYPED_PARAMETERS = ("required_parameter", "optional_parameter")
 PROPERTY_MODIFIERS = ("accessibility_modifier", "override_modifier", "readonly")
 """What makes a parameter of a constructor a property as well."""
@@ -79,6 +82,8 @@ def _add_parameter(walker: Walker, function: Function, patterns: list[tuple[str,
     else:
         function.parameters.append(f"#{len(function.parameters)}")
         patterns.append((function.parameters[-1], target))
+    if any(child.type == "decorator" and SENT.match(code_of(child)) for child in node.children):
+        function.defaults.setdefault(function.parameters[-1], Value(labels=frozenset({"input"})))
     if any(child.type in PROPERTY_MODIFIERS for child in node.children):
         patterns.append((function.parameters[-1], node))
 

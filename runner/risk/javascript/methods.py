@@ -176,10 +176,11 @@ def m_reduce(machine: Machine, owner: Value, args: Args, place: Place) -> Value 
 
 
 def m_filter(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
-    """Return the items for which a short function is not known to give false."""
+    """Return the items for which a short function is not known to give false; all where that is not known of any."""
     function = first(args).function
     if function is None or owner.items is None or not _decides_alone(function) or len(owner.items) > MOST_SIMPLE_CALLS:
-        return m_each(machine, owner, args, place)
+        met = m_each(machine, owner, args, place)
+        return Value(items=owner.items, labels=owner.labels) if owner.items and met is not None else met
     kept = [
         item
         for at, item in enumerate(owner.items)
@@ -214,6 +215,12 @@ def m_each(machine: Machine, owner: Value, args: Args, place: Place) -> Value | 
     met = either(owner.items[:60])
     result = machine.follow(function, [met, UNKNOWN, owner], {}, first(args).owner)
     return Value(labels=result.labels | owner.labels, name=result.name)
+
+
+def m_find(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    """Return any of the items, of which the function chooses one."""
+    met = m_each(machine, owner, args, place)
+    return either(owner.items[:60]).labelled(owner.labels) if owner.items and met is not None else met
 
 
 def mapped(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
@@ -262,7 +269,7 @@ METHODS: dict[str, Method] = {
     "forEach": m_each,
     "filter": m_filter,
     "next": m_next,
-    "find": m_each,
+    "find": m_find,
     "reduce": m_reduce,
     "some": m_each,
     "every": m_each,

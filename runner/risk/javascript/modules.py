@@ -26,6 +26,7 @@ SAME = {
     "undici": "undici",
     "cross-spawn": "child_process.spawn",
     "promisify-child-process": "child_process",
+    "bun": "Bun",
     "path/posix": "path",
     "timers/promises": "timers",
 }
@@ -81,6 +82,8 @@ def require(walker: Walker, called: Value, args: list[Value], where: Place, list
     walker.trail.add("import", module(known or ""), {"module": wanted}, where, called.labels)
     if known is None:
         return Value(name="require()", labels=wanted.labels)
+    if not known.endswith(".json") and walker.nested.origin(wanted):
+        walker.nested.started(wanted, called.labels, where, "javascript")
     written = listed.named_children[0] if listed is not None and listed.named_children else None
     plain = written is not None and written.type in ("string", "identifier") and b"\\" not in (written.text or b"")
     hidden = NO_LABELS if plain and not wanted.labels else fold.ASSEMBLED

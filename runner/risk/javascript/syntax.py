@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import tree_sitter_javascript
@@ -20,14 +21,10 @@ TYPESCRIPT = (Language(tree_sitter_typescript.language_typescript()), Language(t
 """Without and with JSX: `<T>value` is one thing in the first and another in the second."""
 LONGEST_TYPESCRIPT = 100_000
 """Bytes beyond which code is parsed as JavaScript only: a grammar takes up to half a second for this much nonsense."""
-ERASED = [
-    Query(
-        grammar,
-        "[(interface_declaration) (type_alias_declaration) (ambient_declaration) (abstract_class_declaration)"
-        " (internal_module) (module) (as_expression) (satisfies_expression)] @erased",
-    )
-    for grammar in TYPESCRIPT
-]
+ERASED = (
+    "[(interface_declaration) (type_alias_declaration) (ambient_declaration) (abstract_class_declaration)"
+    " (internal_module) (module) (as_expression) (satisfies_expression)] @erased"
+)
 """What begins with words that are ordinary names in JavaScript."""
 NEW_LINE = expression("[\n\r\u2028\u2029]")
 
@@ -40,11 +37,17 @@ def parse(code: str) -> Node:
     data = code.encode("utf-8", "surrogatepass")
     root = Parser(GRAMMAR).parse(data).root_node
     if root.has_error and len(data) <= LONGEST_TYPESCRIPT:
-        for grammar, erased in zip(TYPESCRIPT, ERASED, strict=True):
+        for number, grammar in enumerate(TYPESCRIPT):
             other = Parser(grammar).parse(data).root_node
-            if not other.has_error and not _may_be_statements(other, erased, data):
+            if not other.has_error and not _may_be_statements(other, erased(number), data):
                 return other
     return root
+
+
+@cache
+def erased(number: int) -> Query:
+    """Return the query for one of the grammars; making it takes longer than loading all of them."""
+    return Query(TYPESCRIPT[number], ERASED)
 
 
 def _may_be_statements(root: Node, erased: Query, data: bytes) -> bool:

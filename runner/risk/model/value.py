@@ -142,6 +142,8 @@ class Function:
     self_name: str = ""
     simple: bool = False
     """The body is one expression, whose value is the result."""
+    short: bool = False
+    """All that it does is to return the value of one expression."""
     reduces: bool = False
     """What it returns is a call that unpickling makes (`__reduce__`)."""
     getter: bool = False

@@ -24,7 +24,7 @@ from runner.risk.python.files import below
 from runner.risk.python.formatting import formatted, percent
 from runner.risk.python.names import BUILTINS, PythonNames
 from runner.risk.python.operators import DUNDERS, OPERATORS, compared
-from runner.risk.python.syntax import constant, place
+from runner.risk.python.syntax import constant, hidden_name, is_written_out, place
 from runner.risk.trace.machine import DEEPEST, TooDeep
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class PythonExpressions(PythonNames):
         if key.texts and (owner.name in BUILTINS or owner.name.endswith(("__globals__", "__builtins__"))):
             return reference(key.text, owner.labels | fold.ASSEMBLED)
         if key.texts and owner.name in ("sys.modules", "globals()", "locals()", "vars()"):
-            return self.name(key.text).labelled(owner.labels | _hidden(node.slice))
+            return self.name(key.text).labelled(owner.labels | hidden_name(node.slice))
         if owner.name == "os.environ" and key.texts:
             return self.call(self.attribute(owner, "get"), [key], {}, place(node))
         if (
@@ -113,14 +113,12 @@ class PythonExpressions(PythonNames):
                 named[keyword.arg] = value
             else:
                 named.update(value.fields or {})
+        if called.attribute == "pop" and called.owner is not None and is_written_out(node.func):
+            return self.element(called.owner, args[0] if args else Value(number=-1))
         if called.attribute == "__getattribute__" and called.owner is not None and args and args[0].texts:
-            return self.reach(called.owner, args[0].text, _hidden(node.args[0]) if called.owner.name else NO_LABELS)
-        if called.name == "getattr" and len(node.args) >= 2 and len(args) >= 2 and args[1].texts:
-            owner, name = args[0], args[1].text
-            hidden = fold.ASSEMBLED if owner.name in BUILTINS else _hidden(node.args[1]) if owner.name else NO_LABELS
-            return self.reach(owner, name, hidden)
-        if called.name == "getattr" and len(args) >= 2 and args[0].name in ("os", "subprocess", "builtins"):
-            return reference(f"{args[0].name}[]", args[1].labels)
+            return self.reach(called.owner, args[0].text, hidden_name(node.args[0]) if called.owner.name else NO_LABELS)
+        if called.name == "getattr" and len(args) >= 2 and (got := self.got(args, node)) is not None:
+            return got
         if called.attribute in ("format", "format_map") and called.owner is not None and called.owner.texts:
             mapping = args[0].fields if called.attribute == "format_map" and args else named
             return self.weighed(formatted(called.owner, args, dict(mapping or {})))
@@ -129,7 +127,7 @@ class PythonExpressions(PythonNames):
         elif type(node.func) is ast.Subscript and called.function is None and type(node.func.slice) is not ast.Constant:
             self._by_data(node.func.slice, node)
         if called.name in ("__import__", "importlib.import_module", "importlib.__import__") and args:
-            return self._module(args[0], node, _hidden(node.args[0]))
+            return self._module(args[0], node, hidden_name(node.args[0]))
         return self.call(called, args, named, place(node))
 
     def _by_data(self, key: ast.expr, node: ast.Call) -> None:
@@ -260,7 +258,8 @@ class PythonExpressions(PythonNames):
         return Value(labels=labels - {Source.DOWNLOADED, Source.SECRET})
 
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
-        outside, self.scope = self.scope, Scope(self.scope)
+        outside = self.scope, self.branches
+        self.scope, self.branches = Scope(self.scope), 0  # its names are its own, and each turn sets them
         try:
             first = node.generators[0]
             whole = self.value(first.iter)
@@ -276,7 +275,7 @@ class PythonExpressions(PythonNames):
                 items=None, name=f"{met.name}*" if met.name else "", labels=met.labels | whole.labels, texts=()
             )
         finally:
-            self.scope = outside
+            self.scope, self.branches = outside
 
     def _unrolled(self, generator: ast.comprehension, element: ast.expr, whole: Value) -> Value:
         """`[f(x) for x in known]`, item by item: how texts are assembled from numbers."""
@@ -304,7 +303,8 @@ class PythonExpressions(PythonNames):
         return chosen
 
     def map_comprehension(self, node: ast.DictComp) -> Value:
-        outside, self.scope = self.scope, Scope(self.scope)
+        outside = self.scope, self.branches
+        self.scope, self.branches = Scope(self.scope), 0
         try:
             first = node.generators[0]
             whole = self.value(first.iter)
@@ -317,7 +317,7 @@ class PythonExpressions(PythonNames):
             key, value = self.value(node.key), self.value(node.value)
             return Value(fields={key.text if key.texts else "?": value})
         finally:
-            self.scope = outside
+            self.scope, self.branches = outside
 
     def bind(self, target: ast.expr, value: Value) -> None:
         """Store `value` where `target` says."""
@@ -361,11 +361,6 @@ class PythonExpressions(PythonNames):
             self.variables[key.exact] = value
         if owner.name and key.texts:
             self.stored(f"{owner.name}[{key.text}]", value, target)
-
-
-def _hidden(node: ast.expr) -> frozenset[str]:
-    """Return the label of a hidden name for one that is not written as a single word."""
-    return NO_LABELS if isinstance(node, ast.Constant | ast.Name) else fold.ASSEMBLED
 
 
 EXPRESSIONS: dict[type[ast.expr], Any] = {

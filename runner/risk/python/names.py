@@ -11,7 +11,7 @@ from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Scope, Value, each
 from runner.risk.python.builtin import SPECIALS
 from runner.risk.python.files import upper_folder
 from runner.risk.python.methods import METHODS
-from runner.risk.python.syntax import place
+from runner.risk.python.syntax import hidden_name, place
 from runner.risk.trace.machine import Machine
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ KNOWN_NAMES = frozenset(dir(builtins)) | {
     "long",
     "__builtins__",
 }
+EXCEPTIONS = frozenset(
+    name for name, one in vars(builtins).items() if isinstance(one, type) and issubclass(one, BaseException)
+)
 BUILTINS = ("builtins", "__builtins__", "__builtin__", "__builtins__.__dict__", "builtins.__dict__")
 """Names that stand for every way of reaching the built-in functions."""
 
@@ -40,6 +43,7 @@ class PythonNames(Machine):
 
     language = "python"
     specials = SPECIALS
+    keepers = EXCEPTIONS
 
     def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
         super().__init__(vocabulary, trail, nested)
@@ -49,6 +53,20 @@ class PythonNames(Machine):
         """The code, where it matters how it is written."""
         self.module = Scope()
         self.scope = self.module
+
+    def got(self, args: list[Value], node: ast.Call) -> Value | None:
+        """Return what `getattr` gives; None where nothing is known of it."""
+        owner, name = args[:2]
+        if name.texts:
+            hidden = (
+                fold.ASSEMBLED
+                if owner.name in BUILTINS
+                else hidden_name(node.args[:2][-1])
+                if owner.name
+                else NO_LABELS
+            )
+            return self.reach(owner, name.text, hidden)
+        return reference(f"{owner.name}[]", name.labels) if owner.name in ("os", "subprocess", "builtins") else None
 
     def written(self, node: ast.Constant) -> str:
         """Return how a literal stands in the code, as far as its line and some more."""

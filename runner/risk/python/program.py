@@ -111,6 +111,8 @@ class Python(PythonExpressions):
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         made = self.define(node.name, node.args, node.body)
+        if made.function is not None:
+            made.function.short = isinstance(node.body[0], ast.Return)
         for decorator in reversed(node.decorator_list):
             called = self.value(decorator)
             known = called.function is not None or called.name in ("staticmethod", "classmethod", "property")
@@ -177,16 +179,27 @@ class Python(PythonExpressions):
     def loop(self, node: ast.For | ast.AsyncFor) -> None:
         over = self.value(node.iter)
         turns = fold.spread(over) if _collects(node.body) else None
+        before = self.scope.names.get(node.target.id) if isinstance(node.target, ast.Name) and self.branches else None
         if turns:
             # A text that grows turn by turn: how names and commands are put together.
             for turn in turns:
                 self.budget.spend(5)
-                self.bind(node.target, turn)
+                self._bind_turn(node.target, turn)
                 self.block(node.body)
+            if isinstance(node.target, ast.Name) and before is not None:
+                self.scope.names[node.target.id] = self._merged(before, self.scope.names[node.target.id])
             return
         self.bind(node.target, self.each(over))
         self.branch(node.body)
         self.branch(node.orelse)
+
+    def _bind_turn(self, target: ast.expr, turn: Value) -> None:
+        """Bind the names of one turn: each turn sets them, also in a branch."""
+        branches, self.branches = self.branches, 0
+        try:
+            self.bind(target, turn)
+        finally:
+            self.branches = branches
 
     def repeat(self, node: ast.While) -> None:
         self.value(node.test)

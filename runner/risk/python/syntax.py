@@ -9,7 +9,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model.value import UNKNOWN, Value
+from runner.risk.model.fold import ASSEMBLED
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -116,3 +117,17 @@ def constant(value: object) -> Value:
     if isinstance(value, int | float):
         return Value(number=value)
     return UNKNOWN
+
+
+def is_written_out(node: ast.expr) -> bool:
+    """Return whether this is an attribute of a list whose items are all written there: `['a', 'b'].pop`."""
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.List)
+        and not any(isinstance(item, ast.Starred) for item in node.value.elts)
+    )
+
+
+def hidden_name(node: ast.expr) -> frozenset[str]:
+    """Return the label of a hidden name for one that is not written as a single word."""
+    return NO_LABELS if isinstance(node, ast.Constant | ast.Name) else ASSEMBLED

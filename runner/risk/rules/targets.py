@@ -12,7 +12,7 @@ from runner.model.expression import expression
 from runner.risk.model.value import HOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 LONGEST_PATH = 1000
 
@@ -65,9 +65,9 @@ def normal(path: str) -> str:
         path = posixpath.normpath(path) + tail
         if path.startswith("//"):
             path = path[1:]
-    path = CLIMB.sub("/", path)
-    path = DEEP.sub("/*", path)
-    path = HOME.sub("~", path)
+    path = CLIMB.sub("/", path) if path.startswith("../") else path
+    path = DEEP.sub("/*", path) if "/**" in path else path
+    path = HOME.sub("~", path) if path[:1] in ("/", "$", "%") or path[1:2] == ":" else path
     return "/" + path if unc else path
 
 
@@ -85,11 +85,15 @@ class Targets:
         self.of = lru_cache(maxsize=4096)(self._of)
 
     @cached_property
-    def _kinds(self) -> tuple[tuple[str, re.Pattern[str]], ...]:
-        """The kinds with their expressions, compiled when the first path is looked at."""
+    def _groups(self) -> tuple[tuple[str, list[tuple[str, re.Pattern[str]]]], ...]:
+        """The kinds with their expressions, put together by what a path must have; each is compiled where one has."""
+        groups: dict[str, dict[str, list[str]]] = {}
+        for kind, patterns in self._sources.items():
+            for pattern in patterns:
+                groups.setdefault(needs(pattern), {}).setdefault(kind, []).append(f"(?:{_anchored(pattern)})")
         return tuple(
-            (kind, re.compile("|".join(f"(?:{_anchored(pattern)})" for pattern in patterns), re.IGNORECASE))
-            for kind, patterns in self._sources.items()
+            (need, [(kind, expression("|".join(found), re.IGNORECASE)) for kind, found in kinds.items()])
+            for need, kinds in groups.items()
         )
 
     def _of(self, path: str) -> frozenset[str]:
@@ -99,7 +103,9 @@ class Targets:
             plain = next((known for known in GUESSED if _matches(known, plain)), plain)
         if not plain or plain == HOLE or len(path) > LONGEST_PATH or "\n" in plain:
             return frozenset()
-        kinds = {kind for kind, pattern in self._kinds if pattern.search(plain)}
+        kinds = {
+            kind for need, found in self._groups if HAS[need](plain) for kind, pattern in found if pattern.search(plain)
+        }
         if plain.startswith(("/", "~")) or plain[1:3] == ":/":
             kinds.add("absolute")
         elif plain.startswith(".."):
@@ -107,6 +113,51 @@ class Targets:
         elif HOLE not in plain and not plain.startswith("$"):
             kinds.add("relative")
         return frozenset(kinds)
+
+
+HAS: dict[str, Callable[[str], bool]] = {
+    "root": lambda path: path.startswith("/"),
+    "home": lambda path: path.startswith("~"),
+    "drive": lambda path: path[1:2] == ":",
+    "dot": lambda path: path.startswith(".") or "/." in path,
+    "slash": lambda path: "/" in path,
+    "": lambda path: True,
+}
+"""What a path must have so that the expressions of a group can find anything in it, by the name of the group."""
+STARTS = (("^/", "root"), ("^~", "home"), ("^[a-z]:", "drive"), ("//\\.", "dot"))
+
+
+def needs(pattern: str) -> str:
+    """Return the group of an expression; '' for one of which nothing is known."""
+    outer = _outer(pattern.removeprefix("//"))
+    if "|" in outer:
+        return ""
+    for start, group in STARTS:
+        if pattern.startswith(start) and pattern[len(start) : len(start) + 1] not in tuple("?*{+"):
+            return group
+    return "slash" if re.search(r"/(?![?*{])", outer) else ""
+
+
+def _outer(pattern: str) -> str:
+    """Return what stands outside of groups, with "#" for each escaped character and each one of a set."""
+    kept: list[str] = []
+    depth = 0
+    escaped = in_set = first = False
+    for letter in pattern:
+        if letter == "\\" and not escaped:
+            escaped = True
+            continue
+        shown = "#" if escaped or in_set else letter
+        if in_set:
+            in_set = escaped or first or letter != "]"
+            first = first and letter == "^"
+        elif not escaped:
+            in_set = first = letter == "["
+            depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            kept.append(shown)
+        escaped = False
+    return "".join(kept)
 
 
 def _matches(known: str, pattern: str) -> bool:

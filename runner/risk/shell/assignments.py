@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from runner.risk.model.value import UNKNOWN, Value, concatenate, either, text
+from runner.risk.model.value import UNKNOWN, Value, concatenate, text
 from runner.risk.shell.steering import steers
 from runner.risk.shell.syntax import place, source
 
@@ -47,11 +47,7 @@ class Assignments:
         if made.items:
             # A list is copied whenever it grows.
             self.shell.trail.budget.spend(len(made.items) // 10)
-        if self.shell.branches and (known := self.shell.state.variables.get(target)) is not None and made.items is None:
-            made = either((made, known))
-        self.shell.state.variables[target] = (
-            made if made.texts or made.items is not None else made.labelled((f"${target}",))
-        )
+        self.shell.set(target, made if made.texts or made.items is not None else made.labelled((f"${target}",)))
 
     def _assigned(self, value: Node) -> Value:
         if value.type == "array" and (named := self._keyed(value)):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, text
 from runner.risk.trace.machine import TooDeep
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class ShellContext:
     inner: Callable[[str, Sequence[Value], Value], Value]
     """Goes through a script inside this one, with arguments of its own and what stands on its standard input."""
     depth: int = 0
-    branches: int = 0
+    former: list[dict[str, Value]] = field(default_factory=list)
+    """For each branch around the current command what the variables set in it held before."""
     background: bool = False
     """Whether the current command is followed by `&`."""
     fed: Value = UNKNOWN
@@ -80,12 +81,28 @@ class ShellContext:
 
     @contextmanager
     def branch(self) -> Iterator[None]:
-        """Mark what is followed as code that may not run, so that a variable may keep its former value."""
-        self.branches += 1
+        """Follow code that may not run: after it a variable holds what was set there, or what it held before."""
+        self.former.append({})
         try:
             yield
         finally:
-            self.branches -= 1
+            self.meet()
+            self.former.pop()
+
+    def meet(self) -> None:
+        """Let each variable set in the innermost branch hold either value: its end, or an alternative to it."""
+        former, self.former[-1] = self.former[-1], {}
+        variables = self.state.variables
+        for name, known in former.items():
+            variables[name] = either((variables.get(name, UNKNOWN), known))
+            if len(self.former) > 1:
+                self.former[-2].setdefault(name, known)
+
+    def set(self, name: str, value: Value) -> None:
+        """Set a variable."""
+        if self.former and value.items is None and (known := self.state.variables.get(name)) is not None:
+            self.former[-1].setdefault(name, known)
+        self.state.variables[name] = value
 
 
 class Start(Protocol):

@@ -32,6 +32,7 @@ MOST_TURNS = 100
 GROWS = expression(rb"\bprintf\b|\+=|echo -n|=[\"']?\$\{?\w+\}?[\"']?\$")
 MOST_OUTPUTS = 50
 """Statements whose output is put together."""
+ALTERNATIVES = ("elif_clause", "else_clause")
 TO_FILE = (">", ">>", ">|")
 
 
@@ -108,6 +109,8 @@ class Shell:
         return result
 
     def _branch(self, node: Node, stdin: Value) -> Value:
+        if node.type in ALTERNATIVES and self.shell.former:
+            self.shell.meet()
         with self.shell.branch():
             return self.block(node.named_children, stdin)
 
@@ -158,8 +161,11 @@ class Shell:
     def _list(self, node: Node, stdin: Value) -> Value:
         """Follow `a && b || c`: with `||` the first one's output is as good as any."""
         start = len(self.shell.trail.acts)
-        outputs = [output for part in node.named_children if (output := self.statement(part, stdin)) is not UNKNOWN]
-        first = node.named_children[0] if node.named_children else node
+        first, rest = node.named_children[0], node.named_children[1:]
+        outputs = [self.statement(first, stdin)]
+        with self.shell.branch():
+            outputs += [self.statement(part, stdin) for part in rest]
+        outputs = [output for output in outputs if output is not UNKNOWN]
         if first.type == "test_command":
             note_condition(self.shell.trail, depends_on(self.shell, first), start, place(first))
         if any(child.type == "||" for child in node.children) and outputs:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, labels_of, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, labels_of, text
 from runner.risk.shell.command import Command
 from runner.risk.shell.commands.table import COMMANDS, handler_of
 from runner.risk.shell.redirects import shown
@@ -28,6 +28,8 @@ COMMAND_STEPS = 25
 """What a command costs beside its words and acts, in steps of some 1.3 microseconds."""
 LONGEST_PATTERN = 200
 """Of a command's name with `?` and `[...]` in it: making an expression of one takes quadratic time."""
+MOST_NAMES = 4
+"""What a command may be, by the value of its name."""
 MOST_ALIASES = 50
 """Aliases that stand for each other, one after the other."""
 PIECES = expression(r"(?:[\w'\"\\]|\$\{?+\w++(?::[^}]*+)?+\}?+){2,}+|\$\{?+\w++:[^}]*+(?<=[\w'\"\\])")
@@ -85,6 +87,9 @@ class SimpleCommands:
         through: str,
     ) -> Value:
         state = self.shell.state
+        if len(words[0].texts) > 1:
+            names = [text(one, labels=words[0].labels) for one in words[0].texts[:MOST_NAMES]]
+            return either(self._start([one, *words[1:]], stdin, where, redirects, hidden, through) for one in names)
         name = words[0].text
         if not name and not words[0].labels:
             return labels_only(words, stdin)

@@ -22,6 +22,9 @@ GOES_ON = expression(rb"(?m)^[^\n]*?\S\\\n(?=\S)(?:[^\n]*\S\\\n(?=\S))*[^\n]*\n?
 """Lines that are broken in the middle of a word."""
 EMPTY = expression(rb"`#[^`\n]*`")
 """A comment that is run for its output, which is nothing."""
+CLOSED_AND_OPENED = expression(rb"`[ \t]*`")
+MOST_PASSES = 3
+"""Over a script of which the grammar takes two commands for one: the first may reveal others."""
 MOST_PIPES = 3000
 """Of one pipeline: parsing one takes time that grows with the square of its length, and nothing can interrupt it."""
 PIPE_OR_END = expression(rb"\||;|[^\s|\\][^\S\n]*+\n")
@@ -35,12 +38,46 @@ def parse(code: str) -> Node:
     if _longest_pipeline(data) > MOST_PIPES:
         raise TooMuch
     root = Parser(GRAMMAR).parse(data).root_node
+    if b"\n\\" in data or CLOSED_AND_OPENED.search(data):
+        for _ in range(MOST_PASSES):
+            mended = _mended(root, data)
+            if mended == data:
+                break
+            data = mended
+            root = Parser(GRAMMAR).parse(data).root_node
     if root.has_error:
         # The grammar takes `[ -d / ] && rm` for one long test. A test does nothing itself.
         plainer = EMPTY.sub(b"", TEST.sub(lambda match: b":" + match[1] + b" ", data))
         again = Parser(GRAMMAR).parse(plainer).root_node
         root = root if again.has_error else again
     return root
+
+
+def _mended(root: Node, data: bytes) -> bytes:
+    """Return the script written so that the grammar reads each command by itself.
+
+    It takes a backslash at the start of a line for the next argument of the command before it, and `a` `b` for one
+    command. A backslash before a letter becomes a space, which means the same there; else something is inserted, and
+    columns after it are further to the right.
+    """
+    changes: list[tuple[int, int, bytes]] = []
+    todo = [(root, False)]
+    while todo:
+        node, quoted = todo.pop()
+        if node.type == "word" and (written := node.text or b"").startswith(b"\n") and b"\n\\" in written:
+            at = node.start_byte + written.rindex(b"\n") + 1
+            changes.append((at, at + data[at + 1 : at + 2].isalpha(), b" "))
+        elif node.type == "``" and quoted:
+            between = b"\\" if node.end_byte - node.start_byte > 2 else b"''"
+            changes.append((node.start_byte + 1, node.start_byte + 1, between))
+        quoted = quoted or (node.type == "command_substitution" and data[node.start_byte : node.start_byte + 1] == b"`")
+        todo += ((child, quoted) for child in node.children)
+    parts: list[bytes] = []
+    last = 0
+    for start, end, instead in sorted(changes):
+        parts += (data[last:start], instead)
+        last = end
+    return b"".join((*parts, data[last:]))
 
 
 BEGINNINGS = frozenset(["if", "while", "until", "for", "case", "select", "{", "("])

@@ -43,6 +43,8 @@ class Machine(Values):
     language = ""
     specials: Mapping[str, Special] = {}
     constructor = "__init__"
+    keepers: frozenset[str] = frozenset()
+    """What keeps the functions that it is given, and does not call them."""
 
     def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
         super().__init__(vocabulary)
@@ -183,6 +185,8 @@ class Machine(Values):
                     self.follow(value.function, met, {}, value.owner)
                 else:
                     self.follow(value.function, [], {}, value.owner, result.labels | given.labels)
+        if called.name in self.keepers:
+            return
         for at, value in enumerate(args):
             if value.function is None and value.name and (self.vocabulary.knows(value.name) or value.name in RUNNERS):
                 self._handed(called, value, args[at + 1 :], result)
@@ -236,7 +240,9 @@ class Machine(Values):
         )
         if (known := function.results.get(key)) is not None:
             return known
-        if function.active or len(function.results) >= (MOST_SIMPLE_CALLS if function.simple else MOST_CALLS):
+        if function.active or len(function.results) >= (
+            MOST_SIMPLE_CALLS if function.simple or function.short else MOST_CALLS
+        ):
             unresolved = {"unresolved"} if any(arg.texts for arg in args) else NO_LABELS
             return Value(labels=labels_of(args) | labels_of(named.values()) | unresolved)
         outside = self.scope, self.branches

@@ -70,9 +70,11 @@ class Result:
             self.kept[deed.language, depth].add(bool(found))
             right = bool(found)
         else:
-            right = all(one.id.startswith(TRICKS) for one in found)
+            # Beside such a text nothing else is spared, and the alarm is right.
+            tricked = any(one.id.startswith(TRICKS) for one in found)
+            right = tricked or not found
             self.raised[deed.language, depth].add(not right)
-            self.tricked[deed.language, depth].add(bool(found) and right)
+            self.tricked[deed.language, depth].add(tricked)
         if not right:
             self.wrong.append(program)
 
