@@ -161,12 +161,20 @@ def last_part(machine: Machine, called: Value, args: Args, named: Named, place: 
     return each(first(args), lambda known: known.rpartition("/")[2])
 
 
+def _put(machine: Machine, owner: Value, fields: dict[str, Value]) -> None:
+    """Store properties of what is only known by its name, such as `console`."""
+    if owner.fields is None and owner.name.isidentifier():
+        machine.assign(owner.name, Value(owner.texts, owner.name, owner.labels, fields=dict(fields)))
+
+
 def assigned(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     fields: dict[str, Value] = {}
     name = ""
     for arg in args:
         name = arg.name if arg.fields is None and arg.name else name
         fields.update(arg.fields or {"?": Value(labels=arg.labels, name=arg.name)})
+    if args:
+        _put(machine, args[0], fields)
     return Value(name=name, fields=fields, labels=labels_of(args))
 
 
@@ -208,6 +216,8 @@ def proxy(machine: Machine, called: Value, args: Args, named: Named, place: Plac
 
 def defined(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """Object.defineProperty(owner, name, {value} or {get})."""
+    if len(args) > 2 and args[1].exact and (value := (args[2].fields or {}).get("value")) is not None:
+        _put(machine, args[0], {args[1].exact: value})
     if len(args) < 3 or args[0].fields is None or not args[1].texts or not args[2].fields:
         return None
     getter = args[2].fields.get("get")

@@ -19,11 +19,15 @@ from runner.risk.python.calling import (
     reduced,
     run_text,
 )
+from runner.risk.python.derived_paths import DERIVED
 from runner.risk.python.files import (
     edited,
     home,
     last_part,
+    logged,
     opened,
+    opened_by_flags,
+    opened_for_more,
     parent,
     path,
     path_joined,
@@ -109,6 +113,12 @@ def same_owner(machine: Machine, called: Value, args: Args, named: Named, place:
     return called.owner
 
 
+def loaded(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """sys.modules.get("os") is that module."""
+    known = first(args).exact
+    return reference(known, first(args).labels) if known else None
+
+
 def nothing_changed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return first(args)
 
@@ -141,6 +151,7 @@ def counted(machine: Machine, called: Value, args: Args, named: Named, place: Pl
 SPECIALS: dict[str, Special] = {
     **SPECIAL_LIBRARIES,
     **RUN_STATEMENTS,
+    **DERIVED,
     "fileinput.input": edited,
     "fileinput.FileInput": edited,
     "~tmp_path_factory.mktemp": temporary_name,
@@ -218,6 +229,12 @@ SPECIALS: dict[str, Special] = {
     "open": opened,
     "file": opened,
     "pathlib.Path.open": opened,
+    "io.FileIO": opened,
+    "wave.open": opened,
+    "os.open": opened_by_flags,
+    "logging.basicConfig": logged,
+    "logging.FileHandler": opened_for_more,
+    "sys.modules.get": loaded,
     "open.truncate": truncated,
     "os.truncate": truncated,
     "os.fdopen": opened,
