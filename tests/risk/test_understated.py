@@ -108,6 +108,30 @@ def test_an_option_without_a_value_hides_no_file(command: str) -> None:
     assert "/etc/shadow" in assessed.verdict.sentence
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "grep --file=/etc/shadow x",
+        "grep -f /etc/shadow x",
+        "wc --files0-from=/etc/shadow",
+        "xargs -a /etc/shadow echo",
+        "tar -czf x.tgz -C /etc shadow",
+        "perl -ne print /etc/shadow",
+        "ruby -pe 1 /etc/shadow",
+        "curl file:///etc/shadow",
+        "cat /proc/self/root/etc/shadow",
+    ],
+)
+def test_a_file_with_passwords_is_named_however_it_is_read(code: str) -> None:
+    assessed = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, S, code))
+    assert assessed.level is Level.CRITICAL
+    assert "shadow" in assessed.verdict.sentence
+
+
+def test_the_older_form_of_xargs_runs_what_follows_it() -> None:
+    assert sentence(S, "echo Documents | xargs -i rm -rf {}") == f"{DELETED}."
+
+
 def test_a_folder_that_the_program_names_itself_is_not_called_temporary() -> None:
     code = "import shutil, tempfile\ntempfile.mkdtemp = lambda: '/home/u'\nshutil.rmtree(tempfile.mkdtemp())"
     assert "/home/u" in sentence(P, code)

@@ -78,7 +78,7 @@ def _converted(letter: str, value: Value) -> Value:
     return value
 
 
-LONG_VALUED = "--lines --bytes --delimiter --key --field-separator --regexp --file --max-count --width"
+LONG_VALUED = "--lines --bytes --delimiter --key --field-separator --regexp --file --files0-from --max-count --width"
 VALUED = {
     "head": "-n -c",
     "tail": "-n -c -s",
@@ -105,12 +105,18 @@ VALUED = {
 """The options of one letter that take a value. A file behind another one, as in `cat -n FILE`, is a file."""
 
 
+PATTERNS = ("-e", "-f", "--regexp", "--file")
+
+
 def passes(skip: int = 0) -> Handler:
     """cat, head, sort, grep, ...: what goes in comes out, more or less."""
 
     def handle(command: Command) -> Value | None:
         options, operands = command.parsed(f"{VALUED.get(command.name, '')} {LONG_VALUED}")
-        paths = operands if skip and ("-e" in options or "-f" in options) else operands[skip:]
+        paths = operands if skip and not options.keys().isdisjoint(PATTERNS) else operands[skip:]
+        for name in ("-f", "--file", "--files0-from") if skip else ("--files0-from",):
+            if name in options and options[name].texts:
+                command.read(options[name])  # patterns, or the names of what is read
         whole = [command.read(path) for path in paths[:20]] or [command.stdin]
         if command.name in ("cat", "head", "tail", "tac") and len(whole) == 1:
             return whole[0]
