@@ -145,6 +145,17 @@ def temporary(machine: Machine, called: Value, args: Args, named: Named, place: 
     return text("/tmp")
 
 
+def opened(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """fs.openSync(path, flags): it is read, and written unless its flags are known to read only."""
+    path, flags = first(args), args[1] if len(args) > 1 else text("r")
+    done = machine.trail.add("read", called.name, {"path": path}, place, called.labels)
+    labels = machine.nested.done(done)
+    if flags.function is None and flags.exact not in ("r", "rs") and not flags.name.endswith("O_RDONLY"):
+        fields = {"path": path, "mode": flags if flags.exact else text("r+")}
+        machine.trail.add("open", called.name, fields, place, called.labels)
+    return Value(name=f"{called.name}()", labels=labels, fields={"path": path})
+
+
 def temporary_name(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """fs.mkdtempSync(prefix): a folder of its own, wherever the prefix is."""
     return Value((f"/tmp/{HOLE}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"}))
@@ -316,6 +327,7 @@ SPECIALS: dict[str, Special] = {
     "module.createRequire": create_require,
     "os.homedir": home,
     "os.tmpdir": temporary,
+    **dict.fromkeys(("fs.open", "fs.openSync", "fs.promises.open"), opened),
     **dict.fromkeys(("fs.mkdtempSync", "fs.promises.mkdtemp", "fs.mkdtemp"), temporary_name),
     **dict.fromkeys(("jest.mock", "vi.mock"), mocked),
 }
