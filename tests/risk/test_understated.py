@@ -135,6 +135,13 @@ def test_a_file_with_passwords_is_named_however_it_is_read(code: str) -> None:
     assert "shadow" in assessed.verdict.sentence
 
 
+@pytest.mark.parametrize(
+    "made", ["copy.copy(os.remove)", "functools.cache(os.remove)", "typing.cast(object, os.remove)"]
+)
+def test_a_function_that_is_passed_through_another_is_the_same(made: str) -> None:
+    assert sentence(P, f"import copy, functools, os, typing\n{made}('a.txt')") == "Deletes a.txt."
+
+
 def test_the_older_form_of_xargs_runs_what_follows_it() -> None:
     assert sentence(S, "echo Documents | xargs -i rm -rf {}") == f"{DELETED}."
 

@@ -123,6 +123,16 @@ def nothing_changed(machine: Machine, called: Value, args: Args, named: Named, p
     return first(args)
 
 
+def copied(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Return a copy: a list of its own, which may become another one."""
+    value = first(args)
+    return value if value.items is None else Value(value.texts, value.name, value.labels, items=[*value.items])
+
+
+def second(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return args[1] if len(args) > 1 else None
+
+
 def new_type(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return Value(labels=labels_of(args), name=first(args).name)
 
@@ -146,6 +156,17 @@ def environment_names(machine: Machine, called: Value, args: Args, named: Named,
 def counted(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """Return what `len`, `bool` and the like give, which reveals nothing of the value itself."""
     return UNKNOWN
+
+
+SAME_THING = (
+    "staticmethod",
+    "importlib.reload",
+    "functools.cache",
+    "functools.singledispatch",
+    "typing.no_type_check",
+    "weakref.proxy",
+)
+"""Functions whose result is what they are given, or behaves like that."""
 
 
 SPECIALS: dict[str, Special] = {
@@ -258,7 +279,10 @@ SPECIALS: dict[str, Special] = {
     "types.SimpleNamespace": dictionary,
     "pandas.DataFrame": nothing_new,
     "pandas.Series": nothing_new,
-    "staticmethod": nothing_changed,
+    **dict.fromkeys(SAME_THING, nothing_changed),
+    "copy.copy": copied,
+    "copy.deepcopy": copied,
+    "typing.cast": second,
     "string.Template": template,
     "string.Template.substitute": substituted,
     "string.Template.safe_substitute": substituted,
