@@ -7,6 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from runner.approval.deliberate import unproven
+from runner.approval.door import NOT_SHOWN
 from runner.approval.ticket import Ticket
 from runner.audit import captures
 from runner.audit.ledger import LedgerFailed
@@ -128,6 +129,8 @@ class Engine:
 
         Return '' where that was accepted, else why not.
         """
+        if not outcome:
+            return NOT_SHOWN  # without one this would be an approval of the code itself
         return self._door.take(request_id, digest, Verdict.APPROVED, "", release=outcome, proven=proven)
 
     async def proven(self, pin: str) -> bool:

@@ -15,7 +15,7 @@ from runner.model.request import Language
 from runner.risk import outline_javascript as javascript
 from runner.risk import outline_python as python
 from runner.risk.javascript import syntax as grammar
-from runner.risk.outline_data import NoOutline, Span, is_plain, text, words
+from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_plain, require, text, words
 from runner.risk.shell import syntax as shell
 
 if TYPE_CHECKING:
@@ -28,10 +28,14 @@ HOLE = "\0"
 
 COMMANDS = words(
     "[ basename cat cd cut date df diff dirname du echo false file grep head ls md5sum mkdir printf pwd seq sha256sum "
-    "sleep stat tail test tr true uniq wc"
+    "sleep stat tail test tr true wc"
 )
 
 
+WRITING = {"date": words("-s --set"), "file": words("-C --compile")}
+"""Options by which one of them changes something."""
+NONE = frozenset[str]()
+NOWHERE = words("/dev/null /dev/stdout /dev/stderr")
 EVALUATING = words(
     "function_definition arithmetic_expansion subscript declaration_command c_style_for_statement unset_command"
 )
@@ -68,7 +72,16 @@ def _without(data: bytes, spans: list[Span]) -> str:
 
 
 def _shell(code: str) -> Iterator[Span]:
+    writes = moves = False
     for node in _tree(shell.GRAMMAR, code):
+        if node.type == "file_redirect" and not _reads(node):
+            require(all(map(_is_data_file, node.children_by_field_name("destination"))))
+            writes = writes or any(map(_is_written, node.children_by_field_name("destination")))
+        if node.type == "command":
+            moves = moves or _name(node) == "cd"
+            require(not (WRITING.get(_name(node), NONE) & set(map(text, node.children))))
+        # Where the folder is a value, no file that is written is surely the same.
+        require(not (writes and moves))
         if node.type in EVALUATING or (node.type == "command" and _name(node) not in COMMANDS):
             raise NoOutline
         if node.type == "test_command" and not text(node).startswith("[ "):
@@ -83,6 +96,19 @@ def _shell(code: str) -> Iterator[Span]:
         # Only what stands by itself as an argument: words without quotes, assignments and redirections count.
         if node.type == "number" or (node.type in ("string", "raw_string") and is_plain(node)):
             yield node.start_byte, node.end_byte
+
+
+def _reads(redirect: Node) -> bool:
+    return any(child.type in ("<", "<&") for child in redirect.children)
+
+
+def _is_written(target: Node) -> bool:
+    return WRITTEN.fullmatch(text(target)) is not None
+
+
+def _is_data_file(target: Node) -> bool:
+    """Return whether nothing reads as code what is written there."""
+    return _is_written(target) or target.type == "number" or text(target) in NOWHERE
 
 
 def _name(command: Node) -> str:

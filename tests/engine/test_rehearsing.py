@@ -174,7 +174,7 @@ async def test_another_outcome_than_that_on_screen_is_not_handed_over(stage: Reh
     await stage.switch_on()
     ticket, outcome = await stage.rehearsed()
     other, _ = await stage.rehearsed(replace(HELLO, code="print('another')"))
-    for wrong in ("0" * 64, "x", outcome[:-1]):
+    for wrong in ("", "0" * 64, "x", outcome[:-1]):
         assert "Not handed over" in stage.hand_over(ticket, wrong)
     assert "Not handed over" in stage.hand_over(other, outcome)
     assert stage.engine.hand_over(ticket.request_id, "0" * 64, outcome)

@@ -26,6 +26,8 @@ P, J, S = Language.PYTHON, Language.JAVASCRIPT, Language.SHELL
         ),
         (J, "(async () => { console.log('alpha') })()", "(async () => { console.log('beta') })()"),
         (S, "grep -c 'alpha' \"a.txt\" | head -n 5", "grep -c 'beta' \"b.txt\" | head -n 6"),
+        (S, "grep 'alpha' a.txt > out.txt 2>&1", "grep 'beta' a.txt > out.txt 2>&1"),
+        (S, "cd 'here'; grep 'alpha' a.txt 2>/dev/null", "cd 'there'; grep 'beta' a.txt 2>/dev/null"),
     ],
 )
 def test_other_data_is_the_same_program(language: Language, one: str, other: str) -> None:
@@ -37,6 +39,15 @@ def test_other_data_is_the_same_program(language: Language, one: str, other: str
     ("language", "one", "other"),
     [
         (P, "exec('print(1)')", "exec('print(2)')"),
+        (S, "printf 'one' > run", "printf 'two' > run"),
+        (S, "printf 'one' >> ~/.bashrc", "printf 'two' >> ~/.bashrc"),
+        (S, "printf 'one' &> Makefile", "printf 'two' &> Makefile"),
+        (S, "printf 'one' >| \"$F\"", "printf 'two' >| \"$F\""),
+        (S, "cd 'out'; echo 'one' > notes.txt", "cd '.git/hooks'; echo 'two' > notes.txt"),
+        (S, "echo 'one' > notes.txt; cd 'out'", "echo 'two' > notes.txt; cd 'hooks'"),
+        (S, "uniq 'in.txt' 'out.txt'", "uniq 'in.txt' 'Makefile'"),
+        (S, "date -s 'now'", "date -s 'then'"),
+        (S, "file -C -m 'one'", "file -C -m 'two'"),
         (P, "import os\nos.system('ls')", "import os\nos.system('rm -rf x')"),
         (P, "import subprocess\nsubprocess.run(['ls'])", "import subprocess\nsubprocess.run(['rm'])"),
         (P, "e = eval\ne('1')", "e = eval\ne('2')"),

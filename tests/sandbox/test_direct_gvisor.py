@@ -25,7 +25,7 @@ from runner.sandbox.contract import Job
 from runner.sandbox.gvisor import calls
 from runner.sandbox.gvisor.container import short
 from runner.sandbox.gvisor.engine import DirectEngine
-from runner.sandbox.gvisor.program import Runsc
+from runner.sandbox.gvisor.program import Runsc, located
 from runner.sandbox.gvisor.sentry import SENTRY
 from runner.sandbox.images.folder_store import FolderStore
 from runner.sandbox.local.control_groups import ControlGroups
@@ -268,6 +268,23 @@ def test_without_gvisor_or_with_another_program_it_says_so(tmp_path: Path, monke
     with pytest.raises(KnownError, match="is not gVisor's runsc"):
         Runsc.found("/bin/true")
     asyncio.run(none.close())
+
+
+def test_a_program_that_others_than_root_may_replace_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "bin/runsc"
+    fake.parent.mkdir()
+    fake.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\necho runsc version release-20250101.0\n")
+    fake.chmod(0o755)
+    fake.parent.chmod(0o777)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr("runner.sandbox.local.trusted.FOLDERS", ())
+    assert located() != str(fake)
+    if not located():
+        with pytest.raises(KnownError, match="is not taken, as others than root may change"):
+            Runsc.found()
+    assert not (tmp_path / "started").exists()
 
 
 def test_images_that_are_not_there_are_named_with_what_brings_them(tmp_path: Path, folder: Path) -> None:

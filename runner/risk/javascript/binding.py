@@ -80,8 +80,9 @@ def _places(pattern: Node) -> Iterator[tuple[int, Node]]:
 
 def _bind_with_default(walker: Walker, target: Node, value: Value) -> None:
     left, right = target.child_by_field_name("left"), target.child_by_field_name("right")
+    default = walker.value(right) if right is not None else UNKNOWN  # it may be worked out, whatever comes of it
     if left is not None:
-        bind(walker, left, either((value, walker.value(right))) if right is not None and value.unknown else value)
+        bind(walker, left, either((value, default)) if right is not None and value.unknown else value)
 
 
 def _store_name(walker: Walker, name: str, value: Value) -> None:

@@ -145,6 +145,17 @@ def temporary(machine: Machine, called: Value, args: Args, named: Named, place: 
     return text("/tmp")
 
 
+def opened(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """fs.openSync(path, flags): it is read, and written unless its flags are known to read only."""
+    path, flags = first(args), args[1] if len(args) > 1 else text("r")
+    done = machine.trail.add("read", called.name, {"path": path}, place, called.labels)
+    labels = machine.nested.done(done)
+    if flags.function is None and flags.exact not in ("r", "rs") and not flags.name.endswith("O_RDONLY"):
+        fields = {"path": path, "mode": flags if flags.exact else text("r+")}
+        machine.trail.add("open", called.name, fields, place, called.labels)
+    return Value(name=f"{called.name}()", labels=labels, fields={"path": path})
+
+
 def temporary_name(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """fs.mkdtempSync(prefix): a folder of its own, wherever the prefix is."""
     return Value((f"/tmp/{HOLE}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"}))
@@ -161,12 +172,20 @@ def last_part(machine: Machine, called: Value, args: Args, named: Named, place: 
     return each(first(args), lambda known: known.rpartition("/")[2])
 
 
+def _put(machine: Machine, owner: Value, fields: dict[str, Value]) -> None:
+    """Store properties of what is only known by its name, such as `console`."""
+    if owner.fields is None and owner.name.isidentifier():
+        machine.assign(owner.name, Value(owner.texts, owner.name, owner.labels, fields=dict(fields)))
+
+
 def assigned(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     fields: dict[str, Value] = {}
     name = ""
     for arg in args:
         name = arg.name if arg.fields is None and arg.name else name
         fields.update(arg.fields or {"?": Value(labels=arg.labels, name=arg.name)})
+    if args:
+        _put(machine, args[0], fields)
     return Value(name=name, fields=fields, labels=labels_of(args))
 
 
@@ -208,6 +227,8 @@ def proxy(machine: Machine, called: Value, args: Args, named: Named, place: Plac
 
 def defined(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """Object.defineProperty(owner, name, {value} or {get})."""
+    if len(args) > 2 and args[1].exact and (value := (args[2].fields or {}).get("value")) is not None:
+        _put(machine, args[0], {args[1].exact: value})
     if len(args) < 3 or args[0].fields is None or not args[1].texts or not args[2].fields:
         return None
     getter = args[2].fields.get("get")
@@ -315,6 +336,7 @@ SPECIALS: dict[str, Special] = {
     "module.createRequire": create_require,
     "os.homedir": home,
     "os.tmpdir": temporary,
+    **dict.fromkeys(("fs.open", "fs.openSync", "fs.promises.open"), opened),
     **dict.fromkeys(("fs.mkdtempSync", "fs.promises.mkdtemp", "fs.mkdtemp"), temporary_name),
     **dict.fromkeys(("jest.mock", "vi.mock"), mocked),
 }

@@ -36,6 +36,7 @@ LOADERS = frozenset(
         "module.Module._load",
         "globalThis.require",
         "process.mainModule.require",
+        "require.main.require",
         "createRequire()",
         "process.binding",
         "process.getBuiltinModule",

@@ -49,6 +49,8 @@ def m_split(machine: Machine, owner: Value, args: Args, place: Place) -> Value |
 
 
 def m_replace(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    if len(args) > 1 and args[1].name and not args[1].texts and args[1].function is None:
+        machine.call(args[1], [owner], {}, place)  # a function of a library, which gets what was found
     if not owner.texts or len(args) < 2:
         return None
     if args[0].name == "regex" and args[1].exact is not None and (found := _regex(args[0])) is not None:

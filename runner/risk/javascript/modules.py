@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
-from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, reference
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, each, readable, reference, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -45,8 +46,11 @@ def import_statement(walker: Walker, node: Node) -> Value:
     if source is None or any(child.type == "type" for child in node.children):
         # `import type` is gone when the code runs.
         return UNKNOWN
-    name = module(walker.value(source).text)
-    walker.trail.add("import", name, {"module": walker.value(source)}, place(node))
+    wanted = walker.value(source)
+    if wanted.text.startswith("data:"):
+        return _from_text(walker, wanted.text, place(node), NO_LABELS)
+    name = module(wanted.text)
+    walker.trail.add("import", name, {"module": wanted}, place(node))
     if alias is not None and alias.named_children:
         walker.assign(code_of(alias.named_children[0]), reference(name))
     clause = next((child for child in node.named_children if child.type == "import_clause"), None)
@@ -66,6 +70,17 @@ def import_statement(walker: Walker, node: Node) -> Value:
     return UNKNOWN
 
 
+def _from_text(walker: Walker, address: str, where: Place, labels: frozenset[str]) -> Value:
+    """Follow the code of a module that its own address holds."""
+    head, _, data = address.partition(",")
+    code = text(unquote(data))
+    if head.endswith(";base64"):
+        code = each(code, lambda known: readable(fold.base64_text(known)), labels=fold.DECODED)
+    fields = {"code": code, "language": text("javascript")}
+    walker.nested.done(walker.trail.add("execute", "import", fields, where, labels))
+    return UNKNOWN
+
+
 def export_statement(walker: Walker, node: Node) -> Value:
     """Note what `export ... from` loads; go through what else is exported."""
     source = node.child_by_field_name("source")
@@ -79,6 +94,8 @@ def export_statement(walker: Walker, node: Node) -> Value:
 def require(walker: Walker, called: Value, args: list[Value], where: Place, listed: Node | None) -> Value:
     wanted = args[0] if args else UNKNOWN
     known = wanted.exact
+    if known is not None and known.startswith("data:"):
+        return _from_text(walker, known, where, called.labels)
     walker.trail.add("import", module(known or ""), {"module": wanted}, where, called.labels)
     if known is None:
         return Value(name="require()", labels=wanted.labels)

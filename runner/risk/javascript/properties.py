@@ -9,6 +9,7 @@ from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
 from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, reference, text
+from runner.risk.outline_data import words
 from runner.risk.rules.targets import VARIABLES, WHO
 
 if TYPE_CHECKING:
@@ -28,15 +29,26 @@ def member_expression(walker: Walker, node: Node) -> Value:
     return reach(walker, walker.value(owner), code_of(name))
 
 
+OF_NODE = words("fs child_process os path process module net http https tls dns vm")
+"""Modules whose default export is the module itself."""
+
+
+def _as_module(owner: Value, name: str, labels: frozenset[str]) -> Value | None:
+    """Return the module that a property of one stands for, if it does."""
+    if name == "default" and owner.name in OF_NODE and owner.fields is None:
+        return owner
+    main = owner.name == "process" and name == "mainModule"
+    same = owner.name == "module" and name in ("constructor", "children")
+    return reference("module", labels) if main or same else None
+
+
 def reach(walker: Walker, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
     """Return `owner.name`; the many ways to one thing, such as the global object, give the same."""
     if owner.name == "globalThis":
         known = walker.scope.top.names.get(name)
         return known if known is not None else reference("globalThis" if name in GLOBALS else name, labels)
-    if (owner.name == "process" and name == "mainModule") or (
-        owner.name == "module" and name in ("constructor", "children")
-    ):
-        return reference("module", labels)
+    if (module := _as_module(owner, name, labels)) is not None:
+        return module
     if owner.name == PROXY and owner.fields is not None:
         return _through_proxy(walker, owner.fields, name, labels)
     if name == "prototype" and owner.function is not None:

@@ -19,11 +19,15 @@ from runner.risk.python.calling import (
     reduced,
     run_text,
 )
+from runner.risk.python.derived_paths import DERIVED
 from runner.risk.python.files import (
     edited,
     home,
     last_part,
+    logged,
     opened,
+    opened_by_flags,
+    opened_for_more,
     parent,
     path,
     path_joined,
@@ -109,8 +113,24 @@ def same_owner(machine: Machine, called: Value, args: Args, named: Named, place:
     return called.owner
 
 
+def loaded(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """sys.modules.get("os") is that module."""
+    known = first(args).exact
+    return reference(known, first(args).labels) if known else None
+
+
 def nothing_changed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return first(args)
+
+
+def copied(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Return a copy: a list of its own, which may become another one."""
+    value = first(args)
+    return value if value.items is None else Value(value.texts, value.name, value.labels, items=[*value.items])
+
+
+def second(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return args[1] if len(args) > 1 else None
 
 
 def new_type(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -138,9 +158,21 @@ def counted(machine: Machine, called: Value, args: Args, named: Named, place: Pl
     return UNKNOWN
 
 
+SAME_THING = (
+    "staticmethod",
+    "importlib.reload",
+    "functools.cache",
+    "functools.singledispatch",
+    "typing.no_type_check",
+    "weakref.proxy",
+)
+"""Functions whose result is what they are given, or behaves like that."""
+
+
 SPECIALS: dict[str, Special] = {
     **SPECIAL_LIBRARIES,
     **RUN_STATEMENTS,
+    **DERIVED,
     "fileinput.input": edited,
     "fileinput.FileInput": edited,
     "~tmp_path_factory.mktemp": temporary_name,
@@ -218,6 +250,12 @@ SPECIALS: dict[str, Special] = {
     "open": opened,
     "file": opened,
     "pathlib.Path.open": opened,
+    "io.FileIO": opened,
+    "wave.open": opened,
+    "os.open": opened_by_flags,
+    "logging.basicConfig": logged,
+    "logging.FileHandler": opened_for_more,
+    "sys.modules.get": loaded,
     "open.truncate": truncated,
     "os.truncate": truncated,
     "os.fdopen": opened,
@@ -241,7 +279,10 @@ SPECIALS: dict[str, Special] = {
     "types.SimpleNamespace": dictionary,
     "pandas.DataFrame": nothing_new,
     "pandas.Series": nothing_new,
-    "staticmethod": nothing_changed,
+    **dict.fromkeys(SAME_THING, nothing_changed),
+    "copy.copy": copied,
+    "copy.deepcopy": copied,
+    "typing.cast": second,
     "string.Template": template,
     "string.Template.substitute": substituted,
     "string.Template.safe_substitute": substituted,

@@ -97,6 +97,33 @@ def opened(machine: Machine, called: Value, args: Args, named: Named, place: Pla
     return Value(name="open()", labels=labels, fields={"path": target, "mode": text(mode)})
 
 
+def opened_by_flags(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """os.open: it may write unless its flags only read."""
+    flags = args[1] if len(args) > 1 else named.get("flags", UNKNOWN)
+    mode = text("r" if flags.name.endswith("O_RDONLY") or flags.number == 0 else "r+")
+    target = args[0] if args else named.get("path", UNKNOWN)
+    read = machine.trail.add("read", called.name, {"path": target}, place, called.labels)
+    labels = machine.nested.done(read)
+    if mode.text != "r":
+        machine.trail.add("open", called.name, {"path": target, "mode": mode}, place, called.labels)
+    return Value(target.texts, labels=target.labels | labels)
+
+
+def opened_for_more(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """logging.FileHandler: a file that is written, at its end as a rule."""
+    target = args[0] if args else named.get("filename", UNKNOWN)
+    mode = args[1] if len(args) > 1 else named.get("mode", text("a"))
+    machine.trail.add("open", called.name, {"path": target, "mode": mode}, place, called.labels)
+    return None
+
+
+def logged(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """logging.basicConfig(filename=...)."""
+    if "filename" in named:
+        opened_for_more(machine, called, [named["filename"], named.get("filemode", text("a"))], {}, place)
+    return None
+
+
 def temporary(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """Return a temporary file: its name is not known, but it is the same wherever it turns up."""
     ending = named.get("suffix", UNKNOWN).text

@@ -10,6 +10,7 @@ from runner.risk.model import fold
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Scope, Value, each, reference, text
 from runner.risk.python.builtin import SPECIALS
 from runner.risk.python.files import upper_folder
+from runner.risk.python.held_modules import HELD, PATHS, SAME, full_name
 from runner.risk.python.methods import METHODS
 from runner.risk.python.syntax import hidden_name, place
 from runner.risk.trace.machine import Machine
@@ -34,6 +35,7 @@ KNOWN_NAMES = frozenset(dir(builtins)) | {
 EXCEPTIONS = frozenset(
     name for name, one in vars(builtins).items() if isinstance(one, type) and issubclass(one, BaseException)
 )
+MOST_PARENTS = 6
 BUILTINS = ("builtins", "__builtins__", "__builtin__", "__builtins__.__dict__", "builtins.__dict__")
 """Names that stand for every way of reaching the built-in functions."""
 
@@ -51,6 +53,8 @@ class PythonNames(Machine):
         """Modules of which all names are imported."""
         self.lines: list[str] = []
         """The code, where it matters how it is written."""
+        self.replaced: dict[str, Value] = {}
+        """What the program put into modules in the place of functions that are known here."""
         self.module = Scope()
         self.scope = self.module
 
@@ -114,14 +118,24 @@ class PythonNames(Machine):
             "__base__",
         ):
             return self.attribute(owner, name, fold.ASSEMBLED)
+        if (other := self._otherwise(owner, name, labels)) is not None:
+            return other
         if owner.name in ("io", "codecs") and name == "open":
             return reference("open", labels)
-        if name == "parent" and owner.texts and owner.name.startswith("pathlib."):
-            above = each(owner, upper_folder)
-            return Value(above.texts, owner.name, above.labels | labels)
+        if name in ("parent", "parents") and owner.texts and owner.name.startswith("pathlib."):
+            return _above(owner, labels, 1 if name == "parent" else MOST_PARENTS)
         if owner.kind is not None and owner.fields is not None and name not in owner.fields:
             return self._of_instance(owner, name, labels)
         return self.attribute(owner, name, labels)
+
+    def _otherwise(self, owner: Value, name: str, labels: frozenset[str]) -> Value | None:
+        """Return what a module holds of another one, or what the program put there; None for what is its own."""
+        if owner.name in SAME or name.lstrip("_") in HELD or name in PATHS:
+            full = full_name(owner.name, name)
+            if full != f"{owner.name}.{name}":
+                module, _, last = full.rpartition(".")
+                return self.reach(reference(module, owner.labels), last, labels) if module else reference(full, labels)
+        return self.replaced.get(f"{owner.name}.{name}") if self.replaced else None
 
     def _of_instance(self, owner: Value, name: str, labels: frozenset[str]) -> Value:
         """Return an attribute of an object of the program: by a descriptor, of its class, or by `__getattr__`."""
@@ -135,9 +149,21 @@ class PythonNames(Machine):
 
     def stored(self, name: str, value: Value, node: ast.expr) -> None:
         """A store into something the program did not make itself, such as `sys.stdout` or `os.environ[...]`."""
+        if name in self.specials:
+            self.replaced[name] = value
         if name:
             self.trail.add("store", name, {"value": value, "target": text(name)}, place(node))
 
     def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
         handler = METHODS.get(name)
         return handler(self, owner, args) if handler is not None else None
+
+
+def _above(path: Value, labels: frozenset[str], most: int) -> Value:
+    """Return the folder that holds a path, or of more than one all that do, the nearest first."""
+    found = []
+    for _ in range(most):
+        above = each(path, upper_folder)
+        path = Value(above.texts, path.name, above.labels | labels)
+        found.append(path)
+    return path if most == 1 else Value(items=found)

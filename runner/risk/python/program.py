@@ -10,6 +10,7 @@ from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Class, Function, Scope, Value, reference, text
 from runner.risk.python.conditions import depends_on, floods
 from runner.risk.python.expressions import PythonExpressions
+from runner.risk.python.held_modules import full_name
 from runner.risk.python.names import BUILTINS
 from runner.risk.python.operators import OPERATORS
 from runner.risk.python.statements_run import examples
@@ -87,7 +88,7 @@ class Python(PythonExpressions):
             if alias.name == "*":
                 self.stars.append(module)
                 continue
-            name = f"{module}.{alias.name}"
+            name = full_name(module, alias.name)
             if module in BUILTINS or (module in ("io", "codecs") and alias.name == "open"):
                 name = alias.name
             self.assign(alias.asname or alias.name, reference(name))
@@ -98,6 +99,8 @@ class Python(PythonExpressions):
             self.bind(target, value)
 
     def annotated(self, node: ast.AnnAssign) -> None:
+        if any(isinstance(part, ast.Call) for part in ast.walk(node.annotation)):
+            self.value(node.annotation)  # it is worked out as well
         if node.value is not None:
             self.bind(node.target, self.value(node.value))
 

@@ -42,6 +42,8 @@ VARIABLES = {
 }
 # Climbing out of wherever the program stands, to a folder that only the root has.
 CLIMB = expression(r"^(?:\.\./)+(?=(?:etc|root|home|proc|sys|var|usr|boot|windows)(?:/|$))", re.IGNORECASE)
+# The root of the whole system by way of a process, and the folder in which one stands.
+ROOTS = expression(r"^//?proc/(?:self|thread-self|\d{1,9})/(?:root(?=/)|cwd/)")
 # Everything below a folder, however deep.
 DEEP = expression(r"(?<!/\*\*)(?:/\*\*)++(?:/\*)?$")
 GUESSED = ("/etc/shadow", "/etc/passwd", "/etc/sudoers", "~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.aws/credentials")
@@ -62,7 +64,7 @@ def normal(path: str) -> str:
     unc = path.startswith("//./")
     if "/" in path:
         tail = "/" if path.endswith("/") and len(path) > 1 else ""
-        path = posixpath.normpath(path) + tail
+        path = ROOTS.sub("", posixpath.normpath(path)) + tail
         if path.startswith("//"):
             path = path[1:]
     path = CLIMB.sub("/", path) if path.startswith("../") else path

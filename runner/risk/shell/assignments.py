@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.model.value import UNKNOWN, Value, concatenate, text
 from runner.risk.shell.steering import steers
+from runner.risk.shell.subscripts import PROMPTS, expanded, worked_out
 from runner.risk.shell.syntax import place, source
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class Assignments:
             )
         if target.isupper():
             steers(self.shell, target, made, place(node))
+        if target in PROMPTS:
+            expanded(self.shell, made.text, place(node))
+        else:
+            worked_out(self.shell, made, place(node))
         if "[" in target:
             target, _, key = target.partition("[")
             old = self.shell.state.variables.get(target, UNKNOWN)
@@ -80,7 +85,10 @@ class Assignments:
         words = [text(first) for first in written.split(None, 1)[:1]]
         for child in node.named_children:
             if child.type != "variable_assignment":
-                words += self.words.words(child)
+                given = self.words.words(child)
+                words += given
+                for word in given:
+                    worked_out(self.shell, word, place(child))
             elif (name := child.child_by_field_name("name")) is not None:
                 value = self.shell.state.variables.get(source(name), UNKNOWN)
                 words.append(concatenate((text(source(name) + "="), value)))

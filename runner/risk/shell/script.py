@@ -15,6 +15,7 @@ from runner.risk.shell.expansion import brace_words
 from runner.risk.shell.noted import MANY, MANY_TURNS, depends_on, note_flood, note_output
 from runner.risk.shell.redirects import read_redirects, redirects_of, write_redirect
 from runner.risk.shell.simple import SimpleCommands, hides_name
+from runner.risk.shell.subscripts import worked_out
 from runner.risk.shell.syntax import is_cut_off, parse, place, source
 from runner.risk.shell.words import ShellWords
 from runner.risk.trace.conditions import note_condition
@@ -209,11 +210,13 @@ class Shell:
         return self._branch(body, stdin)
 
     def _counting(self, node: Node, stdin: Value) -> Value:
-        """Follow the body of `for ((...))`."""
+        """Follow `for ((...))`: what it computes with, and its body."""
+        bodies = [child for child in node.named_children if child.type in ("do_group", "compound_statement")]
         with self.shell.branch():
-            return self.block(
-                [child for child in node.named_children if child.type in ("do_group", "compound_statement")], stdin
-            )
+            for child in node.named_children:
+                if child not in bodies:
+                    worked_out(self.shell, self.words.value(child), place(child))
+            return self.block(bodies, stdin)
 
     def _define(self, node: Node, stdin: Value) -> Value:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")

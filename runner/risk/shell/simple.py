@@ -13,6 +13,7 @@ from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, l
 from runner.risk.shell.command import Command
 from runner.risk.shell.commands.table import COMMANDS, handler_of
 from runner.risk.shell.redirects import shown
+from runner.risk.shell.subscripts import given_to, worked_out
 from runner.risk.shell.syntax import source
 from runner.risk.trace.machine import TooDeep
 
@@ -97,6 +98,8 @@ class SimpleCommands:
         if matched:
             hidden |= fold.ASSEMBLED
         if (body := state.functions.get(name)) is not None:
+            for word in words[1:40]:
+                worked_out(self.shell, word, where)
             return self.follow(name, body, words[1:], stdin, given=True)
         if (alias := state.aliases.get(name)) is not None and alias.exact and name not in state.active:
             if len(state.active) >= MOST_ALIASES:
@@ -129,6 +132,7 @@ class SimpleCommands:
             "background": text("yes") if shell.background else UNKNOWN,
         }
         shell.trail.add("command", command.name, fields, command.place, command.labels)
+        given_to(shell, command.name, command.arguments, command.place)
         handler = handler_of(command.name)
         if handler is not None:
             output = handler(command)

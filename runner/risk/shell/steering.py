@@ -30,6 +30,8 @@ COMMAND_VARIABLES = words(
 """Variables whose value is a command."""
 PUBLIC = expression(r"(?:^|:)(?:/tmp|/var/tmp|/dev/shm)(?:/|:|$)")
 """A folder in which everybody may write."""
+HERE = expression(r"(?:\.|/workspace)/?(?::|$)")
+"""The working folder, before all others."""
 PRELOADED = expression(r"^(?:/usr)?/lib")
 PLAIN_SSH = expression(r"ssh(?: (?!.*(?:Proxy|Local|KnownHosts)Command)|$)")
 
@@ -49,7 +51,7 @@ def steers(shell: ShellContext, name: str, value: Value, where: Place) -> None:
         )
         found = found or (name in ("DYLD_INSERT_LIBRARIES", "GCONV_PATH") and bool(known))
     elif name in SEARCHED_PATHS:
-        found = PUBLIC.search(known) is not None
+        found = PUBLIC.search(known) is not None or (name == "PATH" and HERE.match(known) is not None)
     elif name in STARTED_FILES:
         found = bool(known) and known not in ("0", "/dev/null")
     else:

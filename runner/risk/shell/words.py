@@ -11,6 +11,7 @@ from runner.risk.model import fold
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, text
 from runner.risk.shell.expansion import ansi, brace_words, expand, glob_word
 from runner.risk.shell.redirects import read_redirects, redirects_of
+from runner.risk.shell.subscripts import expanded, worked_out
 from runner.risk.shell.syntax import place, source
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ MOST_WORDS = 2000
 WORD_STEPS = 4
 CHARACTERS_A_STEP = 100
 """What a word costs: measured against the time that a step takes elsewhere, some 1.3 microseconds."""
+QUOTED = ("raw_string", "ansi_c_string", "string", "concatenation")
 EVERYTHING = expression(rb'"\$(@|\{\w+\[@\]\}|\{@\})"')
 
 
@@ -176,7 +178,10 @@ class ShellWords:
             return Value(items=[])
         if self.shell.state.names and (real := self.shell.state.names.get(written.strip("${}"))) is not None:
             written = f"${{{real}}}"
-        return expand(written, self.shell.state.variables, self.shell.state.arguments)
+        value = expand(written, self.shell.state.variables, self.shell.state.arguments)
+        if written.endswith("@P}"):
+            expanded(self.shell, value.text, place(node))
+        return value
 
     def substitution(self, node: Node) -> Value:
         """Return what the commands in `$(...)` print."""
@@ -196,6 +201,8 @@ class ShellWords:
         for child in node.named_children:
             if child.type in ("command_substitution", "process_substitution"):
                 self.block(child.named_children)
+            elif child.type in QUOTED and b"[" in (child.text or b""):
+                worked_out(self.shell, self.value(child), place(child))
             elif child.named_child_count:
                 self.inside(child)
         return UNKNOWN

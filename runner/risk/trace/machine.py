@@ -131,7 +131,8 @@ class Machine(Values):
     def special(self, name: str) -> Special | None:
         """Return the function of ours that knows what `name` does, whatever it is called on."""
         found = self.specials.get(name)
-        return self.specials.get(name.replace("()", "").replace("[]", "")) if found is None and ")." in name else found
+        called = ")." in name or "]." in name
+        return self.specials.get(name.replace("()", "").replace("[]", "")) if found is None and called else found
 
     def apply(
         self,

@@ -150,6 +150,7 @@ def _look_at(
     return worst.span
 
 
+EXCEPT = ", except "
 NETWORK = (Verb.SENDS, Verb.CONNECTS, Verb.FETCHES)
 
 
@@ -159,8 +160,13 @@ def condensed(
     """Yield the acts that a sentence needs, without `said`: one for each host, and nothing twice."""
     hosts = {said.named.place} if said is not None and said.verb in NETWORK else set[str]()
     deleted = {one.named.place for one in found if one.verb is Verb.DELETES} - {""}
-    for one in found:
+    whole = {one.named.words for one in found if one.verb is Verb.DELETES}
+    # What is left stands behind all that is deleted, so that nothing else reads as if it were left.
+    for one in sorted(found, key=lambda one: one.verb is Verb.DELETES and EXCEPT in one.named.words):
         words = one.named.words
+        plain = words.partition(EXCEPT)[0]
+        if plain != words and plain in whole:
+            continue  # a second deletion does not leave what the first one leaves
         if one.act.order in needless or (said is not None and (one is said or one.named == said.named)):
             continue
         if one.verb in NETWORK:

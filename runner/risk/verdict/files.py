@@ -66,9 +66,9 @@ def writes(act: Act, targets: Targets) -> Described:
 
 def moves(act: Act, targets: Targets) -> Described:
     done = writes(act, targets)
-    if done is None or done[0] is Verb.RUNS_ON_START:
+    if done is not None and done[0] is Verb.RUNS_ON_START:
         return done
-    source, path = path_of(act.get("source"), "file"), done[1]
+    source, path = path_of(act.get("source"), "file"), path_of(act.get("path"), "file")
     return Verb.MOVES, Named(f"{source.words} to {path.words}", source.computed or path.computed, source.place)
 
 

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.sandbox.local import trusted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "runsc"
-FOLDERS = ("/usr/local/bin", "/usr/bin", "/usr/local/sbin", "/usr/sbin", "/opt/bin")
-"""Looked into besides PATH: that of a console started from a desktop may be short."""
 VERSION = re.compile(r"runsc version (?:release-)?([0-9][0-9A-Za-z.+~-]{0,40})")
 ASK_SECONDS = 10.0
 OVERLAY_SINCE = 2023
@@ -38,7 +37,8 @@ class Runsc:
         """Return the one at `path`, else the first that is installed. Blocks. Raises KnownError."""
         path = path or located()
         if not path:
-            raise ABSENT
+            passed_over = trusted.elsewhere(NAME)
+            raise KnownError(f"{ABSENT.what} {passed_over}", ABSENT.remedy) if passed_over else ABSENT
         if not shutil.which(MORTAL[0]):
             raise KnownError("gVisor needs the program setpriv to be started.", "Install the package util-linux.")
         try:
@@ -65,5 +65,5 @@ class Runsc:
 
 
 def located() -> str:
-    """Return the path of the runsc that would be used; '' where there is none."""
-    return shutil.which(NAME) or shutil.which(NAME, path=os.pathsep.join(FOLDERS)) or ""
+    """Return the path of the runsc that would be used, which only root can replace; '' where there is none."""
+    return trusted.find(NAME)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin")
+FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin", "/opt/bin")
 """Looked into as well, whatever PATH says."""
 OTHERS_WRITE = 0o022
 

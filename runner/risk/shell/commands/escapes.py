@@ -18,14 +18,15 @@ def running(handler: Handler | None, *names: str) -> Handler:
     """Return `handler` for a program that runs the values of the options `names`."""
 
     def handle(command: Command) -> Value | None:
-        for value in _values(command, names):
+        for value in values_of(command, names):
             command.script(value)
         return handler(command) if handler is not None else None
 
     return handle
 
 
-def _values(command: Command, names: tuple[str, ...]) -> list[Value]:
+def values_of(command: Command, names: tuple[str, ...]) -> list[Value]:
+    """Return the values of the options `names`, in their order."""
     found = []
     arguments = command.arguments[:MOST_ARGUMENTS]
     for at, argument in enumerate(arguments):
@@ -73,7 +74,7 @@ def editor(command: Command) -> Value | None:
     """vim -c ':!command', +!command: a command of the editor that runs one of the shell."""
     arguments = command.arguments[:MOST_ARGUMENTS]
     given = [word.text[1:] for word in arguments if word.text.startswith("+")]
-    given += [value.text for value in _values(command, ("-c", "--cmd", "-S"))]
+    given += [value.text for value in values_of(command, ("-c", "--cmd", "-S"))]
     for known in given:
         for pattern in (BANG.match(known), SYSTEM_CALL.search(known)):
             if pattern is not None:
@@ -92,7 +93,7 @@ def within(expression: re.Pattern[str], *names: str) -> Handler:
     """Return the handler of a program that runs what `expression` finds in the values of the options `names`."""
 
     def handle(command: Command) -> Value | None:
-        for value in _values(command, names):
+        for value in values_of(command, names):
             for match in expression.finditer(value.text[:20_000]):
                 command.script(text(match[1].replace('\\"', '"'), labels=value.labels))
         return None
@@ -102,9 +103,9 @@ def within(expression: re.Pattern[str], *names: str) -> Handler:
 
 def ansible(command: Command) -> Value | None:
     """ansible HOSTS -m shell -a COMMAND."""
-    modules = [value.text for value in _values(command, ("-m", "--module-name"))]
+    modules = [value.text for value in values_of(command, ("-m", "--module-name"))]
     if not modules or modules[0].rpartition(".")[2] in ("shell", "command", "raw"):
-        for value in _values(command, ("-a", "--args")):
+        for value in values_of(command, ("-a", "--args")):
             command.script(value)
     return None
 
@@ -153,7 +154,7 @@ def compiler(language: str) -> Handler:
     """Return the handler of compilers and runners of `language`: what is compiled is run, as a rule."""
 
     def handle(command: Command) -> Value | None:
-        for value in _values(command, ("-e", "-E", "--eval", "-c") if language != "c" else ()):
+        for value in values_of(command, ("-e", "-E", "--eval", "-c") if language != "c" else ()):
             command.code(language, value)
         words = command.arguments[:MOST_ARGUMENTS]
         if words and words[0].text == "eval" and len(words) > 1:

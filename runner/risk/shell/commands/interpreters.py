@@ -130,13 +130,25 @@ def _interpret(command: Command, options: CodeOptions) -> Value:
                 return _program_file(command, options.language, arguments[at:])
             break
     if codes:
-        if options.language in ("perl", "ruby") and any(map(IN_PLACE.match, (word.text for word in arguments[:at]))):
-            _edits(command, arguments[at:])
+        if options.language in ("perl", "ruby"):
+            _by_lines(command, arguments[:at], arguments[at:])
         return command.code(options.language, concatenate(codes, "\n"))
     return command.code(options.language, command.stdin) if command.stdin is not UNKNOWN else UNKNOWN
 
 
 IN_PLACE = expression(r"-[a-zA-Z0]*i")
+LINE_BY_LINE = expression(r"-[a-zA-Z0]{0,8}?[np]")
+"""Options by which perl and ruby read the files behind the code."""
+
+
+def _by_lines(command: Command, options: Sequence[Value], paths: Sequence[Value]) -> None:
+    """perl -ne CODE FILES: the files are read, or rewritten."""
+    given = [word.text for word in options]
+    if any(map(IN_PLACE.match, given)):
+        _edits(command, paths)
+    elif any(map(LINE_BY_LINE.match, given)):
+        for path in paths[:20]:
+            command.read(path)
 
 
 def _edits(command: Command, paths: Sequence[Value]) -> None:

@@ -64,6 +64,8 @@ def curl(command: Command) -> Value | None:
         sent = sent.labelled(command.read(config).labels)
     if sent is not UNKNOWN or url.labels:
         command.act("send", url=url, data=sent.labelled(url.labels))
+    for own in [one for one in urls[:20] if one.text.lower().startswith("file://")]:
+        command.read(each(own, lambda known: known[7:]))
     return _downloaded(
         command, url, options, "-o", "--output", remote_name=bool(options.keys() & {"-O", "--remote-name", "-J"})
     )

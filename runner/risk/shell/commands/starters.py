@@ -56,11 +56,12 @@ def environment(command: Command) -> Value | None:
 
 def xargs(command: Command) -> Value | None:
     options, operands = command.parsed(
-        "-I -i -n -P -d -L -s -a -E --replace --max-args --max-procs --delimiter --max-lines --arg-file", stop=True
+        "-I -n -P -d -L -s -a -E --replace --max-args --max-procs --delimiter --max-lines --arg-file", stop=True
     )
+    listed = options.get("-a") or options.get("--arg-file")
+    fed = command.stdin if listed is None else command.read(listed)
     if not operands:
         return None
-    fed = command.stdin
     marker = (options.get("-I") or options.get("--replace") or text("{}")).text or "{}"
     given = _fed(fed)
     if any(marker in operand.text for operand in operands) and (

@@ -9,7 +9,8 @@ from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, readable, text
-from runner.risk.shell.commands.escapes import sed_runs
+from runner.risk.shell.commands.escapes import sed_runs, values_of
+from runner.risk.shell.commands.outputs import sed_writes
 from runner.risk.shell.expansion import ansi, printed
 from runner.risk.shell.redirects import overwriting
 
@@ -77,18 +78,45 @@ def _converted(letter: str, value: Value) -> Value:
     return value
 
 
-FILTER_OPTIONS = (
-    "-n -c -d -f -k -t -b -w -s -m -A -B -C -e --lines --bytes --delimiter --fields --key"
-    " --field-separator --regexp --max-count"
-)
+LONG_VALUED = "--lines --bytes --delimiter --key --field-separator --regexp --file --files0-from --max-count --width"
+VALUED = {
+    "head": "-n -c",
+    "tail": "-n -c -s",
+    "tac": "-s",
+    "nl": "-b -d -f -h -i -l -n -s -v -w",
+    "fold": "-w",
+    "column": "-c -s -o -N -R -E -H -O -W -T",
+    "strings": "-n -t -e -s",
+    "od": "-A -j -N -t -S",
+    "hexdump": "-e -f -n -s",
+    "paste": "-d",
+    "expand": "-t",
+    "fmt": "-w -g -p",
+    "pr": "-h -l -o -w -W -D -N",
+    "iconv": "-f -t -o",
+    "shuf": "-n -o -i",
+    "sort": "-k -t -S -T -o",
+    "split": "-a -b -C -l -n -t",
+    "uniq": "-f -s -w",
+    **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), "-e -f -m -A -B -C -d -D"),
+    **dict.fromkeys(("rg", "ag", "ack"), "-e -f -m -A -B -C -g -t -T -M -j -r"),
+    "jq": "-f",
+}
+"""The options of one letter that take a value. A file behind another one, as in `cat -n FILE`, is a file."""
 
 
-def passes(valued: str = FILTER_OPTIONS, skip: int = 0) -> Handler:
+PATTERNS = ("-e", "-f", "--regexp", "--file")
+
+
+def passes(skip: int = 0) -> Handler:
     """cat, head, sort, grep, ...: what goes in comes out, more or less."""
 
     def handle(command: Command) -> Value | None:
-        options, operands = command.parsed(valued)
-        paths = operands if skip and ("-e" in options or "-f" in options) else operands[skip:]
+        options, operands = command.parsed(f"{VALUED.get(command.name, '')} {LONG_VALUED}")
+        paths = operands if skip and not options.keys().isdisjoint(PATTERNS) else operands[skip:]
+        for name in ("-f", "--file", "--files0-from") if skip else ("--files0-from",):
+            if name in options and options[name].texts:
+                command.read(options[name])  # patterns, or the names of what is read
         whole = [command.read(path) for path in paths[:20]] or [command.stdin]
         if command.name in ("cat", "head", "tail", "tac") and len(whole) == 1:
             return whole[0]
@@ -212,9 +240,12 @@ def _ranged(known: str) -> str:
 def sed(command: Command) -> Value | None:
     options, operands = command.parsed("-e -f --expression --file")
     in_place = any(option.startswith(("-i", "--in-place")) for option in options)
-    program = options.get("-e") or options.get("--expression") or (operands[0] if operands else UNKNOWN)
+    programs = values_of(command, ("-e", "--expression"))
+    program = concatenate(programs, "\n") if programs else operands[0] if operands else UNKNOWN
+    sed_writes(command, program)
     paths = operands if "-e" in options or "--expression" in options or "-f" in options else operands[1:]
     if in_place:
+        sed_runs(command, program)
         for path in paths:
             command.act("write", path=path, data=program, program=program, edit=text("yes"))
         return UNKNOWN
