@@ -16,6 +16,6 @@ ON_DEMAND = (
     "runner.risk.roundabout",
     "runner.risk.run_yaml",
     "runner.risk.shell.script",
-    "runner.risk.sql",
+    "runner.risk.trace.stores",
 )
 """Modules that the console and its classifier processes import late, and load before an update could change them."""

@@ -144,6 +144,10 @@ class Function:
     """The body is one expression, whose value is the result."""
     reduces: bool = False
     """What it returns is a call that unpickling makes (`__reduce__`)."""
+    of: Class | None = None
+    """The class whose method it is."""
+    mocked: tuple[str, ...] = ()
+    """Functions, or what their names begin with, that a decorator of a test replaces while it runs."""
     getter: bool = False
     """Reading it as an attribute calls it (`@property`, `get name() {}`)."""
     prototype: dict[str, Value] = field(default_factory=dict)

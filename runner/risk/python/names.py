@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
-from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Scope, Value, each, reference, text
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Function, Scope, Value, each, reference, text
 from runner.risk.python.builtin import SPECIALS
 from runner.risk.python.files import upper_folder
 from runner.risk.python.methods import METHODS
@@ -47,6 +47,8 @@ class PythonNames(Machine):
         """Modules of which all names are imported."""
         self.lines: list[str] = []
         """The code, where it matters how it is written."""
+        self.fixtures: dict[str, Function] = {}
+        """Functions of the program that give pytest the values of parameters of their names."""
         self.module = Scope()
         self.scope = self.module
 
@@ -62,6 +64,8 @@ class PythonNames(Machine):
         """Return the value of a parameter; those that pytest fills in have temporary folders."""
         if parameter in ("tmp_path", "tmpdir"):
             return Value((f"/tmp/{HOLE}",), "pathlib.Path()", labels | {"$temporary0:0"})
+        if (fixture := self.fixtures.get(parameter)) is not None and not fixture.active:
+            return self.each(made) if (made := self.follow(fixture, [], {})).attribute == "yield" else made
         return super().unbound(parameter, labels)
 
     def name(self, name: str) -> Value:

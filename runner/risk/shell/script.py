@@ -111,6 +111,11 @@ class Shell:
         with self.shell.branch():
             return self.block(node.named_children, stdin)
 
+    def _subshell(self, node: Node, stdin: Value) -> Value:
+        """Follow `( ... )`, which leaves the folder of the script as it is."""
+        with self.shell.elsewhere():
+            return self.block(node.named_children, stdin)
+
     def _nothing(self, node: Node, stdin: Value) -> Value:
         return UNKNOWN
 
@@ -158,8 +163,17 @@ class Shell:
     def _list(self, node: Node, stdin: Value) -> Value:
         """Follow `a && b || c`: with `||` the first one's output is as good as any."""
         start = len(self.shell.trail.acts)
-        outputs = [output for part in node.named_children if (output := self.statement(part, stdin)) is not UNKNOWN]
-        first = node.named_children[0] if node.named_children else node
+        parts = node.named_children
+        first = parts[0] if parts else node
+        outputs = []
+        state = self.shell.state
+        for at, part in enumerate(parts):
+            before = state.folder
+            if (output := self.statement(part, stdin)) is not UNKNOWN:
+                outputs.append(output)
+            if at and state.folder is not before:
+                # Whether the script has changed to it depends on what stands before.
+                state.folder = UNKNOWN
         if first.type == "test_command":
             note_condition(self.shell.trail, depends_on(self.shell, first), start, place(first))
         if any(child.type == "||" for child in node.children) and outputs:
@@ -167,7 +181,7 @@ class Shell:
         return _together(outputs)
 
     def _while(self, node: Node, stdin: Value) -> Value:
-        with self.shell.branch():
+        with self.shell.branch(), self.shell.trail.again():
             for child in node.named_children:
                 if child.type == "do_group":
                     first = node.named_children[0]
@@ -200,11 +214,12 @@ class Shell:
             return concatenate(outputs)
         if len(values) >= MANY or (given and MANY_TURNS.match(source(given[0]))):
             note_flood(self.shell, body)
-        return self._branch(body, stdin)
+        with self.shell.trail.again():
+            return self._branch(body, stdin)
 
     def _counting(self, node: Node, stdin: Value) -> Value:
         """Follow the body of `for ((...))`."""
-        with self.shell.branch():
+        with self.shell.branch(), self.shell.trail.again():
             return self.block(
                 [child for child in node.named_children if child.type in ("do_group", "compound_statement")], stdin
             )
@@ -320,6 +335,7 @@ STATEMENTS: dict[str, Callable[[Shell, Node, Value], Value]] = {
     "variable_assignments": Shell._assignments,
     **dict.fromkeys(("declaration_command", "unset_command"), Shell._declaration),
     "compound_statement": Shell._compound,
+    "subshell": Shell._subshell,
     "if_statement": Shell._if,
     **dict.fromkeys(("elif_clause", "else_clause", "case_statement", "case_item", "do_group"), Shell._branch),
     "while_statement": Shell._while,
