@@ -65,6 +65,11 @@ def assessed(language: Language, code: str) -> tuple[bool, str]:
             "import boto3\nfrom unittest.mock import MagicMock\n"
             "MagicMock(wraps=boto3.client('s3')).delete_bucket(Bucket='a')",
         ),
+        (
+            PYTHON,
+            "from unittest.mock import patch\nimport shop\n"
+            "with patch('shop.db', shop.real) as db:\n    db.execute('DELETE FROM a')",
+        ),
         (PYTHON, "def f(db):\n    db.execute('DELETE FROM a WHERE id = id')"),
         (PYTHON, "def f(db):\n    db.execute('DELETE FROM a WHERE paid; DELETE FROM b WHERE id = 1')"),
         (PYTHON, "def f(db):\n    db.execute('WITH x AS (DELETE FROM a WHERE paid) SELECT 1 FROM b WHERE id = 1')"),
@@ -113,6 +118,7 @@ def test_what_may_be_real_is_raised(language: Language, code: str) -> None:
             "    s3.delete_bucket(Bucket='a')\ndef test_empty():\n    empty(MagicMock())",
         ),
         (PYTHON, "def f(db):\n    db.execute('BEGIN; DELETE FROM a; ROLLBACK')"),
+        (PYTHON, "from unittest.mock import patch\nwith patch('shop.db') as db:\n    db.execute('DELETE FROM a')"),
         (JAVASCRIPT, f"{MOCKED} mockClient(S3Client); {DELETES}"),
         (JAVASCRIPT, "require('nodemailer').createTransport({ jsonTransport: true }).sendMail({ to: all })"),
         (

@@ -1,4 +1,4 @@
-"""Libraries of JavaScript that command another tool: simple-git, dockerode."""
+"""Libraries of JavaScript that command another tool: simple-git, dockerode, shelljs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,19 @@ def docker_create(machine: Machine, called: Value, args: Args, named: Named, pla
     return None
 
 
+SHELL = ("rm", "mv", "cp", "sed", "chmod", "ln", "set")
+
+
+def shell_command(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """`shell.rm("-rf", "a")` of shelljs: a command of a shell with its words."""
+    words = [one for arg in args for one in (arg.items if arg.items is not None else [arg])]
+    given = [text(called.name.rpartition(".")[2]), *words]
+    act = machine.trail.add("run", called.name, {"command": Value(items=given)}, place, called.labels)
+    return Value(labels=machine.nested.done(act))
+
+
 SPECIAL_LIBRARIES: dict[str, Special] = {
     **{f"simple-git{made}.{verb}": git_command for made in ("", ".simpleGit", ".default", ".gitP") for verb in GIT},
     "dockerode.createContainer": docker_create,
+    **{f"shelljs.{name}": shell_command for name in SHELL},
 }

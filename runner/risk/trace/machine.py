@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.risk.model.acts import MOST_CALLED, Place
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Class, Function, Scope, Value, either, labels_of, reference
 from runner.risk.rules.vocabulary import picked
+from runner.risk.trace.shown import note_shown
 from runner.risk.trace.values import Values
 
 if TYPE_CHECKING:
@@ -153,6 +154,9 @@ class Machine(Values):
         owner = called.owner
         if act:
             fields = {key: picked(where, owner, args, named) for key, where in meaning.fields}
+            if act == "print":
+                note_shown(self.trail, called.name, labels_of(fields.values()), place)
+                return result
             labels = called.labels | MOCKED if self.mocked and self.is_mocked(called.name) else called.labels
             done = self.trail.add(act, called.name, fields, place, labels)
             result = result.labelled(self.nested.done(done))

@@ -62,7 +62,7 @@ def database(act: Act) -> frozenset[str]:
     """Return the label of a database that the program makes for itself alone, in memory or in a temporary folder."""
     if act.get("dry").name == "True":
         return OWN
-    if act.name.endswith("Mock"):
+    if act.name.endswith(("Mock", ".patch", ".patch.object")):
         return OWN if act.get("wraps").unknown else NO_LABELS
     given = act.get("at").items or []
     if not given:
