@@ -9,8 +9,7 @@ IN_AN_IMAGE = "in an image"
 """The label of acts that make an image."""
 OWN = words(
     "files.destroy-logs files.destroy-system files.in-place files.overwrite-system noted.delete-outside noted.install "
-    "noted.write "
-    "persistence.system-program privileges.account rights.outside"
+    "noted.listen noted.write persistence.system-program privileges.account rights.outside"
 )
 """Rules about places and accounts of a system, which are those of the image here."""
 FETCHED = words("remote.drop-executable remote.drop-run remote.drop-system")

@@ -18,6 +18,6 @@ ON_DEMAND = (
     "runner.risk.run_yaml",
     "runner.risk.shell.script",
     "runner.risk.shell.spared",
-    "runner.risk.sql",
+    "runner.risk.trace.stores",
 )
 """Modules that the console and its classifier processes import late, and load before an update could change them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
@@ -39,7 +40,25 @@ CHANGED = expression(r"\b(?:DROP|ALTER|RENAME|MODIFY|CHANGE|OWNER|DISABLE|DETACH
 REPLACE = expression(rf"CREATE\s+OR\s+REPLACE\s+(?:TEMP\s+|TEMPORARY\s+)?(TABLE)\s+{NAME}", re.IGNORECASE)
 WHERE = expression(r"\b(?:WHERE|LIMIT)\b", re.IGNORECASE)
 ALWAYS = expression(r"\bWHERE\s+(?:1\s*=\s*1|TRUE|1)\s*(?:$|;)", re.IGNORECASE)
+TAKEN_BACK = expression(r"\bROLLBACK(?:\s+(?:TRANSACTION|WORK))?[\s;]*\Z", re.IGNORECASE)
+"""The end of statements of which nothing stays."""
+CONDITION = expression(r"\bWHERE\b", re.IGNORECASE)
+OF_ONE = expression(
+    r"WHERE\s++(?:\w{1,60}+\.)?+[\"`\[]?+_?(?:id|uuid|guid|pk|rowid)[\"`\]]?+\s*+=\s*+"
+    rf"(?:\?|:\w{{1,60}}+|%s|%\(\w{{1,60}}+\)s|[$@]\w{{1,60}}+|\d{{1,20}}+|'[^'{HOLE}]{{1,60}}+'|{HOLE})"
+    r"\s*+(?:RETURNING\b[^;]{0,200}+)?+;?+\s*+",
+    re.IGNORECASE,
+)
+"""The end of a statement about the row with one key."""
 INNER = expression(rf"\b(?:{OF_DELETE}|{OF_UPDATE})", re.IGNORECASE)
+
+
+def is_of_one(statement: str) -> bool:
+    """Return whether a text is one statement, about the row with one key."""
+    if len(statement) > LONGEST_SQL or ";" in statement.rstrip("; \n\t"):
+        return False
+    conditions = list(islice(CONDITION.finditer(statement), 2))
+    return len(conditions) == 1 and OF_ONE.fullmatch(statement, conditions[0].start()) is not None
 
 
 class Effect(IntEnum):
@@ -83,6 +102,8 @@ class DataChange(NamedTuple):
 def changes(text: str) -> Iterator[DataChange]:
     """Yield what the statements in `text` do, in their order; nothing for what is no SQL. Takes linear time."""
     plain = ASIDE.sub("''", text[:LONGEST_SQL])
+    if TAKEN_BACK.search(plain) is not None and "commit" not in plain.lower():
+        return
     for statement in plain.split(";")[:MOST_STATEMENTS]:
         found = _of(statement.strip().lstrip("("))
         if found is not None:

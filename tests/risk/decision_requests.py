@@ -298,7 +298,14 @@ REQUESTS = (
         3,
     ),
     DecisionRequest("e1", "Try the temporary folder", PYTHON, E1, "Writes its own temporary files.", None),
-    DecisionRequest("e2", "Check the health endpoint", PYTHON, E2, "Downloads from 127.0.0.1.", None),
+    DecisionRequest(
+        "e2",
+        "Check the health endpoint",
+        PYTHON,
+        E2,
+        "Waits for connections on 127.0.0.1 and downloads from 127.0.0.1.",
+        None,
+    ),
     DecisionRequest(
         "e3",
         "Show what would be removed",

@@ -75,28 +75,26 @@ def test_quiet_danger_that_no_rule_was_made_for_is_found() -> None:
 
 
 def test_quiet_danger_of_a_stranger_is_found() -> None:
-    """Written without a look at the rules. At first 74 of 80 were found (92.5 %), and 78 once the causes were mended.
+    """Written without a look at the rules. At first 74 of 80 were found (92.5 %), and 79 once the causes were mended.
 
-    One of both others deletes what is old below whatever folder a variable names; the other is found a line further on.
+    The other one is found a line further on.
     """
     stranger = cases("stranger-danger.txt")
-    assert {case.name for case in stranger if not case.findings & case.lines} <= {"find and remove", "home glob"}
+    assert {case.name for case in stranger if not case.findings & case.lines} <= {"home glob"}
 
 
 def test_what_looks_like_it_to_a_stranger_is_seldom_raised() -> None:
-    """At first 4 of 80 were raised (5 %), now 2: one row of a database changed or deleted, which is meant to be."""
-    raised = {case.name for case in cases("stranger-harmless.txt") if case.findings}
-    assert raised <= {"one row", "query one"}
+    """At first 4 of 80 were raised (5 %)."""
+    assert [case.name for case in cases("stranger-harmless.txt") if case.findings] == []
 
 
 def test_quiet_danger_in_everyday_work_is_found() -> None:
     """Servers, data, clusters and files that tools run. At first 38 of 60 were found (63 %).
 
-    One migration drops a table, as those do that only take back what they made. The command of the other is found in
-    the function that runs it, and not where that is called.
+    The command of the one that is missed is found in the function that runs it, and not where that is called.
     """
     missed = {case.name for case in cases("newcomer-danger.txt") if not case.findings & case.lines}
-    assert missed == {"migration downwards", "a migration started again"}
+    assert missed == {"a migration started again"}
 
 
 def test_everyday_work_is_not_raised() -> None:
@@ -127,6 +125,27 @@ def test_quiet_danger_of_a_third_look_is_found() -> None:
 def test_what_looks_like_it_at_a_third_look_is_seldom_raised() -> None:
     """At first 2 of 20 were raised (10 %): a column that is added, and the package that CI installs, which still is."""
     assert [case.name for case in cases("held-harmless.txt") if case.findings] == [".github/workflows/lint.yml"]
+
+
+NEXT = ("visitor", "caller", "guest")
+"""Three sets of others who had not seen the classifier, each looked at after what the one before had led to was done.
+
+Of their 50 dangerous and 50 harmless programs each were at first found 35, 45 and 47 (70, 90 and 94 %), and raised
+14, 4 and 2 (28, 8 and 4 %). One key of a cache is found where it is named, and not where the pipeline of commands is
+carried out; of a client that a test puts a mock on, another one may still be real.
+"""
+
+
+@pytest.mark.parametrize("name", NEXT)
+def test_quiet_danger_of_the_next_looks_is_found(name: str) -> None:
+    missed = {case.name for case in cases(f"{name}-danger.txt") if not case.findings & case.lines}
+    assert missed <= {"warms the cache after deploy"}
+
+
+@pytest.mark.parametrize("name", NEXT)
+def test_what_looks_like_it_at_the_next_looks_is_seldom_raised(name: str) -> None:
+    raised = {case.name for case in cases(f"{name}-harmless.txt") if case.findings}
+    assert raised <= {"aws client mock for batch delete"}
 
 
 def test_what_no_rule_was_made_to_spare_is_seldom_raised() -> None:

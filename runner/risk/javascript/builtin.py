@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.risk.javascript.libraries import SPECIAL_LIBRARIES
 from runner.risk.javascript.methods import Args, first, mapped
 from runner.risk.javascript.properties import PROXY
 from runner.risk.model import fold
@@ -165,6 +166,20 @@ def mocked(machine: Machine, called: Value, args: Args, named: Named, place: Pla
     """jest.mock("axios"): only the runner of tests has this function, and it replaces the module."""
     if first(args).exact:
         machine.mocked += (f"{first(args).exact}.",)
+    return None
+
+
+def mocked_client(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """mockClient(DynamoDBClient): of a class all clients; of one client others may be real."""
+    name = first(args).name
+    if name.startswith("@aws-sdk/") and "(" not in name:
+        machine.mocked += (f"{name.rpartition('.')[0]}.",)
+    return reference("mockClient()")
+
+
+def restored(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """mock.restore(): clients are real again."""
+    machine.mocked = ()
     return None
 
 
@@ -339,4 +354,7 @@ SPECIALS: dict[str, Special] = {
     **dict.fromkeys(("fs.open", "fs.openSync", "fs.promises.open"), opened),
     **dict.fromkeys(("fs.mkdtempSync", "fs.promises.mkdtemp", "fs.mkdtemp"), temporary_name),
     **dict.fromkeys(("jest.mock", "vi.mock"), mocked),
+    "aws-sdk-client-mock.mockClient": mocked_client,
+    "mockClient.restore": restored,
+    **SPECIAL_LIBRARIES,
 }

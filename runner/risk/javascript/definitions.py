@@ -117,6 +117,7 @@ def _class_member(walker: Walker, kind: Class, member: Node) -> None:
         value = define(walker, member, code_of(name))
         if value.function is not None:
             value.function.self_name = "this"
+            value.function.of = kind
         kind.members[member_key(walker, member, name)] = value
     elif member.type in ("field_definition", "public_field_definition") and name is not None:
         value_node = member.child_by_field_name("value")

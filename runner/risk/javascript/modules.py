@@ -107,4 +107,6 @@ def require(walker: Walker, called: Value, args: list[Value], where: Place, list
     name = module(known)
     if called.name == "process.binding":
         name = f"process.binding.{name}"
+    if name.endswith(".json"):
+        return reference(name, wanted.labels | {Source.FILE})
     return reference(name, (wanted.labels & {Source.DECODED, Source.ASSEMBLED}) | hidden)

@@ -77,7 +77,8 @@ def loop(walker: Walker, node: Node) -> Value:
     condition = node.child_by_field_name("condition")
     for turn in _turns(walker, node):
         bind(walker, turn[0], Value(number=turn[1]))
-        walker.certain_body(node.child_by_field_name("body"))
+        with walker.trail.again():
+            walker.certain_body(node.child_by_field_name("body"))
     if (
         node.type == "while_statement"
         and condition is not None
@@ -85,7 +86,8 @@ def loop(walker: Walker, node: Node) -> Value:
     ):
         walker.trail.add("forever", "while", {}, place(condition))
         note_flood(walker, node.child_by_field_name("body"))
-    walker.branch(node.child_by_field_name("body"))
+    with walker.trail.again():
+        walker.branch(node.child_by_field_name("body"))
     return UNKNOWN
 
 
@@ -98,7 +100,8 @@ def for_in_statement(walker: Walker, node: Node) -> Value:
     if left is not None and turns and len(turns) <= MOST_TURNS:
         for turn in turns:
             bind(walker, left, turn)
-            walker.certain_body(body)
+            with walker.trail.again():
+                walker.certain_body(body)
         return UNKNOWN
     if left is not None:
         met = (
@@ -109,7 +112,8 @@ def for_in_statement(walker: Walker, node: Node) -> Value:
             else walker.each(over)
         )
         bind(walker, left, met)
-    walker.branch(node.child_by_field_name("body"))
+    with walker.trail.again():
+        walker.branch(node.child_by_field_name("body"))
     return UNKNOWN
 
 

@@ -24,6 +24,7 @@ KINDS = frozenset(
         "append",
         "archive",
         "assemble",
+        "bound",
         "builtins-by-class",
         "by-data",
         "capture",
@@ -41,6 +42,7 @@ KINDS = frozenset(
         "copy",
         "credentials",
         "crumbs",
+        "database",
         "decodes",
         "decrypt",
         "delete",
@@ -199,6 +201,8 @@ MOST_CALLED = 400
 """Names of functions without a meaning here that are remembered."""
 
 
+REPEATED = frozenset({"repeated"})
+"""The label of what is done in a loop."""
 DEEPEST_NESTING = 6
 """Texts run as code inside each other that are followed; one more is a finding."""
 
@@ -242,6 +246,15 @@ class Trail:
             return False
         self.add("too-deep", name, {}, place)
         return True
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """While the body of a loop is looked at."""
+        kept, self.around = self.around, self.around | REPEATED
+        try:
+            yield
+        finally:
+            self.around = kept
 
     @contextmanager
     def inside(self, place: Place, evidence: str, language: str) -> Iterator[None]:

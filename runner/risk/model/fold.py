@@ -211,6 +211,9 @@ def added(left: Value, right: Value, sign: str) -> Value:
     if sign == "|" and (known := left.number if right.number is None else right.number) is not None:
         # These bits are set, whatever the others are.
         return Value(number=known, labels=left.labels | right.labels)
+    if sign in "|&" and left.name.endswith("()"):
+        # Two sets of rows put together, of which the name says what they are: `Order.objects.filter(...) | ...`.
+        return Value(name=left.name, labels=left.labels | right.labels)
     return Value(labels=left.labels | right.labels)
 
 

@@ -146,6 +146,10 @@ class Function:
     """All that it does is to return the value of one expression."""
     reduces: bool = False
     """What it returns is a call that unpickling makes (`__reduce__`)."""
+    of: Class | None = None
+    """The class whose method it is."""
+    mocked: tuple[str, ...] = ()
+    """Functions, or what their names begin with, that a decorator of a test replaces while it runs."""
     getter: bool = False
     """Reading it as an attribute calls it (`@property`, `get name() {}`)."""
     prototype: dict[str, Value] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from runner.risk.python.calling import (
 )
 from runner.risk.python.derived_paths import DERIVED
 from runner.risk.python.files import (
+    below_owner,
     edited,
     home,
     last_part,
@@ -230,6 +231,7 @@ SPECIALS: dict[str, Special] = {
     "pathlib.PosixPath": path,
     "pathlib.WindowsPath": path,
     "pathlib.Path.home": home,
+    **dict.fromkeys(("pathlib.Path.joinpath", "pathlib.Path.home.joinpath"), below_owner),
     **dict.fromkeys((f"pathlib.Path.{name}" for name in ("expanduser", "resolve", "absolute", "as_posix")), same_owner),
     "os.path.expanduser": same_path,
     "os.path.expandvars": same_path,
@@ -244,6 +246,7 @@ SPECIALS: dict[str, Special] = {
     "tempfile.mktemp": temporary_name,
     "tempfile.mkstemp": temporary_pair,
     "tempfile.mkdtemp": temporary_name,
+    "tempfile.TemporaryDirectory": temporary_name,
     "tempfile.gettempdir": temporary_folder,
     "ast.parse": nothing_new,
     "ast.fix_missing_locations": nothing_new,

@@ -122,7 +122,7 @@ class PythonExpressions(PythonNames):
         if called.attribute in ("format", "format_map") and called.owner is not None and called.owner.texts:
             mapping = args[0].fields if called.attribute == "format_map" and args else named
             return self.weighed(formatted(called.owner, args, dict(mapping or {})))
-        if called.name == "getattr()":
+        if called.name == "getattr()" or ("module-by-data" in called.labels and ")" not in called.name):
             self.trail.add("by-data", "getattr", {"what": Value(labels=called.labels)}, place(node))
         elif type(node.func) is ast.Subscript and called.function is None and type(node.func.slice) is not ast.Constant:
             self._by_data(node.func.slice, node)
@@ -140,7 +140,7 @@ class PythonExpressions(PythonNames):
         known = module.exact
         self.trail.add("import", known or "", {"module": module}, place(node))
         if known is None:
-            return Value(labels=module.labels)
+            return Value(labels=module.labels | {"module-by-data"})
         return reference(known, hidden)
 
     def binary(self, node: ast.BinOp) -> Value:
@@ -231,11 +231,12 @@ class PythonExpressions(PythonNames):
         self.assign(node.target.id, value)
         return value
 
-    def passed(self, node: ast.Await | ast.YieldFrom | ast.Starred) -> Value:
+    def passed(self, node: ast.Await | ast.Starred) -> Value:
         return self.value(node.value)
 
-    def yielded(self, node: ast.Yield) -> Value:
+    def yielded(self, node: ast.Yield | ast.YieldFrom) -> Value:
         value = self.value(node.value) if node.value is not None else UNKNOWN
+        value = self.each(value) if isinstance(node, ast.YieldFrom) else value
         if self.returned:
             yields(self.returned[-1], value)
         return UNKNOWN
@@ -379,7 +380,7 @@ EXPRESSIONS: dict[type[ast.expr], Any] = {
     ast.BoolOp: PythonExpressions.either_of,
     ast.NamedExpr: PythonExpressions.named,
     ast.Await: PythonExpressions.passed,
-    ast.YieldFrom: PythonExpressions.passed,
+    ast.YieldFrom: PythonExpressions.yielded,
     ast.Starred: PythonExpressions.passed,
     ast.Yield: PythonExpressions.yielded,
     ast.UnaryOp: PythonExpressions.unary,

@@ -44,6 +44,16 @@ def path_joined(machine: Machine, called: Value, args: Args, named: Named, place
     return Value(whole.texts, name, whole.labels)
 
 
+def below_owner(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """`folder.joinpath("a")`: a path below the one that it is called on."""
+    owner = called.owner
+    if owner is None or not owner.texts:
+        return None
+    joined = Value(name="pathlib.Path")
+    joined.attribute = "joinpath"
+    return path_joined(machine, joined, [owner, *args], named, place)
+
+
 def below(folder: Value) -> Value:
     """Return the first part of a path that is put together: an empty one is the folder of the program."""
     if "" not in folder.texts:

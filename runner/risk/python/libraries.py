@@ -17,6 +17,8 @@ GIT = ("reset", "clean", "checkout", "push", "restore", "stash", "branch", "conf
 def git_command(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """`Repo().git.reset("--hard")`: a command of git, whose method is its first word."""
     options = [text(f"--{name.replace('_', '-')}") for name, value in named.items() if value.name == "True"]
+    if named.get("working_tree", UNKNOWN).name == "True":
+        options.append(text("--hard"))
     verb = text(called.name.rpartition(".")[2].replace("_", "-"))
     fields = {"command": Value(items=[text("git"), verb, *args, *options])}
     act = machine.trail.add("run", called.name, fields, place, called.labels)
@@ -37,6 +39,11 @@ def docker_run(machine: Machine, called: Value, args: Args, named: Named, place:
 
 SPECIAL_LIBRARIES: dict[str, Special] = {
     **{f"git.{repository}.git.{verb}": git_command for repository in ("Repo", "Repo.init") for verb in GIT},
+    **{
+        f"git.{repository}.{part}": git_command
+        for repository in ("Repo", "Repo.init")
+        for part in ("head.reset", "remotes.origin.push", "remote.push", "remotes.push")
+    },
     **{
         f"docker.{client}.containers.{verb}": docker_run
         for client in ("from_env", "DockerClient", "client.DockerClient", "DockerClient.from_env")

@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
-from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Scope, Value, each, reference, text
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Function, Scope, Value, each, reference, text
 from runner.risk.python.builtin import SPECIALS
 from runner.risk.python.files import upper_folder
 from runner.risk.python.held_modules import HELD, PATHS, SAME, full_name
@@ -55,6 +55,8 @@ class PythonNames(Machine):
         """The code, where it matters how it is written."""
         self.replaced: dict[str, Value] = {}
         """What the program put into modules in the place of functions that are known here."""
+        self.fixtures: dict[str, Function] = {}
+        """Functions of the program that give pytest the values of parameters of their names."""
         self.module = Scope()
         self.scope = self.module
 
@@ -84,6 +86,8 @@ class PythonNames(Machine):
         """Return the value of a parameter; those that pytest fills in have temporary folders."""
         if parameter in ("tmp_path", "tmpdir"):
             return Value((f"/tmp/{HOLE}",), "pathlib.Path()", labels | {"$temporary0:0"})
+        if (fixture := self.fixtures.get(parameter)) is not None and not fixture.active:
+            return self.each(made) if (made := self.follow(fixture, [], {})).attribute == "yield" else made
         return super().unbound(parameter, labels)
 
     def name(self, name: str) -> Value:

@@ -15,11 +15,14 @@ from runner.risk.python.names import BUILTINS
 from runner.risk.python.operators import OPERATORS
 from runner.risk.python.statements_run import examples
 from runner.risk.python.syntax import Unparsed, parse, place
+from runner.risk.python.syntax import place as at
 from runner.risk.trace.conditions import note_condition
 from runner.risk.trace.machine import DEEPEST, TooDeep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from runner.risk.model.acts import Place
 
 
 class Python(PythonExpressions):
@@ -120,13 +123,16 @@ class Python(PythonExpressions):
             called = self.value(decorator)
             known = called.function is not None or called.name in ("staticmethod", "classmethod", "property")
             if not known or called.function is not None:
-                kept, self.mocked = self.mocked, self.mocked + MOCKERS.get(called.name, ())
+                if made.function is not None:
+                    named = MOCKERS.get(called.name.removesuffix("()"), ())
+                    made.function.mocked += named or self._patched(decorator, called)
                 result = self.call(called, [made], {}, place(decorator))
-                self.mocked = kept
                 if called.function is not None and self._takes_its_place(result):
                     made = result
             elif called.name == "property" and made.function is not None:
                 made.function.getter = True
+            if called.name.startswith("pytest.fixture") and made.function is not None and not self.scope.parent:
+                self.fixtures[node.name] = made.function
         self.scope.names[node.name] = made
 
     def _takes_its_place(self, result: Value) -> bool:
@@ -154,11 +160,20 @@ class Python(PythonExpressions):
                 static = _static(node, member)
                 if function.parameters and not static:
                     function.self_name = function.parameters.pop(0)
+                    function.of = kind
         for keyword in node.keywords:
             self.value(keyword.value)
         given = made
         for decorator in reversed(node.decorator_list):
             given = self.call(self.value(decorator), [given], {}, place(decorator))
+
+    def answer_place(self, function: Function, place: Place) -> Place:
+        """Return where a function returns last."""
+        body = function.body
+        for statement in reversed(body) if isinstance(body, list) else ():
+            if isinstance(statement, ast.Return):
+                return at(statement)
+        return place
 
     def returns(self, node: ast.Return) -> None:
         if node.value is not None:
@@ -193,7 +208,7 @@ class Python(PythonExpressions):
                 self.scope.names[node.target.id] = self._merged(before, self.scope.names[node.target.id])
             return
         self.bind(node.target, self.each(over))
-        self.branch(node.body)
+        self.again(node.body)
         self.branch(node.orelse)
 
     def _bind_turn(self, target: ast.expr, turn: Value) -> None:
@@ -204,6 +219,11 @@ class Python(PythonExpressions):
         finally:
             self.branches = branches
 
+    def again(self, statements: Sequence[ast.stmt]) -> None:
+        """Go through the body of a loop."""
+        with self.trail.again():
+            self.branch(statements)
+
     def repeat(self, node: ast.While) -> None:
         self.value(node.test)
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
@@ -212,7 +232,7 @@ class Python(PythonExpressions):
             if (flood := floods(node.body)) is not None:
                 self.trail.add("flood", "while", {"what": text(flood[1])}, place(flood[0]))
         self.endless += endless
-        self.branch(node.body)
+        self.again(node.body)
         self.endless -= endless
         self.branch(node.orelse)
 
@@ -283,6 +303,9 @@ OF_REQUESTS = ("requests.", "urllib.request.", "urllib3.", "http.client.", "http
 MOCKERS: dict[str, tuple[str, ...]] = dict.fromkeys(
     ("responses.activate", "responses.RequestsMock", "requests_mock.Mocker", "respx.mock", "httpretty.activate"),
     OF_REQUESTS,
+) | dict.fromkeys(
+    ("moto.mock_aws", *(f"moto.mock_{name}" for name in ("s3", "dynamodb", "sqs", "sns", "ec2", "secretsmanager"))),
+    ("boto3.", "botocore.", "aioboto3."),
 )
 """Decorators and contexts in which requests go nowhere, and what the names of those functions begin with."""
 

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from runner.model.expression import expression
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value
 
-RESERVED = frozenset({"calls", "act", "gives", "keeps", "becomes", "quiet"})
+RESERVED = frozenset({"calls", "act", "gives", "keeps", "becomes", "quiet", "of"})
+FIRST_WORD = expression(r"_*(?:(?:[Bb]atch|[Bb]ulk|[Aa]sync|[Bb]egin)_?(?=[A-Za-z]))?([A-Z]?[a-z]+)")
+"""The verb that the name of a method begins with: `delete_topics`, `batchDeleteImage`, `DeleteBucketCommand`."""
 
 
 class Meaning(NamedTuple):
@@ -27,7 +30,11 @@ class Meaning(NamedTuple):
 
 
 class Vocabulary:
-    """The meanings of one language: by full name, and by its last one or two parts (`*.drop_all`, `*.all.delete`)."""
+    """The meanings of one language.
+
+    A name is looked up as a whole, by its last one or two parts (`*.drop_all`, `*.all.delete`), and, of libraries that
+    an entry names with `of`, by the verb that its last part begins with (`delete*`).
+    """
 
     def __init__(self, entries: Sequence[Mapping[str, object]], attributes: Mapping[str, object]) -> None:
         self._entries = entries
@@ -50,17 +57,32 @@ class Vocabulary:
         return self._read[1]
 
     @cached_property
-    def _read(self) -> tuple[dict[str, list[Meaning]], dict[str, list[Meaning]]]:
+    def _families(self) -> dict[str, list[tuple[tuple[str, ...], Meaning]]]:
+        """Meanings by a verb, each with what the names of its libraries begin with."""
+        return self._read[2]
+
+    @cached_property
+    def _libraries(self) -> tuple[str, ...]:
+        return tuple({library for family in self._families.values() for of, _ in family for library in of})
+
+    @cached_property
+    def _read(
+        self,
+    ) -> tuple[dict[str, list[Meaning]], dict[str, list[Meaning]], dict[str, list[tuple[tuple[str, ...], Meaning]]]]:
         calls: dict[str, list[Meaning]] = {}
         methods: dict[str, list[Meaning]] = {}
+        families: dict[str, list[tuple[tuple[str, ...], Meaning]]] = {}
         for entry in self._entries:
             meaning = _meaning(entry)
+            of = tuple(str(entry.get("of", "")).split())
             for name in str(entry["calls"]).split():
-                if name.startswith("*."):
+                if name.endswith("*"):
+                    families.setdefault(name[:-1], []).append((of, meaning))
+                elif name.startswith("*."):
                     methods.setdefault(name[2:], []).append(meaning)
                 else:
                     calls.setdefault(name, []).append(meaning)
-        return calls, methods
+        return calls, methods, families
 
     def of(self, name: str) -> Sequence[Meaning]:
         """Return what a call of `name` does; nothing for names without a meaning."""
@@ -77,7 +99,17 @@ class Vocabulary:
             return ()
         before = name.rfind(".", 0, at)
         found = self._methods.get(name[before + 1 :]) if before >= 0 else None
-        return found if found is not None else self._methods.get(name[at + 1 :], ())
+        if found is None:
+            found = self._methods.get(name[at + 1 :])
+        if found is None and name.startswith(self._libraries):
+            found = self._by_verb(name, name[at + 1 :])
+        return found if found is not None else ()
+
+    def _by_verb(self, name: str, method: str) -> list[Meaning]:
+        """Return what a method of a library does whose name begins with a verb that is known of it."""
+        verb = FIRST_WORD.match(method) if method[:1].islower() or method.endswith("Command") else None
+        family = self._families.get(verb[1].lower(), ()) if verb is not None else ()
+        return [meaning for of, meaning in family if name.startswith(of)]
 
     def knows(self, name: str) -> bool:
         return name in self._calls
@@ -119,6 +151,8 @@ def _pick(choice: str, owner: Value | None, args: Sequence[Value], named: Mappin
     if "." in choice:
         outer, _, inner = choice.partition(".")
         value = _pick(outer, owner, args, named)
+        if value is not None and value.items is not None and inner.isdigit():
+            return value.items[int(inner)] if int(inner) < len(value.items) else None
         return (value.fields or {}).get(inner) if value is not None else None
     return named.get(choice)
 

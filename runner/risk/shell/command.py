@@ -45,6 +45,8 @@ class ShellState:
     active: set[str] = field(default_factory=set)
     called: set[str] = field(default_factory=set)
     directory: str = ""
+    folder: Value = UNKNOWN
+    """The same with its labels."""
     names: dict[str, str] = field(default_factory=dict)
     """Variables that stand for another one (`declare -n`)."""
 
@@ -78,6 +80,15 @@ class ShellContext:
             yield
         finally:
             self.depth -= 1
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """Follow what changes to other folders for itself only."""
+        kept = self.state.directory, self.state.folder
+        try:
+            yield
+        finally:
+            self.state.directory, self.state.folder = kept
 
     @contextmanager
     def branch(self) -> Iterator[None]:
@@ -224,6 +235,14 @@ class Command:
         path = self.placed(path)
         given = self.act("read", path=path)
         return self.shell.nested.content(path).labelled(given.labels | (path.labels & {"found"}))
+
+    def searched(self, path: Value) -> Value:
+        """Return where a search below a relative path looks, in the folder that the script changed to."""
+        folder = self.shell.state.folder
+        if path.text not in ("", ".", "./") or not folder.texts:
+            return path
+        whole = folder.labelled(path.labels)
+        return whole if folder.text.startswith(("/", "~", "..", HOLE)) else path
 
     def placed(self, path: Value) -> Value:
         """Return a relative path below the folder that the script changed to."""

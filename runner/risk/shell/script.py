@@ -115,6 +115,11 @@ class Shell:
         with self.shell.branch():
             return self.block(node.named_children, stdin)
 
+    def _subshell(self, node: Node, stdin: Value) -> Value:
+        """Follow `( ... )`, which leaves the folder of the script as it is."""
+        with self.shell.elsewhere():
+            return self.block(node.named_children, stdin)
+
     def _nothing(self, node: Node, stdin: Value) -> Value:
         return UNKNOWN
 
@@ -164,8 +169,14 @@ class Shell:
         start = len(self.shell.trail.acts)
         first, rest = node.named_children[0], node.named_children[1:]
         outputs = [self.statement(first, stdin)]
+        state = self.shell.state
         with self.shell.branch():
-            outputs += [self.statement(part, stdin) for part in rest]
+            for part in rest:
+                before = state.folder
+                outputs.append(self.statement(part, stdin))
+                if state.folder is not before:
+                    # Whether the script has changed to it depends on what stands before.
+                    state.folder = UNKNOWN
         outputs = [output for output in outputs if output is not UNKNOWN]
         if first.type == "test_command":
             note_condition(self.shell.trail, depends_on(self.shell, first), start, place(first))
@@ -174,7 +185,7 @@ class Shell:
         return _together(outputs)
 
     def _while(self, node: Node, stdin: Value) -> Value:
-        with self.shell.branch():
+        with self.shell.branch(), self.shell.trail.again():
             for child in node.named_children:
                 if child.type == "do_group":
                     first = node.named_children[0]
@@ -207,12 +218,13 @@ class Shell:
             return concatenate(outputs)
         if len(values) >= MANY or (given and MANY_TURNS.match(source(given[0]))):
             note_flood(self.shell, body)
-        return self._branch(body, stdin)
+        with self.shell.trail.again():
+            return self._branch(body, stdin)
 
     def _counting(self, node: Node, stdin: Value) -> Value:
         """Follow `for ((...))`: what it computes with, and its body."""
         bodies = [child for child in node.named_children if child.type in ("do_group", "compound_statement")]
-        with self.shell.branch():
+        with self.shell.branch(), self.shell.trail.again():
             for child in node.named_children:
                 if child not in bodies:
                     worked_out(self.shell, self.words.value(child), place(child))
@@ -329,6 +341,7 @@ STATEMENTS: dict[str, Callable[[Shell, Node, Value], Value]] = {
     "variable_assignments": Shell._assignments,
     **dict.fromkeys(("declaration_command", "unset_command"), Shell._declaration),
     "compound_statement": Shell._compound,
+    "subshell": Shell._subshell,
     "if_statement": Shell._if,
     **dict.fromkeys(("elif_clause", "else_clause", "case_statement", "case_item", "do_group"), Shell._branch),
     "while_statement": Shell._while,

@@ -13,6 +13,7 @@ from runner.risk.shell.expansion import ansi, brace_words, expand, glob_word
 from runner.risk.shell.redirects import read_redirects, redirects_of
 from runner.risk.shell.subscripts import expanded, worked_out
 from runner.risk.shell.syntax import place, source
+from runner.risk.trace.files import is_temporary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,7 +120,8 @@ class ShellWords:
         return Word(self.expansion(node), splits=True)
 
     def _substituted(self, node: Node) -> Word:
-        return Word(self.substitution(node), splits=True)
+        with self.shell.elsewhere():
+            return Word(self.substitution(node), splits=True)
 
     def _process(self, node: Node) -> Word:
         """`<(...)` or `>(...)`: a file that holds the output of commands, or is their input."""
@@ -189,6 +191,8 @@ class ShellWords:
             redirects = redirects_of(node.named_children[0], self.value)
             return read_redirects(self.shell, redirects, UNKNOWN)
         output = self.block(node.named_children)
+        if is_temporary(output):
+            return output
         return each(output, lambda known: known.rstrip("\n")) if output.texts else output
 
     def inside(self, node: Node) -> Value:

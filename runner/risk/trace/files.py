@@ -21,6 +21,10 @@ IN_MEMORY = "in-memory"
 """The label of a database that is in no file."""
 MEMORY = expression(r":memory:|file:[^?]{0,200}\?(?:[^#]{0,200}&)?mode=memory(?:[&#].{0,200})?|file::memory:.{0,200}")
 """Names by which SQLite keeps a database in memory, in no file."""
+IN_A_FILE = frozenset(
+    ("sqlite3.connect", "sqlite3.dbapi2.connect", "duckdb.connect", "better-sqlite3", "node:sqlite.DatabaseSync")
+)
+"""Functions that open a database in the file that they are given."""
 FOUND_IN = "in:"
 """Begins the label of what a walk finds; its folder follows."""
 KIND_LABELS = {
@@ -54,7 +58,8 @@ class WrittenFiles:
             for kind in self.targets.of(known):
                 if kind in KIND_LABELS:
                     labels.add(KIND_LABELS[kind])
-        if path.exact is not None and MEMORY.fullmatch(path.exact):
+        memory = path.exact is not None and MEMORY.fullmatch(path.exact)
+        if memory or (act.name in IN_A_FILE and is_temporary(path)):
             labels.add(IN_MEMORY)
         if "found" in path.labels:
             labels.add("found")
@@ -154,6 +159,12 @@ FOLLOW_UPS: dict[str, Callable[[WrittenFiles, Act], frozenset[str]]] = {
 }
 """What follows from an act, by its kind."""
 """What follows from an act, by its kind."""
+
+
+def is_temporary(path: Value) -> bool:
+    """Return whether a path is surely one that the program has got for itself, in the folder for temporary files."""
+    known = bool(path.texts) and all("/tmp/" in one for one in path.texts)
+    return known and any(label.startswith("$temporary") for label in path.labels)
 
 
 def keys(path: Value) -> list[str]:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from runner.risk.model.acts import MOST_CALLED, Place
-from runner.risk.model.value import NO_LABELS, UNKNOWN, Function, Scope, Value, either, labels_of, reference
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Class, Function, Scope, Value, either, labels_of, reference
 from runner.risk.rules.vocabulary import picked
+from runner.risk.trace.shown import note_shown
 from runner.risk.trace.values import Values
 
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ MOST_SIMPLE_CALLS = 400
 """As MOST_CALLS, for functions that are a single expression."""
 
 MOCKED = frozenset({"mocked"})
+EACH = frozenset(("forEach", "map", "flatMap", "reduce", "eachSeries", "eachLimit", "each"))
+"""Methods that call a function for each part of a list."""
+ROUTES = frozenset(("get", "post", "put", "patch", "delete", "all", "route", "api_route", "handle", "on"))
+"""Methods of servers that take the function which answers requests for a path."""
+SET_UP = ("setUp", "setUpClass", "asyncSetUp", "setup_method", "setup_class", "setup")
+"""Methods that run before each of the others."""
 RUNNERS = frozenset(["eval", "exec", "Function"])
 """Functions that run a text as code."""
 
@@ -56,6 +63,8 @@ class Machine(Values):
         self.returned: list[list[Value]] = []
         self.mocked: tuple[str, ...] = ()
         """Functions, or what their names begin with, that a test has replaced where the program stands."""
+        self._objects: dict[int, Value] = {}
+        """One object of each class whose methods nobody calls, by the class."""
         self.raised: list[Value] = []
         """What the program has thrown so far."""
         self.variables: dict[str, Value] = {}
@@ -107,7 +116,7 @@ class Machine(Values):
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
         if not meanings and len(self.trail.called) < MOST_CALLED:
             self.trail.called.add(name)
-        self.callbacks(called, args, named, result)
+        self.callbacks(called, args, named, result, place)
         return result
 
     def read_by(self, getter: Value, owner: Value) -> Value:
@@ -148,6 +157,9 @@ class Machine(Values):
         owner = called.owner
         if act:
             fields = {key: picked(where, owner, args, named) for key, where in meaning.fields}
+            if act == "print":
+                note_shown(self.trail, called.name, labels_of(fields.values()), place)
+                return result
             labels = called.labels | MOCKED if self.mocked and self.is_mocked(called.name) else called.labels
             done = self.trail.add(act, called.name, fields, place, labels)
             result = result.labelled(self.nested.done(done))
@@ -165,6 +177,25 @@ class Machine(Values):
             result = Value(result.texts, meaning.becomes, result.labels, result.items, result.fields)
         return result
 
+    def _each_time(self, called: Value, function: Value, labels: frozenset[str]) -> Value:
+        """Follow a function that a call was given, for some calls again and again."""
+        assert function.function is not None
+        if called.attribute in EACH:
+            with self.trail.again():
+                return self.follow(function.function, [], {}, function.owner, labels)
+        return self.follow(function.function, [], {}, function.owner, labels)
+
+    @staticmethod
+    def answers(name: str, args: Sequence[Value]) -> bool:
+        """Return whether a call has a function answer requests of visitors: `app.get("/x", f)`, `@app.get("/x")`."""
+        if name.endswith("()"):
+            return name[:-2].rpartition(".")[2] in ROUTES
+        return name.rpartition(".")[2] in ROUTES and bool(args) and args[0].text.startswith("/")
+
+    def answer_place(self, function: Function, place: Place) -> Place:
+        """Return where a function that was handed over at `place` answers."""
+        return place
+
     def is_mocked(self, name: str) -> bool:
         """Return whether a test has replaced the function."""
         plain = name.replace("()", "")
@@ -174,8 +205,11 @@ class Machine(Values):
         """Return the value of a parameter that gets none: what a program calls by itself nobody knows."""
         return reference(f"~{parameter}", labels)
 
-    def callbacks(self, called: Value, args: Sequence[Value], named: Mapping[str, Value], result: Value) -> None:
+    def callbacks(
+        self, called: Value, args: Sequence[Value], named: Mapping[str, Value], result: Value, place: Place
+    ) -> None:
         """Functions handed to a call are called some time, with something that comes from it."""
+        answers = self.answers(called.name, args)
         for value in (*args, *named.values()):
             given = called.owner if called.owner is not None else UNKNOWN
             if value.function is not None and called.attribute == "then" and not given.unknown:
@@ -185,7 +219,11 @@ class Machine(Values):
                     met = [self.each(given)] * len(value.function.parameters)
                     self.follow(value.function, met, {}, value.owner)
                 else:
-                    self.follow(value.function, [], {}, value.owner, result.labels | given.labels)
+                    labels = result.labels | given.labels
+                    made = self._each_time(called, value, labels)
+                    if answers and labels_of((made,)):
+                        where = self.answer_place(value.function, place)
+                        self.trail.add("answer", called.name, {"data": made}, where)
         if called.name in self.keepers:
             return
         for at, value in enumerate(args):
@@ -246,8 +284,9 @@ class Machine(Values):
         ):
             unresolved = {"unresolved"} if any(arg.texts for arg in args) else NO_LABELS
             return Value(labels=labels_of(args) | labels_of(named.values()) | unresolved)
-        outside = self.scope, self.branches
+        outside = self.scope, self.branches, self.mocked
         self.scope, self.branches = Scope(function.scope), 0
+        self.mocked += function.mocked
         self.depth += 1
         function.active = True
         self.returned.append([])
@@ -259,7 +298,7 @@ class Machine(Values):
         finally:
             function.active = False
             self.depth -= 1
-            self.scope, self.branches = outside
+            self.scope, self.branches, self.mocked = outside
             returned = self.returned.pop()
         result = either(returned)
         function.results[key] = result
@@ -299,12 +338,27 @@ class Machine(Values):
 
     def leftovers(self) -> None:
         """Follow each function that was not called once, with unknown arguments."""
+        # Tests call functions with what is only a trial.
+        self.functions.sort(key=lambda one: not one.name.startswith("test"))
         done = 0
         while done < len(self.functions):
             function = self.functions[done]
             done += 1
             if not function.called:
-                self.follow(function, [], {}, None)
+                self.follow(function, [], {}, None if function.of is None else self._made_before(function.of))
+
+    def _made_before(self, kind: Class) -> Value | None:
+        """Return the object that a method which nobody calls is called on; None where nothing is known of it."""
+        if id(kind) not in self._objects:
+            made = Value(fields={})
+            made.kind = kind
+            self._objects[id(kind)] = made
+            for name in (self.constructor, *SET_UP):
+                start = kind.members.get(name)
+                if start is not None and start.function is not None and start.function.self_name:
+                    self.follow(start.function, [], {}, made)
+        made = self._objects[id(kind)]
+        return made if made.fields else None
 
 
 def _signature(value: Value) -> object:

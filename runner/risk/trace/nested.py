@@ -151,10 +151,11 @@ class Nested:
             case "package-setup":
                 _set_up(act)
                 return NO_LABELS
-            case "query":
-                self.trail.budget.spend(sum(map(len, act.get("sql").texts[:3])) >> 6)
-                _queried(act)
-                return NO_LABELS
+            case "query" | "database" | "destroy" | "bound":
+                # Few programs have to do with any.
+                from runner.risk.trace.stores import done
+
+                return done(self.trail, act)
             case _:
                 return self.files.done(act)
 
@@ -219,7 +220,7 @@ class Nested:
         self._written_code(command, place)
         labels = labels_of((command,)) | {"output"}
         with self.trail.inside(place, self._shown(command), "shell"):
-            if command.items is not None:
+            if command.items is not None and not command.texts:
                 words = [*command.items, *(act.get("arguments").items or [])]
                 if act.get("shell").name == "True" and len(words) == 1:
                     return self.shell(words[0].text, holes=labels_of(words)).labels | labels
@@ -349,19 +350,6 @@ def _by_first_line(code: str) -> str:
     """Return the language of the interpreter that the first line of a script names; '' for none that is known."""
     first = code.partition("\n")[0] if code.startswith("#!") else ""
     return next((language for word, language in FIRST_LINES.items() if word in first), "")
-
-
-def _queried(act: Act) -> None:
-    """Note what the statements of SQL do to data, the gravest first."""
-    from runner.risk.sql import Effect, changes
-
-    found = sorted(
-        (change for known in act.get("sql").texts[:3] for change in changes(known)), key=lambda one: -one.effect
-    )
-    if found:
-        act.fields["effect"] = text(found[0].effect.name)
-        act.fields["changes"] = Value(items=[text(one.words) for one in found[:5] if one.effect > Effect.ADDS])
-        act.fields["table"] = text(found[0].table)
 
 
 def _set_up(act: Act) -> None:

@@ -20,7 +20,7 @@ NAMED = expression(
     rf"(?:{VALUE_OF}|\$)(?=[A-Z])(?:[A-Z0-9_]*_)?(?:TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS|PAT|DSN)"
 )
 """Labels of values of variables in which secrets are kept."""
-KINDS = frozenset((Source.ENVIRONMENT, Source.SECRET, "environment-file", "private-key"))
+KINDS = frozenset((Source.ENVIRONMENT, Source.SECRET, "kept-secret", "environment-file", "private-key"))
 
 
 def secrets(labels: Iterable[str]) -> frozenset[str]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from runner.risk.rules.vocabulary import Vocabulary
 
 VARIABLE = expression(r"[A-Z][A-Z0-9_]++")
+NARROWS = expression(r"\.(?:where|filter|filter_by|and_where|andWhere|whereIn|eq|match)\(")
+"""Methods that give a statement a condition."""
 OWN_PROGRAMS = {"sys.executable": "python3", "process.execPath": "node", "process.argv0": "node"}
 """Attributes that hold the interpreter itself."""
 TEXTS = {
@@ -25,7 +27,16 @@ TEXTS = {
     "os.linesep": "\n",
     "os.EOL": "\n",
 }
-NUMBERS = {"stat.S_ISUID": 0o4000, "stat.S_ISGID": 0o2000}
+NUMBERS = {
+    "stat.S_ISUID": 0o4000,
+    "stat.S_ISGID": 0o2000,
+    **{f"stat.S_IRWX{who}": 0o7 << at for who, at in (("U", 6), ("G", 3), ("O", 0))},
+    **{
+        f"stat.S_I{what}{who}": bit << at
+        for what, bit in (("R", 4), ("W", 2), ("X", 1))
+        for who, at in (("USR", 6), ("GRP", 3), ("OTH", 0))
+    },
+}
 """Attributes that always hold the same."""
 
 
@@ -56,6 +67,9 @@ class Values:
             return new.labelled(old.labels)
         if old.texts and new.texts and new.text.startswith(old.text):
             return new.labelled(old.labels)
+        if old.name.endswith("()") and new.name.startswith(f"{old.name}.") and NARROWS.match(new.name, len(old.name)):
+            # A condition that may not be there bounds nothing.
+            return old.labelled(new.labels)
         if old.texts and old.text and new.texts:
             return either((new, old))
         return new.labelled(old.labels)

@@ -264,6 +264,13 @@ def _floods(act: Act, targets: Targets) -> Described:
     return Verb.CHANGES_SYSTEM, Named(f"takes up {act.get('what').text or 'the machine'} without end")
 
 
+def _weakens(act: Act, targets: Targets) -> Described:
+    trusting = act.get("insecure").text == "yes" and not act.get("policy").name.endswith("RejectPolicy")
+    if not trusting and act.get("rejects").name not in ("False", "false"):
+        return None
+    return Verb.CHANGES_SYSTEM, Named("trusts whatever machine answers")
+
+
 def _steers(act: Act, targets: Targets) -> Described:
     return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(act.name)}, which changes what programs run")
 
@@ -330,11 +337,12 @@ BY_KIND: dict[str, Describe] = {
     "conditioned": _depends,
     "flood": _floods,
     "steer": _steers,
+    "weakens": _weakens,
 }
 """What acts of each kind are in words; the others are named by the findings about them."""
 WITHOUT_WORDS = words(
     "import variable compare forever crumbs mention command identity encrypt decrypt environment-change store decodes "
     "escaped mangled recoded repaired left-out unparsed trap accept receive assemble reduce package-setup module "
-    "member quietly swell query evaluates answer"
+    "member quietly swell query evaluates answer bound database"
 )
 """Kinds of acts that use no files, no network and no other programs by themselves."""

@@ -192,6 +192,7 @@ def host_of(address: Value) -> Named:
 
 DATA = (
     ("secret", "credentials"),
+    ("kept-secret", "stored secrets"),
     ("private-key", "a private key"),
     ("environment", "environment variables"),
     ("captured", "a recording"),

@@ -50,7 +50,10 @@ def alias(command: Command) -> Value | None:
 
 def change_directory(command: Command) -> Value | None:
     _, operands = command.parsed()
-    command.shell.state.directory = operands[0].text if operands else "~"
+    command.shell.state.directory = operands[0].text if operands else "" if command.name == "popd" else "~"
+    folder = operands[0] if operands else text("~")
+    # Where it may not have been changed to, it may be any.
+    command.shell.state.folder = UNKNOWN if command.name == "popd" or command.shell.former else folder
     return UNKNOWN
 
 

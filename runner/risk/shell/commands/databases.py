@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.value import UNKNOWN, Value, concatenate, text
 from runner.risk.shell.commands.escapes import statement_runs
+from runner.risk.trace.files import is_temporary
 
 if TYPE_CHECKING:
     from runner.risk.shell.command import Command, Handler
 
 MOST_STATEMENTS = 10
+CHANGES_MANY = expression(r"\.(?:updatemany|bulkwrite|remove|renamecollection)\b|\.deletemany\(\{\s*[^}\s]")
+"""Calls of mongosh that change more than one document."""
 
 
 def client(statements: str, files: str, valued: str = "", *, operands: bool = False) -> Handler:
@@ -25,6 +29,8 @@ def client(statements: str, files: str, valued: str = "", *, operands: bool = Fa
         given = [options[name] for name in statements.split() if name in options]
         given += [command.read(options[name]) for name in files.split() if name in options]
         database = words[0] if words else UNKNOWN
+        if operands and is_temporary(database):
+            return None
         if operands:
             given += words[1:MOST_STATEMENTS]
         if not given and command.stdin is not UNKNOWN:
@@ -38,10 +44,35 @@ def client(statements: str, files: str, valued: str = "", *, operands: bool = Fa
     return handle
 
 
+def key_client(command: Command) -> Value | None:
+    """redis-cli: keys that a pattern finds, settings of the server, and all that is kept there."""
+    options, operands = command.parsed("-h -p -s -a -u -n -r -i -d --user --pass --pattern --eval --pipe-timeout")
+    words = [word.text.lower() for word in operands[:3]]
+    if is_temporary(options.get("-s", UNKNOWN)):
+        noted = next((act for act in reversed(command.shell.trail.acts) if act.kind == "command"), None)
+        if noted is not None:
+            noted.fields["own"] = text("yes")
+        return None
+    where = text(f"a database ({command.name})")
+    found = any(word.labels & {"listed", "keys-found"} or "(" in word.text for word in operands[1:])
+    match words:
+        case ["del" | "unlink", *_] if found:
+            command.act("destroy", what=text("whatever entries it finds"), at=where)
+        case ["config", "set", *_] | ["acl" | "cluster", "setuser" | "reset", *_] | ["replicaof" | "slaveof", *_]:
+            command.act("configure", target=text(" ".join(words)), at=text("the server"))
+        case ["shutdown", *_] | ["script" | "function", "flush", *_] | ["xtrim" | "debug", *_]:
+            command.act("destroy", what=text(" ".join(words[:2])), at=where)
+        case _:
+            return document_client(command)
+    return None
+
+
 def document_client(command: Command) -> Value | None:
-    """mongosh --eval, redis-cli: commands that empty a database."""
+    """mongosh --eval: commands that empty or change a database."""
     line = concatenate([*command.arguments[:40], command.stdin], " ").text
     lowered = line.lower()
+    if CHANGES_MANY.search(lowered):
+        command.act("query", effect=text("CHANGES"), at=text(command.name))
     for sign, what in (
         ("dropdatabase(", "the database"),
         (".drop(", "a collection"),

@@ -11,6 +11,7 @@ from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.starters import settings_that_run
 from runner.risk.shell.commands.system import cluster as cluster_secrets
 from runner.risk.shell.commands.system import container as container_rights
+from runner.risk.trace.files import is_temporary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +112,7 @@ def cloud(command: Command) -> Value | None:
 
 
 TAKES_AWAY = expression(
-    r"(?:[a-z]{1,20}[:_-])?(?:delete|remove|destroy|purge|drop|reset|truncate|rm|del)(?:[:_-][\w-]{1,30})?+|--delete"
+    r"(?:[a-z]{1,20}[:_-])?(?:delete|remove|destroy|purge|drop|reset|truncate|rm|del|forget|prune|flush|wipe|revoke|expire|uninstall)(?:[:_-][\w-]{1,30})?+|--delete"
 )
 """Words of tools that keep data: `pg:reset`, `purge_queue`, `kv delete`, `--delete`."""
 
@@ -127,6 +128,30 @@ def keeps_data(where: str) -> Handler:
         return None
 
     return handle
+
+
+def offsets(command: Command) -> Value | None:
+    """kafka-consumer-groups: what consumers have read is set to another place, or forgotten."""
+    words = {word.text for word in command.arguments[:MOST_WORDS]}
+    if ("--reset-offsets" in words and "--execute" in words) or words & {"--delete", "--delete-offsets"}:
+        _destroys(command, "what consumers have read", "", "the message broker")
+    return None
+
+
+def forge(command: Command) -> Value | None:
+    """gh, glab: what the interface of a forge deletes, and what is merged or shown to everybody there."""
+    options, operands = command.parsed("-X --method -f --field -F --raw-field -R --repo -H --header --input")
+    words = _plain(operands)
+    method = (options.get("-X") or options.get("--method") or UNKNOWN).text.upper()
+    if words[:1] == ["api"] and method == "DELETE":
+        _destroys(command, "", " ".join(words[1:2]), f"the forge ({command.name})")
+    elif words[:1] == ["api"] and method in ("PUT", "PATCH", "POST"):
+        command.act("configure", target=text(" ".join(words[:2])), at=text("the cloud"))
+    elif words[1:2] == ["delete"]:
+        _destroys(command, "", " ".join([words[0], *words[2:3]]), f"the forge ({command.name})")
+    elif words[:2] in (["pr", "merge"], ["mr", "merge"], ["workflow", "run"], ["run", "cancel"], ["variable", "set"]):
+        command.act("configure", target=text(" ".join(words[:3])), at=text("the cloud"))
+    return None
 
 
 def removes(what: str) -> Handler:
@@ -147,7 +172,10 @@ def deploys(*verbs: str) -> Handler:
     def handle(command: Command) -> Value | None:
         words = _plain(command.arguments)
         checks = {word.text for word in command.arguments[:MOST_WORDS]} & CHECKS
-        if (not verbs or (words[:1] and words[0] in verbs)) and words and not checks and not _is_dry(command):
+        taken = next((one for one in words[:3] if verbs and TAKES_AWAY.fullmatch(one)), "")
+        if taken and not checks and not _is_dry(command):
+            _destroys(command, "", " ".join(words[1:3]), f"the cloud ({command.name})")
+        elif (not verbs or (words[:1] and words[0] in verbs)) and words and not checks and not _is_dry(command):
             if words[0] in ("remove", "destroy", "down", "delete"):
                 _destroys(command, "what is deployed", "", f"the cloud ({command.name})")
             else:
@@ -178,11 +206,26 @@ def repository(command: Command) -> Value | None:
     words = _plain(operands)
     options = {word.text for word in command.arguments[:MOST_WORDS]}
     verb = words[0] if words else ""
+    if verb in LOCAL and _is_own(command):
+        return settings_that_run(command)
     if (what := _discarded(verb, words[1:], options)) and not (_is_dry(command) and verb != "commit"):
         command.act("discard", what=text(what))
     if verb == "config" and "--get" not in options and "--list" not in options:
         _configured(command, words[1:])
     return settings_that_run(command)
+
+
+LOCAL = frozenset(("reset", "clean", "checkout", "switch", "restore", "branch", "stash", "reflog"))
+"""Commands of git that change nothing but the repository they are called in."""
+
+
+def _is_own(command: Command) -> bool:
+    """Return whether a repository stands in a temporary folder that the script made."""
+    options, _ = command.parsed("-C -c --git-dir --work-tree --namespace --exec-path --config-env", stop=True)
+    if options.keys() & {"--git-dir", "--work-tree"}:
+        return False
+    folder = options.get("-C")
+    return is_temporary(command.shell.state.folder if folder is None else folder)
 
 
 def _discarded(verb: str, rest: Sequence[str], options: set[str]) -> str:
@@ -193,7 +236,7 @@ def _discarded(verb: str, rest: Sequence[str], options: set[str]) -> str:
     match verb:
         case "reset" if "--hard" in options:
             return "all changes that are not committed"
-        case "clean" if forced:
+        case "clean" if forced and "n" not in short:
             return "all files that are not in the repository"
         case "checkout" | "restore" if rest and rest[-1] in (".", "*", ":/") and "--staged" not in options:
             return "all changes that are not committed"
@@ -207,8 +250,21 @@ def _discarded(verb: str, rest: Sequence[str], options: set[str]) -> str:
             return f"a branch ({named})"
         case "stash" if rest[:1] and rest[0] in ("drop", "clear"):
             return "stashed changes"
+        case _:
+            return _discarded_history(verb, rest, options)
+
+
+def _discarded_history(verb: str, rest: Sequence[str], options: set[str]) -> str:
+    """Return what a git command about old commits throws away; '' for nothing."""
+    match verb:
         case "filter-branch" | "filter-repo":
             return "the history of the repository"
+        case "update-ref" if "-d" in options:
+            return "a branch or tag"
+        case "gc" if options & {"--prune=now", "--prune=all"}:
+            return "commits that no branch holds"
+        case "prune" if "--expire" not in options:
+            return "commits that no branch holds"
         case "reflog" if rest[:1] == ["expire"]:
             return "the log by which lost commits are found"
         case _:

@@ -106,7 +106,8 @@ def find(command: Command) -> Value | None:
         if argument.text.startswith(("-", "(", "!")):
             break
         roots.append(argument)
-    root = either(roots) if roots else text(".")
+    roots = [command.searched(one) for one in roots or [text(".")]]
+    root = either(roots)
     names = [
         arguments[i + 1]
         for i, argument in enumerate(arguments[:-1])

@@ -1,0 +1,142 @@
+"""What is done to databases, caches and queues: whether one is only a trial, and how much of it an act is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.model.expression import expression
+from runner.risk.model.acts import REPEATED
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, text
+from runner.risk.sql import Effect, changes, is_of_one
+from runner.risk.trace.files import IN_MEMORY, MEMORY, is_temporary
+
+if TYPE_CHECKING:
+    from runner.risk.model.acts import Act, Trail
+
+MOST_BEFORE = 12
+"""Acts that are looked back at for the beginning of a statement."""
+NOWHERE = expression(r"(?i)sqlite(?:\+\w{1,20})?:(?://)?(?:/?:memory:(?:\?.{0,200})?)?")
+"""Addresses of a database of SQLite that is in no file."""
+OWN = frozenset({IN_MEMORY})
+KINDS = ("client", "dialect", "type")
+PLACES = ("storage", "filename", "connection", "database", "url", "dbName")
+"""Settings of a database that say of what kind it is and where."""
+OF_FILES = expression(r"sqlite|libsql|sql\.?js")
+WITHOUT_A_FILE = frozenset(("duckdb.connect", "better-sqlite3"))
+"""Functions that open a database in memory where they are given no file."""
+SQLITE = expression(r"(?i)sqlite(?:\+\w{1,20})?:|[^:]{0,400}\Z")
+KEY = expression(r"(?i)(?:\w{1,60}[.:])?_?(?:id|uuid|guid|pk|rowid|__key__)(?:__exact)?")
+"""Names of a column of which each value stands in one row."""
+EQUAL = expression(r"={1,3}|eq|is|:eq")
+
+
+def done(trail: Trail, act: Act) -> frozenset[str]:
+    """Follow up an act on what keeps data; return labels for what it gives."""
+    match act.kind:
+        case "database":
+            return database(act)
+        case "bound":
+            bound(trail, act)
+        case "query":
+            trail.budget.spend(sum(map(len, act.get("sql").texts[:3])) >> 6)
+            note_statements(act)
+            note_one(act)
+        case _:
+            note_one(act)
+    return NO_LABELS
+
+
+def note_statements(act: Act) -> None:
+    """Note what the statements of SQL do to data, the gravest first."""
+    found = sorted(
+        (change for known in act.get("sql").texts[:3] for change in changes(known)), key=lambda one: -one.effect
+    )
+    if found:
+        act.fields["effect"] = text(found[0].effect.name)
+        act.fields["changes"] = Value(items=[text(one.words) for one in found[:5] if one.effect > Effect.ADDS])
+        act.fields["table"] = text(found[0].table)
+        note_statement(act)
+
+
+def database(act: Act) -> frozenset[str]:
+    """Return the label of a database that the program makes for itself alone, in memory or in a temporary folder."""
+    if act.get("dry").name == "True":
+        return OWN
+    if act.name.endswith(("Mock", ".patch", ".patch.object")):
+        return OWN if act.get("wraps").unknown else NO_LABELS
+    given = act.get("at").items or []
+    if not given:
+        return OWN if act.name in WITHOUT_A_FILE else NO_LABELS
+    settings = given[0].fields
+    if settings is None:
+        return OWN if _is_nowhere(given[0]) else NO_LABELS
+    if act.name == "knex" and "client" in settings and "connection" not in settings:
+        return OWN  # it only writes statements down
+    kinds = [settings[key] for key in KINDS if key in settings]
+    place = next((settings[key] for key in PLACES if key in settings), UNKNOWN)
+    place = (place.fields or {}).get("filename", place)
+    return OWN if _is_nowhere(place) and all(OF_FILES.search(one.text) for one in kinds) else NO_LABELS
+
+
+def _is_nowhere(address: Value) -> bool:
+    """Return whether a database at an address is in no file, or in one of the program's own for a while."""
+    if address.texts and all(MEMORY.fullmatch(known) or NOWHERE.fullmatch(known) for known in address.texts):
+        return True
+    return is_temporary(address) and all(map(SQLITE.match, address.texts))
+
+
+def bound(trail: Trail, act: Act) -> None:
+    """Note at the statement that an act continues that it is about some rows only."""
+    for before in reversed(trail.acts[-MOST_BEFORE:-1]):
+        if before.place[:2] == act.place[:2] and act.name.startswith(before.name) and before.kind in CUT_DOWN:
+            before.fields[CUT_DOWN[before.kind]] = text("some" if before.kind == "destroy" else Effect.CHANGES.name)
+            before.fields["by"] = act.get("by")
+            note_one(before)
+            return
+
+
+CUT_DOWN = {"destroy": "only", "query": "effect"}
+"""Kinds of acts that a condition bounds, and the field that says so."""
+
+
+def note_one(act: Act) -> None:
+    """Note that an act is about one row or document, named by its key, and not again and again."""
+    if not act.labels & REPEATED and (_is_one(act.get("by")) or _is_one(act.get("only"))):
+        act.fields["one"] = text("yes")
+
+
+def note_statement(act: Act) -> None:
+    """Note that a statement of SQL is about one row, named by its key, and not again and again."""
+    known = act.get("sql").texts[:3]
+    once = not act.labels & REPEATED and not act.name.endswith("many")
+    if known and once and all(map(is_of_one, known)):
+        act.fields["one"] = text("yes")
+
+
+def _is_one(given: Value) -> bool:
+    """Return whether a condition names the key of one row: `{id: 7}`, `("id", 7)`, `eq(t.id, 7)`, `"id = :id"`."""
+    if given.fields is not None:
+        if (column := given.fields.get("column")) is not None:
+            return KEY.fullmatch(column.name.rpartition(".")[2]) is not None
+        values = given.fields
+        return bool(values) and all(KEY.fullmatch(key) and _is_single(value) for key, value in values.items())
+    match given.items:
+        case [only]:
+            return _is_condition(only) or _is_one(only)
+        case [key, value]:
+            return (_is_key(key) and _is_single(value)) or _is_condition(key)
+        case [key, sign, value]:
+            return _is_key(key) and EQUAL.fullmatch(sign.text) is not None and _is_single(value)
+    return False
+
+
+def _is_condition(value: Value) -> bool:
+    return value.exact is not None and is_of_one(f"WHERE {value.exact}")
+
+
+def _is_key(value: Value) -> bool:
+    return value.exact is not None and KEY.fullmatch(value.exact) is not None
+
+
+def _is_single(value: Value) -> bool:
+    return value.items is None and value.fields is None
