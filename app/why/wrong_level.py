@@ -1,4 +1,4 @@
-"""What the person says of a level that is wrong: kept on this computer, taken back, and decided by nobody."""
+"""What the person says of a class that is wrong: kept on this computer, taken back, and decided by nobody."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from runner.model.request import Request
     from runner.risk.disputed import DisputedLine
 
-WRONG = "Wrong level\N{HORIZONTAL ELLIPSIS}"
+WRONG = "Wrong class\N{HORIZONTAL ELLIPSIS}"
 CHANGE = "Change\N{HORIZONTAL ELLIPSIS}"
-SAYS_WRONG = "The level of this request is wrong"
+SAYS_WRONG = "The class of this request is wrong"
 TAKE_BACK = "Take back"
 UNDO = "Undo"
 SAME = "That is what was found."
@@ -70,7 +70,7 @@ class WrongLevel(QWidget):
         """What was taken back last."""
         self.state = wrapped_label(look)
         self.start = self._button(WRONG, SAYS_WRONG)
-        self.back = self._button(TAKE_BACK, "Take back your level")
+        self.back = self._button(TAKE_BACK, "Take back your class")
         self.undo = self._button(UNDO, "Keep again what was taken back")
         self.form = QWidget(self)
         self._levels = QButtonGroup(self)
@@ -80,9 +80,9 @@ class WrongLevel(QWidget):
         self.note = NoteField(self.form)
         self.note.setMaxLength(LONGEST_NOTE)
         self.note.setPlaceholderText("Note (optional)")
-        self.note.setAccessibleName("Note on the wrong level, optional")
+        self.note.setAccessibleName("Note on the wrong class, optional")
         self.keep = self._button("Keep", "Keep this on this computer")
-        self.cancel = self._button("Cancel", "Close without keeping a level")
+        self.cancel = self._button("Cancel", "Close without keeping a class")
         self.keep.setProperty("kind", "")
         self.cancel.setProperty("kind", "quiet")
         # Folders have no spaces to break at.
@@ -298,7 +298,7 @@ class WrongLevel(QWidget):
         words = ""
         if case is not None:
             note = f" {phrases.visible(case.note)}" if case.note else ""
-            words = f"Your level: {case.named.name}.{note}"
+            words = f"Your class: {case.named.name}.{note}"
         elif self._gone is not None:
             words = "Taken back: nothing is kept of this request."
         self.state.setText(words)
@@ -306,7 +306,7 @@ class WrongLevel(QWidget):
         self.state.setVisible(bool(words))
         formed = not self.form.isHidden()
         self.start.setText(CHANGE if case is not None else WRONG)
-        self.start.setAccessibleName("Change your level" if case is not None else SAYS_WRONG)
+        self.start.setAccessibleName("Change your class" if case is not None else SAYS_WRONG)
         self.start.setVisible(not formed)
         self.back.setVisible(not formed and case is not None)
         self.undo.setVisible(not formed and case is None and self._gone is not None)

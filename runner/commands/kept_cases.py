@@ -70,7 +70,7 @@ def _remove(cases: DisputedCases, chosen: Sequence[DisputedLine], *, agree: bool
 def _listed(lines: Sequence[DisputedLine], again: Sequence[Reassessed], cases: DisputedCases) -> Iterator[str]:
     where = in_one_line(str(cases.path))
     if not lines:
-        yield "No cases are kept. In the window, Why this class? and Wrong level keep one."
+        yield "No cases are kept. In the window, Why this class? and Wrong class keep one."
         yield f"They would be in {where}."
         return
     for one in again:
@@ -109,7 +109,7 @@ def _shown(lines: Sequence[DisputedLine], again: Sequence[Reassessed]) -> Iterat
     for one in again:
         case = one.line.case
         assert case is not None
-        yield in_one_line(f"{one.line.id}: your level is {case.named.name}. {case.note}".strip())
+        yield in_one_line(f"{one.line.id}: your class is {case.named.name}. {case.note}".strip())
         yield f"Kept:  {time.strftime('%Y-%m-%d %H:%M', time.localtime(case.kept_at))}, by classifier {case.classifier}"
         yield f"Then:  {_words(case.assessment)}"
         yield from (f"       {_finding(found.id, found.level, found.span.line)}" for found in case.findings)
