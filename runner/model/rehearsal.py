@@ -97,7 +97,8 @@ def _lines(result: Result) -> Iterator[str]:
         yield from _marked("import", f"refused: {', '.join(result.meta.blocked_imports)}")
     dropped = result.meta.dropped_stdout + result.meta.dropped_stderr
     if result.meta.truncated:
-        yield f"Shortened: {dropped:,} bytes of output are left out. The agent does not get them either."
+        what = f"{dropped:,} bytes of output are" if dropped else "a part of the result value is"
+        yield f"Shortened: {what} left out. The agent does not get that either."
     yield ""
     if not (result.stdout or result.stderr):
         yield "It printed nothing."
