@@ -56,6 +56,7 @@ LATER = (
     "ruamel.yaml.error",
     "runner.audit.captures",
     "runner.commands.doctor",
+    "runner.commands.fixes",
     "runner.engine.opening",
     "runner.gateway.server",
     "runner.gateway.snippets",

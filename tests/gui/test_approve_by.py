@@ -64,7 +64,7 @@ def test_a_word_approves_once_it_stands_there(desk: Desk, level: Level) -> None:
     else:
         desk.review.answering.press_approve()
     assert word.field.hasFocus() and desk.answers == []
-    (asked_for,) = (one for one in WORDS.split() if f"Type {one} to approve" in word.what.text())
+    (asked_for,) = (one for one in WORDS.split() if f"Type {one}:" in word.what.text())
     QTest.keyClicks(word.field, asked_for[:-1])
     QTest.keyClick(word.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     word.button.click()

@@ -177,7 +177,7 @@ def test_trusting_needs_the_pin(desk: Desk) -> None:
 def test_trusting_needs_the_word(desk: Desk) -> None:
     dialog = trusting(desk, ApproveBy.WORD)
     assert dialog.proof is not None and not dialog.yes.isEnabled()
-    QTest.keyClicks(dialog.proof.field, dialog.proof.what.text().split()[1])
+    QTest.keyClicks(dialog.proof.field, dialog.proof.what.text().split()[1].rstrip(":"))
     QTest.keyClick(dialog.proof.field, Qt.Key.Key_Return, CTRL)
     assert trusted(desk) == [("trust", "claude-code", 300.0)]
 

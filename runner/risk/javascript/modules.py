@@ -33,6 +33,9 @@ SAME = {
 }
 """Packages that are another module with more around it."""
 
+FROM_ELSEWHERE = frozenset({"decoded", "downloaded", "input", "remote"})
+"""Labels of a text that a module is made of and that does not stand in the program."""
+
 
 def module(name: str) -> str:
     """Return the module that a name in `require` stands for."""
@@ -99,7 +102,8 @@ def require(walker: Walker, called: Value, args: list[Value], where: Place, list
     walker.trail.add("import", module(known or ""), {"module": wanted}, where, called.labels)
     if known is None:
         return Value(name="require()", labels=wanted.labels)
-    if not known.endswith(".json") and walker.nested.origin(wanted):
+    # What the program has written out of itself is read where it is written.
+    if not known.endswith(".json") and walker.nested.origin(wanted) & FROM_ELSEWHERE:
         walker.nested.started(wanted, called.labels, where, "javascript")
     written = listed.named_children[0] if listed is not None and listed.named_children else None
     plain = written is not None and written.type in ("string", "identifier") and b"\\" not in (written.text or b"")

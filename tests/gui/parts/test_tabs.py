@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -13,6 +13,8 @@ from app.look.look import Look, Theme
 from app.parts.tabs import WholeTabs, whole_tabs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytestqt.qtbot import QtBot
 
 WORDS = ("Output", "Code", "Files (3)", "What it did (2 not foreseen)", "Record", "Network")
@@ -29,9 +31,19 @@ def shown(tabs: WholeTabs) -> list[str]:
     return [tabs.tabText(at) for at in found]
 
 
-@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
-def test_what_does_not_fit_is_in_the_menu(qapp: QApplication, qtbot: QtBot, scale: float) -> None:
-    Look(qapp, Theme.LIGHT, scale)
+@pytest.fixture(params=[1.0, 1.5, 2.0])
+def scale(request: pytest.FixtureRequest, qapp: QApplication, look: Look) -> Iterator[float]:
+    """Text as large as a person may have it, for one test."""
+    large = Look(qapp, Theme.LIGHT, request.param)
+    yield request.param
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    look._tokens = None
+    qapp.setFont(look.font())
+    look.choose(Theme.LIGHT)
+    large.deleteLater()
+
+
+def test_what_does_not_fit_is_in_the_menu(scale: float, qtbot: QtBot) -> None:
     pages = whole_tabs("Parts")
     qtbot.addWidget(pages)
     for words in WORDS:
