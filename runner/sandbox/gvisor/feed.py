@@ -89,7 +89,8 @@ class KernelFeed:
         """Set once there is a book."""
         self._dropped = self._before = self._unread = 0
         self._ended: float | None = None
-        self._closed = False
+        self._closing = threading.Event()
+        """Set once nobody wants it any more."""
 
     # ---- for the run ----
 
@@ -130,7 +131,7 @@ class KernelFeed:
 
     def break_off(self) -> None:
         """Have whoever follows it stop. Harmless when done before."""
-        self._closed = True
+        self._closing.set()
         self._begun.set()
         wake(self._line)
 
@@ -149,7 +150,7 @@ class KernelFeed:
             self._came.set()
             poll = select.poll()
             poll.register(line, select.POLLIN)
-            while not self._closed and self._ended is None:
+            while not self._closing.is_set() and self._ended is None:
                 poll.poll()
                 begun, worked = time.monotonic(), time.thread_time()
                 with self._reading:
@@ -160,7 +161,7 @@ class KernelFeed:
                 pause = PAUSE_SECONDS if read > MANY else LONG_PAUSE_SECONDS
                 rest = (time.thread_time() - worked) / SLICE_SHARE - (time.monotonic() - begun)
                 # Not woken for each message, which would take the processor from the code that is looked at.
-                time.sleep(min(max(rest, pause), SLICE_SECONDS))
+                self._closing.wait(min(max(rest, pause), SLICE_SECONDS))
 
     @property
     def _lost(self) -> int:
