@@ -182,7 +182,8 @@ def m_filter(machine: Machine, owner: Value, args: Args, place: Place) -> Value 
     function = first(args).function
     if function is None or owner.items is None or not _decides_alone(function) or len(owner.items) > MOST_SIMPLE_CALLS:
         met = m_each(machine, owner, args, place)
-        return Value(items=owner.items, labels=owner.labels) if owner.items and met is not None else met
+        chosen = met is not None or first(args).name == "Boolean"
+        return Value(items=owner.items, labels=owner.labels) if owner.items and chosen else met
     kept = [
         item
         for at, item in enumerate(owner.items)

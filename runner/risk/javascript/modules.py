@@ -30,6 +30,7 @@ SAME = {
     "bun": "Bun",
     "path/posix": "path",
     "timers/promises": "timers",
+    "dns/promises": "dns.promises",
 }
 """Packages that are another module with more around it."""
 
