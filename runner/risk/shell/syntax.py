@@ -108,7 +108,7 @@ def _is_cut_off(parts: list[Node]) -> bool:
     kinds = [part.type for part in parts]
     if kinds == ["(", ")"]:
         return False  # of a function whose body is no group, which the grammar does not know
-    for part, after in zip(parts, [*parts[1:], None], strict=True):
+    for part, after in zip(parts, [*parts[1:], None], strict=False):
         if part.type in BEGINNINGS | MIDDLES and (after is None or not (after.is_named or after.type in BEGINNINGS)):
             return True
         if part.type in ENDS or (part.type == "word" and source(part) in {"then", "do", *ENDS}):
