@@ -101,3 +101,17 @@ async def test_the_engine_is_asked_while_the_interpreter_starts_and_not_at_the_e
         sent.set()
         await following
     assert (asked, len(told)) == (["before"], 2)
+
+
+def test_what_hands_out_the_files_is_not_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what comes after the end of the code only a kill for want of memory counts, which may be seen late."""
+    monkeypatch.setattr(gauge, "workspace_of", lambda _pid, _path: None)
+    shape = Shape(Isolation.DOCKER, "any", "image", Language.PYTHON, Limits())
+    container: Any = SimpleNamespace(shape=shape, id="one")
+    told: list[Usage] = []
+    found = ContainerGauge(SimpleNamespace(), container, told.append)  # type: ignore[arg-type]
+    found._take(reading(0, 0))
+    found.code_ended = True
+    found._take(reading(0, 1, memory=9 << 20))
+    assert [one.memory_bytes for one in told] == [1 << 20] == [one.memory_bytes for one in found.curve.thinned]
+    assert (found.peak_memory, found.killed) == (1 << 20, True)

@@ -49,6 +49,8 @@ class ContainerGauge:
         """Bytes in /workspace, at the last reading that separated them from those in /tmp and /dev/shm."""
         self._files = 0
         """Bytes in all three, at the last reading that included them."""
+        self.code_ended = False
+        """Whether the code is known to have ended: what hands out its files then is not the code's."""
         self.killed = False
         """Whether the kernel was seen to kill for want of memory. The engine misses it when it is busy."""
         self.processes_full = False
@@ -101,7 +103,7 @@ class ContainerGauge:
 
     def _take(self, reading: ContainerReading, workspace: int | None = None) -> None:
         self._judge(reading)
-        if not reading.memory:  # its processes have gone, the group has not yet
+        if self.code_ended or not reading.memory:  # its processes have gone, the group has not yet
             return
         at = time.monotonic() - self._begun
         share = None

@@ -187,6 +187,7 @@ class ContainerRun:
                     transcript.append(stream, data)
                 if transcript.total > most or self._collecting.news():
                     self._changed.set()
+                self._gauge.code_ended = self._collecting.begun is not None
         except (EOFError, OSError):
             self._over = time.monotonic()
             if rest := container.rest():
