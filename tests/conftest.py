@@ -6,9 +6,11 @@ import contextlib
 import functools
 import logging
 import os
+import sys
 import tempfile
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,7 @@ from tests import kept, workers
 from tests.sharing import SharedByFile, turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 # The first thread that Qt meets is the main one for it; some tests read pictures on another.
 QThread.currentThread()
@@ -49,6 +51,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedByFile:
     return SharedByFile(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Add what every thread was doing to the report of a test that waited in vain."""
+    report = yield
+    if call.excinfo is not None and "Timeout" in call.excinfo.typename:
+        report.sections.append(("threads", _stacks()))
+    return report
+
+
+def _stacks() -> str:
+    """Return the innermost calls of every thread of this process."""
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    return "\n".join(
+        f"{names.get(number, number)}:\n{''.join(traceback.format_stack(frame)[-8:])}"
+        for number, frame in sys._current_frames().items()
+        if number != threading.get_ident()
+    )
 
 
 @pytest.fixture(autouse=True)
