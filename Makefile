@@ -29,7 +29,7 @@ help:
 	@echo "make kill    kill a console at random moments while agents ask, and check every promise after each kill;"
 	@echo "             ARGS=\"--kills 5\" for fewer than 40"
 	@echo "make breaks  take each mend of a weakness out of a copy and see its tests fail; ARGS=\"3 F7\" for these,"
-	@echo "             ARGS=--list tells what"
+	@echo "             ARGS=--list names them"
 	@echo "make walk    answer fifty requests in a real window on a virtual screen, from what it shows, and count the right ones"
 	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
 	@echo "make gallery draw every page and dialog in its states into build/gallery/index.html"

@@ -213,12 +213,16 @@ def _list(_arguments: argparse.Namespace, places: Places) -> int:
 
 def _state(agent: Agent) -> str:
     """Return how things stand with an agent, in words."""
-    import time
-
     if agent.renamed_to:
         return f"renamed to {agent.renamed_to}"
     if agent.revoked:
         return "revoked"
+    return f"paused, {last_call(agent)}" if agent.paused else last_call(agent)
+
+
+def last_call(agent: Agent) -> str:
+    """Return when an agent was last seen, in words."""
+    import time
+
     seen = agent.last_seen
-    called = time.strftime("last seen %Y-%m-%d %H:%M", time.localtime(seen)) if seen else "no call yet"
-    return f"paused, {called}" if agent.paused else called
+    return time.strftime("last seen %Y-%m-%d %H:%M", time.localtime(seen)) if seen else "no call yet"

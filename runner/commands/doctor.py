@@ -7,7 +7,6 @@ import ctypes
 import os
 import shutil
 import socket
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from runner.clients.connection import ClientConnections
 from runner.clients.known import CLIENTS
 from runner.clients.managed import MANAGED
 from runner.commands import fixes
+from runner.commands.agents import last_call
 from runner.commands.check import Check, State
 from runner.gateway import door
 from runner.identity.agents import Agents
@@ -351,9 +351,7 @@ def _connected(client: Client, connected: Connected, *, installed: bool) -> Chec
     again = f"assent connect {client.id}"
     if connected.agent is None:
         return Check(client.name, State.BAD, f"Its token, in {connected.file}, is not valid any more.", again)
-    seen = connected.agent.last_seen
-    called = time.strftime("last seen %Y-%m-%d %H:%M", time.localtime(seen)) if seen else "no call yet"
-    what = f"Connected as {connected.agent.name} by {connected.file}; {called}."
+    what = f"Connected as {connected.agent.name} by {connected.file}; {last_call(connected.agent)}."
     what += "" if installed else " Its program is not on the PATH."
     if not client.hook:
         return Check(client.name, State.OK, what)

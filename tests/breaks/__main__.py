@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("findings", nargs="*", metavar="finding", help="as “7” or “F3”; all without")
     wanted = parser.parse_args(arguments)
     if unknown := {*wanted.findings} - {one.finding for one in breaks} - {one.finding for one in reasons}:
-        parser.error(f"there is no {', '.join(sorted(unknown))}; --list tells what there is")
+        parser.error(f"there is no {', '.join(sorted(unknown))}; --list names them")
     chosen = [one for one in breaks if not wanted.findings or one.finding in wanted.findings]
     if wanted.list:
         for one in chosen:

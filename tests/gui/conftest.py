@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.cards import Cards
@@ -25,8 +28,6 @@ from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from PySide6.QtWidgets import QApplication
 
     from app.review.page import RequestPage
     from app.review.panel import ReviewPanel
@@ -64,6 +65,20 @@ def window_loop(qapp: QApplication) -> Iterator[None]:
 def look(the_look: Look) -> Look:
     the_look.choose(Theme.LIGHT)
     return the_look
+
+
+@contextmanager
+def scaled(look: Look, scale: float) -> Iterator[Look]:
+    """A look with text of another size; afterwards all is as before, for the tests that follow in this process."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    other = Look(app, Theme.LIGHT, scale)
+    yield other
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    look._tokens = None
+    app.setFont(look.font())
+    look.choose(Theme.LIGHT)
+    other.deleteLater()
 
 
 @pytest.fixture

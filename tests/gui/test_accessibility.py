@@ -36,6 +36,7 @@ from runner.model.assessment import Level
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
 from tests.gui import feed, record, shots
+from tests.gui.conftest import scaled
 from tests.gui.seeing import to_the_end
 
 if TYPE_CHECKING:
@@ -169,15 +170,10 @@ def theme(request: pytest.FixtureRequest, look: Look) -> Iterator[Theme]:
 
 
 @pytest.fixture
-def double(qapp: QApplication, look: Look) -> Iterator[Look]:
+def double(look: Look) -> Iterator[Look]:
     """A look with 200 % text."""
-    double = Look(qapp, Theme.LIGHT, 2.0)
-    yield double
-    _windows_gone()
-    look._tokens = None
-    qapp.setFont(look.font())
-    look.choose(Theme.LIGHT)
-    double.deleteLater()
+    with scaled(look, 2.0) as double:
+        yield double
 
 
 def _windows_gone() -> None:

@@ -11,6 +11,7 @@ from runner.risk.javascript.properties import PROXY
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, reference, text
+from runner.risk.trace.machine import OF_HTTP
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 UNCURRIED = frozenset(("Function.prototype.call", "Function.call"))
 """Functions that call the one they are bound to."""
-ROUTES = frozenset(("all", "delete", "get", "patch", "post", "put", "use", "createServer"))
+HANDING_ON = OF_HTTP | {"use", "createServer"}
 """Methods that hand functions on to answer requests with."""
 REQUEST = reference("~req")
 CONTEXT = reference("~ctx")
@@ -115,7 +116,7 @@ def _bound(function: Value, args: list[Value]) -> Value:
 
 def _routes(walker: Walker, called: Value, args: list[Value]) -> None:
     """Follow the functions that answer requests: `app.get('/x', (a, b) => ...)`."""
-    if called.attribute not in ROUTES or (called.owner is not None and called.owner.fields is not None):
+    if called.attribute not in HANDING_ON or (called.owner is not None and called.owner.fields is not None):
         return
     path = args[0].text if args else ""
     if path[:1] != "/" and called.attribute not in ("use", "createServer"):

@@ -167,8 +167,9 @@ class Shell:
     def _list(self, node: Node, stdin: Value) -> Value:
         """Follow `a && b || c`: with `||` the first one's output is as good as any."""
         start = len(self.shell.trail.acts)
-        first, rest = node.named_children[0], node.named_children[1:]
-        outputs = [self.statement(first, stdin)]
+        parts = node.named_children
+        first, rest = parts[0] if parts else node, parts[1:]
+        outputs = [self.statement(first, stdin)] if parts else []
         state = self.shell.state
         with self.shell.branch():
             for part in rest:

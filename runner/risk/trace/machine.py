@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from runner.risk.model.acts import MOST_CALLED, Place
@@ -29,7 +30,9 @@ MOST_SIMPLE_CALLS = 400
 MOCKED = frozenset({"mocked"})
 EACH = frozenset(("forEach", "map", "flatMap", "reduce", "eachSeries", "eachLimit", "each"))
 """Methods that call a function for each part of a list."""
-ROUTES = frozenset(("get", "post", "put", "patch", "delete", "all", "route", "api_route", "handle", "on"))
+OF_HTTP = frozenset(("get", "post", "put", "patch", "delete", "all"))
+"""Methods of servers that are called like those of HTTP."""
+ROUTES = OF_HTTP | {"route", "api_route", "handle", "on"}
 """Methods of servers that take the function which answers requests for a path."""
 SET_UP = ("setUp", "setUpClass", "asyncSetUp", "setup_method", "setup_class", "setup")
 """Methods that run before each of the others."""
@@ -180,10 +183,8 @@ class Machine(Values):
     def _each_time(self, called: Value, function: Value, labels: frozenset[str]) -> Value:
         """Follow a function that a call was given, for some calls again and again."""
         assert function.function is not None
-        if called.attribute in EACH:
-            with self.trail.again():
-                return self.follow(function.function, [], {}, function.owner, labels)
-        return self.follow(function.function, [], {}, function.owner, labels)
+        with self.trail.again() if called.attribute in EACH else nullcontext():
+            return self.follow(function.function, [], {}, function.owner, labels)
 
     @staticmethod
     def answers(name: str, args: Sequence[Value]) -> bool:
@@ -209,7 +210,6 @@ class Machine(Values):
         self, called: Value, args: Sequence[Value], named: Mapping[str, Value], result: Value, place: Place
     ) -> None:
         """Functions handed to a call are called some time, with something that comes from it."""
-        answers = self.answers(called.name, args)
         for value in (*args, *named.values()):
             given = called.owner if called.owner is not None else UNKNOWN
             if value.function is not None and called.attribute == "then" and not given.unknown:
@@ -221,7 +221,7 @@ class Machine(Values):
                 else:
                     labels = result.labels | given.labels
                     made = self._each_time(called, value, labels)
-                    if answers and labels_of((made,)):
+                    if labels_of((made,)) and self.answers(called.name, args):
                         where = self.answer_place(value.function, place)
                         self.trail.add("answer", called.name, {"data": made}, where)
         if called.name in self.keepers:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.look.look import Look, Theme
 from app.parts.tabs import WholeTabs, whole_tabs
+from tests.gui.conftest import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
+
+    from app.look.look import Look
 
 WORDS = ("Output", "Code", "Files (3)", "What it did (2 not foreseen)", "Record", "Network")
 
@@ -32,15 +34,10 @@ def shown(tabs: WholeTabs) -> list[str]:
 
 
 @pytest.fixture(params=[1.0, 1.5, 2.0])
-def scale(request: pytest.FixtureRequest, qapp: QApplication, look: Look) -> Iterator[float]:
+def scale(request: pytest.FixtureRequest, look: Look) -> Iterator[float]:
     """Text as large as a person may have it, for one test."""
-    large = Look(qapp, Theme.LIGHT, request.param)
-    yield request.param
-    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    look._tokens = None
-    qapp.setFont(look.font())
-    look.choose(Theme.LIGHT)
-    large.deleteLater()
+    with scaled(look, request.param):
+        yield request.param
 
 
 def test_what_does_not_fit_is_in_the_menu(scale: float, qtbot: QtBot) -> None:
