@@ -23,6 +23,7 @@ import hypothesis
 import pytest
 from PySide6.QtCore import QThread
 
+from app.start.imports import restore_import
 from runner.sandbox.local.control_groups import CONTROLLERS, own_group
 from runner.system import tasks
 from tests import kept, workers
@@ -31,6 +32,8 @@ from tests.sharing import SharedByFile, turn
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+# As in the console itself.
+restore_import()
 # The first thread that Qt meets is the main one for it; some tests read pictures on another.
 QThread.currentThread()
 GRACE_SECONDS = 20.0

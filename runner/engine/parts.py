@@ -120,10 +120,6 @@ def _collector(address: str) -> LogStore:
 
 def _gateway_class() -> type[Gateway]:
     """Import the gateway: half a second, seconds on a busy machine. Here so that the window is painted first."""
-    try:
-        from runner.gateway.server import Gateway
-    except ImportError:
-        # Qt's import hook looks into modules that this thread has imported only half, which once broke pydantic's
-        # import. What failed is not remembered by Python, and a second try imports it whole.
-        from runner.gateway.server import Gateway
+    from runner.gateway.server import Gateway
+
     return Gateway

@@ -96,8 +96,8 @@ def test_children_get_the_environment_of_the_person(root: BareRoot, screen: Scre
     login = root.folder / home.lstrip("/") / ".config/autostart/assent.desktop"
     try:
         until(login.exists)
-        # Some end while they are looked at.
-        look = "for p in /proc/[0-9]*; do tr '\\0' '\\n' <$p/environ; done 2>/dev/null; true"
+        # Those of this root, as the machine may have others. Some end while they are looked at.
+        look = "for p in /proc/[0-9]*; do [ $p/root -ef / ] && tr '\\0' '\\n' <$p/environ; done 2>/dev/null; true"
         listed = root.run("sh", "-c", look, environment={"LC_ALL": "C"}).stdout
     finally:
         console.close()
