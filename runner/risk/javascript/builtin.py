@@ -130,7 +130,13 @@ def put_together(machine: Machine, called: Value, args: Args, named: Named, plac
 
 
 def joined_path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    return concatenate(args, "/")
+    return concatenate([arg for arg in args if arg.exact != ""], "/")
+
+
+def resolved_path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """path.resolve(...): what stands before a path from the root does not count."""
+    from_root = [at for at, arg in enumerate(args) if arg.text.startswith(("/", "~"))]
+    return joined_path(machine, called, args[from_root[-1] :] if from_root else args, named, place)
 
 
 def same(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -316,7 +322,7 @@ SPECIALS: dict[str, Special] = {
     "Number": integer,
     "String": string,
     "path.join": joined_path,
-    "path.resolve": joined_path,
+    "path.resolve": resolved_path,
     "path.normalize": same,
     "path.basename": last_part,
     "JSON.stringify": same,

@@ -50,6 +50,10 @@ def this_expression(walker: Walker, node: Node) -> Value:
     return found
 
 
+NOTHING = frozenset(("null", "undefined", "false"))
+"""What stands in one branch of `a ? b : null`, where only the other one is used."""
+
+
 def binary_expression(walker: Walker, node: Node) -> Value:
     # Chains such as "a" + "b" + ... lean to the left; their length is no nesting.
     chain = [node]
@@ -66,6 +70,8 @@ def binary_expression(walker: Walker, node: Node) -> Value:
 
 def _operate(walker: Walker, left: Value, right: Value, operator: str) -> Value:
     walker.budget.left -= 1
+    if operator == "&&" and right is not UNKNOWN:
+        return right  # the left one is the result only where it is nothing
     if operator in ("||", "??", "&&"):
         return either((left, right))
     if operator == "+" and left.texts and right.texts and len(right.text) < 4 and len(left.text) < 60:
@@ -150,8 +156,8 @@ def object_literal(walker: Walker, node: Node) -> Value:
 
 def ternary_expression(walker: Walker, node: Node) -> Value:
     parts = [node.child_by_field_name(field) for field in ("condition", "consequence", "alternative")]
-    values = [walker.value(part) for part in parts if part is not None]
-    return either(values[1:])
+    values = [(walker.value(part), part.type) for part in parts if part is not None][1:]
+    return either([value for value, kind in values if kind not in NOTHING] or [value for value, _ in values])
 
 
 def sequence_expression(walker: Walker, node: Node) -> Value:

@@ -19,6 +19,7 @@ from runner.risk.python.calling import (
     reduced,
     run_text,
 )
+from runner.risk.python.command_line import COMMAND_LINE
 from runner.risk.python.derived_paths import DERIVED
 from runner.risk.python.files import (
     below_owner,
@@ -172,6 +173,7 @@ SAME_THING = (
 
 SPECIALS: dict[str, Special] = {
     **SPECIAL_LIBRARIES,
+    **COMMAND_LINE,
     **RUN_STATEMENTS,
     **DERIVED,
     "fileinput.input": edited,

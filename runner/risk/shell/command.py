@@ -22,6 +22,10 @@ DEEPEST = 110
 """Levels of nesting that are followed; each costs up to five Python frames."""
 
 
+ELSEWHERE = text(HOLE)
+"""A folder that only the run decides about."""
+
+
 @dataclass(slots=True)
 class Redirect:
     """One redirection, such as `2> file`."""
@@ -67,6 +71,10 @@ class ShellContext:
     """For each branch around the current command what the variables set in it held before."""
     background: bool = False
     """Whether the current command is followed by `&`."""
+    piped: bool = False
+    """Whether the current command is a part of a pipeline."""
+    probing: bool = False
+    """Whether the current command only finds out whether somebody listens: what it opens closes with its subshell."""
     fed: Value = UNKNOWN
     """The standard input of the current command."""
 
@@ -94,11 +102,14 @@ class ShellContext:
     def branch(self) -> Iterator[None]:
         """Follow code that may not run: after it a variable holds what was set there, or what it held before."""
         self.former.append({})
+        before = self.state.folder
         try:
             yield
         finally:
             self.meet()
             self.former.pop()
+            if self.state.folder is not before:
+                self.state.folder = ELSEWHERE
 
     def meet(self) -> None:
         """Let each variable set in the innermost branch hold either value: its end, or an alternative to it."""
@@ -239,10 +250,9 @@ class Command:
     def searched(self, path: Value) -> Value:
         """Return where a search below a relative path looks, in the folder that the script changed to."""
         folder = self.shell.state.folder
-        if path.text not in ("", ".", "./") or not folder.texts:
+        if path.text not in ("", ".", "./") or not folder.texts or folder.text == ".":
             return path
-        whole = folder.labelled(path.labels)
-        return whole if folder.text.startswith(("/", "~", "..", HOLE)) else path
+        return folder.labelled(path.labels)
 
     def placed(self, path: Value) -> Value:
         """Return a relative path below the folder that the script changed to."""

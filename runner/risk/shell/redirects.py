@@ -56,6 +56,8 @@ def write_redirect(shell: ShellContext, redirect: Redirect, data: Value, command
     if operator in (">&", "&>", "&>>") and redirect.target.text.isdigit():
         return
     if _connects(shell, redirect):
+        if shell.probing and not redirect.target.labels:
+            return
         shell.trail.add("send", ">", {"url": redirect.target, "data": data, "command": command}, redirect.place)
         return
     kind = "append" if ">>" in operator else "write"
@@ -83,7 +85,8 @@ def _connects(shell: ShellContext, redirect: Redirect) -> bool:
     target = redirect.target.text
     if not SOCKET.match(target):
         return False
-    shell.trail.add("connect", target, {"host": text(target), "shell": text("yes")}, redirect.place)
+    raw = UNKNOWN if shell.probing else text("yes")
+    shell.trail.add("connect", target, {"host": text(target), "shell": raw}, redirect.place)
     return True
 
 

@@ -10,13 +10,13 @@ from runner.risk.model import fold
 from runner.risk.model.broken import first_broken
 from runner.risk.model.value import UNKNOWN, Value, concatenate, either, text
 from runner.risk.shell.assignments import Assignments
-from runner.risk.shell.command import ShellContext, ShellState
+from runner.risk.shell.command import ELSEWHERE, ShellContext, ShellState
 from runner.risk.shell.expansion import brace_words
 from runner.risk.shell.noted import MANY, MANY_TURNS, depends_on, note_flood, note_output
 from runner.risk.shell.redirects import read_redirects, redirects_of, write_redirect
 from runner.risk.shell.simple import SimpleCommands, hides_name
 from runner.risk.shell.subscripts import worked_out
-from runner.risk.shell.syntax import is_cut_off, parse, place, source
+from runner.risk.shell.syntax import is_broken, is_cut_off, parse, place, source
 from runner.risk.shell.words import ShellWords
 from runner.risk.trace.conditions import note_condition
 
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from runner.risk.trace.world import World
 
 MOST_TURNS = 100
+PROBE = expression(
+    r"\(\s*(?:exec\s+\d{0,3}[<>]{1,2}|(?:(?:echo|:|true)\s)?\s*[<>])\s*[\"']?/dev/(?:tcp|udp)/[^\s;|&()<>`]*\s*\)\Z"
+)
+"""A subshell that opens a connection and ends, as scripts do that wait for a server."""
 GROWS = expression(rb"\bprintf\b|\+=|echo -n|=[\"']?\$\{?\w+\}?[\"']?\$")
 MOST_OUTPUTS = 50
 """Statements whose output is put together."""
@@ -57,9 +61,9 @@ class Shell:
     def run(self, code: str, stdin: Value = UNKNOWN) -> Value:
         """Go through a script; return what it would print, as far as that is known."""
         root = parse(code)
-        self.broken = root.has_error
-        self.broken_at = first_broken(root) if root.has_error else None
-        self.cut_off = root.has_error and is_cut_off(root)
+        self.broken = is_broken(root)
+        self.broken_at = first_broken(root) if self.broken else None
+        self.cut_off = self.broken and is_cut_off(root)
         result = self.block(root.named_children, stdin)
         state = self.shell.state
         for name, body in list(state.functions.items()):
@@ -118,7 +122,11 @@ class Shell:
     def _subshell(self, node: Node, stdin: Value) -> Value:
         """Follow `( ... )`, which leaves the folder of the script as it is."""
         with self.shell.elsewhere():
-            return self.block(node.named_children, stdin)
+            self.shell.probing = PROBE.match(source(node)) is not None
+            try:
+                return self.block(node.named_children, stdin)
+            finally:
+                self.shell.probing = False
 
     def _nothing(self, node: Node, stdin: Value) -> Value:
         return UNKNOWN
@@ -127,9 +135,11 @@ class Shell:
         return self.words.inside(node)
 
     def _pipeline(self, node: Node, stdin: Value) -> Value:
-        value = stdin
+        value, piped = stdin, self.shell.piped
+        self.shell.piped = True
         for stage in node.named_children:
             value = self.statement(stage, value)
+        self.shell.piped = piped
         return value
 
     def _assignment(self, node: Node, stdin: Value) -> Value:
@@ -177,7 +187,7 @@ class Shell:
                 outputs.append(self.statement(part, stdin))
                 if state.folder is not before:
                     # Whether the script has changed to it depends on what stands before.
-                    state.folder = UNKNOWN
+                    state.folder = ELSEWHERE
         outputs = [output for output in outputs if output is not UNKNOWN]
         if first.type == "test_command":
             note_condition(self.shell.trail, depends_on(self.shell, first), start, place(first))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
@@ -14,7 +15,7 @@ from runner.risk.shell.command import Command
 from runner.risk.shell.commands.table import COMMANDS, handler_of
 from runner.risk.shell.redirects import shown
 from runner.risk.shell.subscripts import given_to, worked_out
-from runner.risk.shell.syntax import source
+from runner.risk.shell.syntax import place, source
 from runner.risk.trace.machine import TooDeep
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ MOST_NAMES = 4
 """What a command may be, by the value of its name."""
 MOST_ALIASES = 50
 """Aliases that stand for each other, one after the other."""
+BOMB = 2
+"""Copies of itself that a function starts, from which there are more and more."""
 PIECES = expression(r"(?:[\w'\"\\]|\$\{?+\w++(?::[^}]*+)?+\}?+){2,}+|\$\{?+\w++:[^}]*+(?<=[\w'\"\\])")
 """Letters, quotes and variables in a row; or one variable whose slice is not closed, which ends in such a one."""
 ABOUT_HOST = """
@@ -56,6 +59,17 @@ NO_READERS = frozenset(NOT_READING.split())
 """Commands that do not use the content of a file that they are given."""
 
 
+@dataclass(slots=True)
+class _OwnCalls:
+    """The calls of a function to itself that no condition decides about."""
+
+    branches: int
+    """Branches around the first call of the function."""
+    number: int = 0
+    at_once: bool = False
+    """Whether one of them is not over when the next one begins."""
+
+
 class SimpleCommands:
     """Follows the simple commands of one script."""
 
@@ -63,6 +77,7 @@ class SimpleCommands:
         """`statement` follows the body of a function."""
         self.shell = shell
         self.statement = statement
+        self._own_calls: dict[str, _OwnCalls] = {}
 
     def start(
         self,
@@ -152,15 +167,27 @@ class SimpleCommands:
         state = self.shell.state
         state.called.add(name)
         if name in state.active:
+            self._starts_itself(name, body)
             return UNKNOWN
         outside = state.arguments, state.given
         state.arguments, state.given = arguments, given
         state.active.add(name)
+        self._own_calls[name] = _OwnCalls(len(self.shell.former))
         try:
             return self.statement(body, stdin)
         finally:
             state.arguments, state.given = outside
             state.active.discard(name)
+
+    def _starts_itself(self, name: str, body: Node) -> None:
+        """Note a function that starts itself twice, whatever happens, without waiting for the end of the first one."""
+        calls = self._own_calls.get(name)
+        if calls is None or len(self.shell.former) > calls.branches:
+            return
+        calls.number += 1
+        calls.at_once = calls.at_once or self.shell.piped or self.shell.background
+        if calls.number == BOMB and calls.at_once and f"{name}|{name}" not in source(body).replace(" ", ""):
+            self.shell.trail.add("fork-bomb", name, {"line": text(source(body)[:200])}, place(body))
 
     def _uses(self, command: Command) -> None:
         """Record that a program which is not known uses the files that it gets."""

@@ -80,6 +80,20 @@ def _mended(root: Node, data: bytes) -> bytes:
     return b"".join((*parts, data[last:]))
 
 
+def is_broken(root: Node) -> bool:
+    """Return whether a part of the script could not be read: not `3<>file`, which is read though the grammar errs."""
+    todo = [root] if root.has_error else []
+    for node in todo:  # grows as it is gone through
+        if node.is_missing:
+            return True
+        if node.type == "ERROR":
+            above = node.parent
+            if above is None or above.type != "file_redirect" or node.text != b">":
+                return True
+        todo += (child for child in node.children if child.has_error or child.is_missing)
+    return False
+
+
 BEGINNINGS = frozenset(["if", "while", "until", "for", "case", "select", "{", "("])
 """What a statement begins with, and what must follow."""
 MIDDLES = frozenset(["then", "elif", "else", "in", "do", "$("])

@@ -108,7 +108,11 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
         return Named(f"{everything}{_or_variable(labels)}", computed=len(path.texts) > 1)
     if not known:
         return Named(f"a {thing} {AT_RUN_TIME}" if "(" in path.name else _unknown(labels, thing), computed=True)
-    return _of_texts(known, path, tree=tree)
+    named = _of_texts(known, path, tree=tree)
+    if not any(HOLE in one and not one.strip(HOLE) for one in path.texts):
+        elsewhere = _or_given(labels) if path.exact is not None and path.exact[:1] not in "/~" else ""
+        return Named(named.words + elsewhere, computed=True) if elsewhere else named
+    return Named(f"{named.words}, or {_unknown(labels, thing)}"[:LONGEST_TARGET], computed=True)
 
 
 def _of_texts(known: Sequence[str], path: Value, *, tree: bool) -> Named:
@@ -147,6 +151,13 @@ def _is_working(path: str) -> bool:
 def _folder(path: str) -> str:
     relative = _relative(path)
     return WORKING if _is_working(path) or not relative else _path(relative)
+
+
+def _or_given(labels: frozenset[str]) -> str:
+    """Name what may stand in the place of a default."""
+    if variable := _or_variable(labels | {f"{VALUE_OF}{one[1:]}" for one in labels if one.startswith("$")}):
+        return variable
+    return ", or what it gets as an argument" if "argument" in labels else ""
 
 
 def _or_variable(labels: frozenset[str]) -> str:

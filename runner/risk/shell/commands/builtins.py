@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, labels_of, text
+from runner.risk.shell.command import ELSEWHERE
 
 if TYPE_CHECKING:
     from runner.risk.shell.command import Command
+
+ABSOLUTE = ("/", "~", HOLE, "$")
+"""How the name of a folder begins that may not be below the present one."""
 
 
 def evaluate(command: Command) -> Value | None:
@@ -50,10 +55,17 @@ def alias(command: Command) -> Value | None:
 
 def change_directory(command: Command) -> Value | None:
     _, operands = command.parsed()
-    command.shell.state.directory = operands[0].text if operands else "" if command.name == "popd" else "~"
+    state = command.shell.state
+    if command.name == "popd" or (operands and operands[0].text in ("-", "")):
+        state.directory, state.folder = "", ELSEWHERE.labelled(labels_of(operands))
+        return UNKNOWN
     folder = operands[0] if operands else text("~")
-    # Where it may not have been changed to, it may be any.
-    command.shell.state.folder = UNKNOWN if command.name == "popd" or command.shell.former else folder
+    if state.folder.texts and not folder.text.startswith(ABSOLUTE):
+        folder = concatenate((state.folder, text("/"), folder)).labelled(folder.labels)
+    if folder.exact is not None:
+        folder = text(posixpath.normpath(folder.exact), labels=folder.labels)
+    state.directory = "" if folder.text == "." else folder.text
+    state.folder = folder
     return UNKNOWN
 
 

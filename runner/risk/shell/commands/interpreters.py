@@ -36,14 +36,15 @@ def shell(command: Command) -> Value | None:
     cluster = next((o for o in options if o.startswith("-") and not o.startswith("--") and "c" in o), None)
     if cluster is not None:
         return _run(command, operands[0], operands[2:], command.stdin) if operands else UNKNOWN
-    if operands and operands[0].text not in ("-", "/dev/stdin"):
+    from_input = any(o[0] == "-" != o[1] and "s" in o for o in options)
+    if operands and not from_input and operands[0].text not in ("-", "/dev/stdin"):
         content = (operands[0].fields or {}).get("content")
         if content is not None:
             return _run(command, content, operands[1:])
         command.shell.nested.started(operands[0], command.labels, command.place, "shell")
         return UNKNOWN
     if command.stdin is not UNKNOWN:
-        return _run(command, command.stdin)
+        return _run(command, command.stdin, operands if from_input else operands[1:])
     interactive = "-i" in options or any(
         r.operator.startswith((">&", "<&", "&>")) or "/dev/" in r.target.text for r in command.redirects
     )
