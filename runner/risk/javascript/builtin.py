@@ -273,8 +273,9 @@ def create_require(machine: Machine, called: Value, args: Args, named: Named, pl
 
 def yaml_loaded(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """yaml.load(text, {schema}) of js-yaml: only some schemas make functions of what they read."""
-    schema = (args[1].fields or {}).get("schema", UNKNOWN).name if len(args) > 1 else ""
-    if schema.endswith("FULL_SCHEMA"):
+    schema = (args[1].fields or {}).get("schema", UNKNOWN) if len(args) > 1 else UNKNOWN
+    types = (schema.fields or {}).get("types", UNKNOWN)
+    if schema.name.endswith("FULL_SCHEMA") or types.name.startswith("js-yaml-js-types"):
         machine.trail.add("unpickle", called.name, {"data": args[0], "how": text("yaml")}, place, called.labels)
     return None
 

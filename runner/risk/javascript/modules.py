@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
-from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, each, readable, reference, text
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, each, readable, reference, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -52,7 +52,7 @@ def import_statement(walker: Walker, node: Node) -> Value:
         return UNKNOWN
     wanted = walker.value(source)
     if wanted.text.startswith("data:"):
-        return _from_text(walker, wanted.text, place(node), NO_LABELS)
+        return _from_text(walker, wanted, place(node), NO_LABELS)
     name = module(wanted.text)
     walker.trail.add("import", name, {"module": wanted}, place(node))
     if alias is not None and alias.named_children:
@@ -74,11 +74,13 @@ def import_statement(walker: Walker, node: Node) -> Value:
     return UNKNOWN
 
 
-def _from_text(walker: Walker, address: str, where: Place, labels: frozenset[str]) -> Value:
+def _from_text(walker: Walker, address: Value, where: Place, labels: frozenset[str]) -> Value:
     """Follow the code of a module that its own address holds."""
-    head, _, data = address.partition(",")
-    code = text(unquote(data))
-    if head.endswith(";base64"):
+    head, _, data = address.text.partition(",")
+    code = text(unquote(data), labels=address.labels)
+    if address.exact is None:
+        code = Value((HOLE,), labels=address.labels)
+    elif head.endswith(";base64"):
         code = each(code, lambda known: readable(fold.base64_text(known)), labels=fold.DECODED)
     fields = {"code": code, "language": text("javascript")}
     walker.nested.done(walker.trail.add("execute", "import", fields, where, labels))
@@ -98,8 +100,8 @@ def export_statement(walker: Walker, node: Node) -> Value:
 def require(walker: Walker, called: Value, args: list[Value], where: Place, listed: Node | None) -> Value:
     wanted = args[0] if args else UNKNOWN
     known = wanted.exact
-    if known is not None and known.startswith("data:"):
-        return _from_text(walker, known, where, called.labels)
+    if wanted.text.startswith("data:"):
+        return _from_text(walker, wanted, where, called.labels)
     walker.trail.add("import", module(known or ""), {"module": wanted}, where, called.labels)
     if known is None:
         return Value(name="require()", labels=wanted.labels)

@@ -41,7 +41,7 @@ PARAMETER = expression(
     re.DOTALL,
 )
 INDEX = expression(r"-?[0-9]{1,9}")
-SLICE = expression(r":\s*+(-?\s*+\d{1,18}+)(?::(-?\d{1,18}+))?")
+SLICE = expression(r":(?!-)\s*+(-?\s*+\d{1,18}+)(?::(-?\d{1,18}+))?")
 GROUP = expression(r"\{([^{}]*+)\}")
 ESCAPE = expression(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|0[0-7]{1,3}|.)", re.DOTALL)
 LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}

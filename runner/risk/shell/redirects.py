@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model.value import UNKNOWN, Value, concatenate, text
+from runner.risk.model.acts import Source
+from runner.risk.model.value import UNKNOWN, Value, concatenate, each, text
 from runner.risk.shell.command import Redirect
 from runner.risk.shell.syntax import place, source
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 LATEST = 40
 """Acts that are looked at for the reading of a file that is written in the same line."""
 EMPTYING = (":", "true", "cat /dev/null", "echo -n", "printf ")
+ADDRESSES = frozenset({Source.ASSEMBLED, "argument"})
+"""Labels of an address that tell nobody anything: it is put together, or stands in an argument."""
 SOCKET = expression(r"/dev/(tcp|udp)/")
 
 
@@ -56,9 +59,10 @@ def write_redirect(shell: ShellContext, redirect: Redirect, data: Value, command
     if operator in (">&", "&>", "&>>") and redirect.target.text.isdigit():
         return
     if _connects(shell, redirect):
-        if shell.probing and not redirect.target.labels:
+        if shell.probing and all(label in ADDRESSES or label.startswith("$") for label in redirect.target.labels):
             return
-        shell.trail.add("send", ">", {"url": redirect.target, "data": data, "command": command}, redirect.place)
+        address = each(redirect.target, lambda known: "tcp://" + ":".join(known.split("/")[3:5]))
+        shell.trail.add("send", ">", {"url": address, "data": data, "command": command}, redirect.place)
         return
     kind = "append" if ">>" in operator else "write"
     fields = {"path": redirect.target, "data": data, "command": command}
@@ -85,8 +89,10 @@ def _connects(shell: ShellContext, redirect: Redirect) -> bool:
     target = redirect.target.text
     if not SOCKET.match(target):
         return False
-    raw = UNKNOWN if shell.probing else text("yes")
-    shell.trail.add("connect", target, {"host": text(target), "shell": raw}, redirect.place)
+    fields = {"host": text(target.split("/")[3])}
+    if not shell.probing:
+        fields["shell"] = text("yes")
+    shell.trail.add("connect", target, fields, redirect.place)
     return True
 
 

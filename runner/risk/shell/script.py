@@ -34,6 +34,8 @@ PROBE = expression(
     r"\(\s*(?:exec\s+\d{0,3}[<>]{1,2}|(?:(?:echo|:|true)\s)?\s*[<>])\s*[\"']?/dev/(?:tcp|udp)/[^\s;|&()<>`]*\s*\)\Z"
 )
 """A subshell that opens a connection and ends, as scripts do that wait for a server."""
+SILENT = frozenset((":", "true", "echo"))
+"""Commands that say nothing to whoever is connected."""
 GROWS = expression(rb"\bprintf\b|\+=|echo -n|=[\"']?\$\{?\w+\}?[\"']?\$")
 MOST_OUTPUTS = 50
 """Statements whose output is put together."""
@@ -253,7 +255,14 @@ class Shell:
     # Redirections and commands.
 
     def _redirected(self, node: Node, stdin: Value) -> Value:
-        body = node.child_by_field_name("body")
+        body, probing = node.child_by_field_name("body"), self.shell.probing
+        self.shell.probing = probing or body is None or source(body) in SILENT
+        try:
+            return self._around_body(node, body, stdin)
+        finally:
+            self.shell.probing = probing
+
+    def _around_body(self, node: Node, body: Node | None, stdin: Value) -> Value:
         redirects, rest, stdin = self._around(node, stdin)
         stdin = read_redirects(self.shell, redirects, stdin)
         if body is None:

@@ -28,6 +28,7 @@ MOST_SIMPLE_CALLS = 400
 """As MOST_CALLS, for functions that are a single expression."""
 
 MOCKED = frozenset({"mocked"})
+VISITORS = frozenset({"input"})
 EACH = frozenset(("forEach", "map", "flatMap", "reduce", "eachSeries", "eachLimit", "each"))
 """Methods that call a function for each part of a list."""
 OF_HTTP = frozenset(("get", "post", "put", "patch", "delete", "all"))
@@ -220,8 +221,11 @@ class Machine(Values):
                     self.follow(value.function, met, {}, value.owner)
                 else:
                     labels = result.labels | given.labels
+                    answers = self.answers(called.name, args)
+                    if answers and self.language == "python":
+                        labels |= VISITORS  # JavaScript hands over a request, whose parts are known by their names
                     made = self._each_time(called, value, labels)
-                    if labels_of((made,)) and self.answers(called.name, args):
+                    if answers and labels_of((made,)):
                         where = self.answer_place(value.function, place)
                         self.trail.add("answer", called.name, {"data": made}, where)
         if called.name in self.keepers:

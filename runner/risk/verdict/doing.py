@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.verdict import Verb
 from runner.risk.model.acts import Source
-from runner.risk.model.value import HOLE, labels_of
+from runner.risk.model.value import HOLE, UNKNOWN, labels_of
 from runner.risk.outline_data import words
 from runner.risk.verdict import files
 from runner.risk.verdict.naming import (
@@ -73,13 +73,26 @@ def _sends(act: Act, targets: Targets) -> Described:
     if (act.name.endswith((".send", ".sendall")) and not address.texts) or _is_request(address):
         return None
     host, data = host_of(address), data_of((act.get("data"),))
-    if data == "data" and (act.name.rpartition(".")[2] in ASKING or act.get("how").text == "ssh"):
+    asks = act.name.rpartition(".")[2] in ASKING and not _carries(act.get("data"))
+    if data == "data" and (asks or act.get("how").text == "ssh"):
         return None
     return Verb.SENDS, Named(f"{data} to {host.words}", host.computed, host.place)
 
 
 ASKING = words("get urlopen Request request head fetch options")
 """Functions that download unless they are given something to send."""
+
+
+BODIES = words("body data json form")
+SENDING = words("POST PUT PATCH")
+
+
+def _carries(data: Value) -> bool:
+    """Return whether the options of a request give it something to send."""
+    options = [one.fields for one in (data, *(data.items or ())) if one.fields]
+    return any(
+        not BODIES.isdisjoint(fields) or fields.get("method", UNKNOWN).text.upper() in SENDING for fields in options
+    )
 
 
 def _is_request(address: Value) -> bool:

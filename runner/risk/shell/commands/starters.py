@@ -196,7 +196,6 @@ NARROWING = frozenset(
         "-cmin",
         "-size",
         "-newer",
-        "-user",
         "-perm",
         "-inum",
         "-wholename",

@@ -127,6 +127,8 @@ def passes(skip: int = 0) -> Handler:
             root = paths[0] if paths else text(".")
             command.act("search", path=root, pattern=operands[0] if operands else options.get("-e", UNKNOWN))
         labels = labels_of(whole)
+        if command.name == "jq":
+            labels |= labels_of(command.arguments)  # `--arg name value`, from which it makes its output
         if command.name.endswith("grep") and labels & {"process", Source.ENVIRONMENT} and operands:
             kind = "compare" if "process" in labels else "search-environment"
             command.act(kind, text=operands[0], **{"with": Value(labels=labels)})
