@@ -34,6 +34,8 @@ SAME = {
 }
 """Packages that are another module with more around it."""
 
+WHOLE = {"@deno/shim-deno.Deno": "Deno", "@deno/shim-deno.default": "Deno"}
+"""What packages give that is a global thing elsewhere."""
 FROM_ELSEWHERE = frozenset({"decoded", "downloaded", "input", "remote"})
 """Labels of a text that a module is made of and that does not stand in the program."""
 
@@ -68,9 +70,8 @@ def import_statement(walker: Walker, node: Node) -> Value:
                 original, alias = one.child_by_field_name("name"), one.child_by_field_name("alias")
                 if original is not None:
                     known = code_of(original)
-                    walker.assign(
-                        code_of(alias or original), reference(name if known == "default" else f"{name}.{known}")
-                    )
+                    whole = name if known == "default" else f"{name}.{known}"
+                    walker.assign(code_of(alias or original), reference(WHOLE.get(whole, whole)))
     return UNKNOWN
 
 

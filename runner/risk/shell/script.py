@@ -130,9 +130,6 @@ class Shell:
             finally:
                 self.shell.probing = False
 
-    def _nothing(self, node: Node, stdin: Value) -> Value:
-        return UNKNOWN
-
     def _test(self, node: Node, stdin: Value) -> Value:
         return self.words.inside(node)
 
@@ -279,7 +276,8 @@ class Shell:
         for part in rest:
             if part not in words:
                 output = self.statement(part, output)
-        return UNKNOWN if any(r.operator in (*TO_FILE, "&>") for r in redirects) and not rest else output
+        away = any(r.operator in (*TO_FILE, "&>") and r.descriptor in ("", "1") for r in redirects)
+        return UNKNOWN if away and not rest else output
 
     def _around(self, node: Node, stdin: Value) -> tuple[list[Redirect], list[Node], Value]:
         """Return a statement's redirections, what stands behind its here-documents, and its standard input."""
@@ -350,9 +348,13 @@ class Shell:
         return words, redirects, stdin
 
 
+def _nothing(shell: Shell, node: Node, stdin: Value) -> Value:
+    return UNKNOWN
+
+
 STATEMENTS: dict[str, Callable[[Shell, Node, Value], Value]] = {
     "command": Shell._plain_command,
-    **dict.fromkeys(("comment", "heredoc_body", "heredoc_end", "heredoc_start", "variable_name"), Shell._nothing),
+    **dict.fromkeys(("comment", "heredoc_body", "heredoc_end", "heredoc_start", "variable_name"), _nothing),
     "test_command": Shell._test,
     "list": Shell._list,
     "pipeline": Shell._pipeline,

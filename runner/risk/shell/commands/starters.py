@@ -124,7 +124,7 @@ def find(command: Command) -> Value | None:
         word = arguments[at].text
         at += 1
         if word == "-delete":
-            spares = spared.spared(arguments, len(roots), at - 1)
+            spares = _left(arguments, roots, at - 1)
             path = found if names else root
             command.act("delete", path=path, tree=text("yes"), narrowed=is_narrowed(narrowed), **spares)
         elif word in ("-exec", "-execdir", "-ok", "-okdir"):
@@ -135,11 +135,17 @@ def find(command: Command) -> Value | None:
             begun = len(done)
             command.again(words, UNKNOWN)
             if spared.is_plain_removal(arguments[at:end]) and begun < len(done):
-                spared.note(done[begun:], spared.spared(arguments, len(roots), at - 1))
+                spared.note(done[begun:], _left(arguments, roots, at - 1))
             at = end + 1
         elif word in ("-fprintf", "-fprint", "-fls") and at < len(arguments):
             command.act("write", path=arguments[at], data=UNKNOWN)
     return Value(found.texts, labels=found.labels | {"found"}, name="find")
+
+
+def _left(arguments: Sequence[Value], roots: Sequence[Value], deletion: int) -> dict[str, Value]:
+    """Return what a deletion of find leaves, as fields of its act, in the folders where it looks."""
+    fields = spared.spared(arguments, len(roots), deletion)
+    return {**fields, "within": either(roots)} if fields else fields
 
 
 OF_FD = words(
