@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from runner.risk.javascript.properties import key_of, owner_and_key, reach
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model.value import UNKNOWN, Value, either, text
+from runner.risk.trace.search_path import note_programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,9 +114,7 @@ def _store_member(walker: Walker, target: Node, value: Value) -> None:
         return
     owner, name = walker.value(owner_node), code_of(name_node)
     if owner.name == "process.env":
-        walker.variables[name] = value
-        full = f"process.env.{name}"
-        walker.trail.add("store", full, {"value": value, "target": text(full)}, place(target))
+        _store_variable(walker, target, name, value)
         return
     _put(walker, owner_node, owner, name, value)
     if owner.name:
@@ -123,6 +122,14 @@ def _store_member(walker: Walker, target: Node, value: Value) -> None:
         walker.trail.add("store", full, {"value": value, "target": text(full)}, place(target))
     if value.function is not None and name.startswith("on"):
         walker.follow(value.function, [Value(labels=owner.labels)], {})
+
+
+def _store_variable(walker: Walker, target: Node, name: str, value: Value) -> None:
+    walker.variables[name] = value
+    full = f"process.env.{name}"
+    walker.trail.add("store", full, {"value": value, "target": text(full)}, place(target))
+    if name == "PATH":
+        note_programs(walker.trail, value, place(target))
 
 
 def _put(walker: Walker, owner_node: Node, owner: Value, name: str, value: Value) -> None:
@@ -146,6 +153,8 @@ def _store_element(walker: Walker, target: Node, value: Value) -> None:
         return
     if owner.items is not None and isinstance(key.number, int) and 0 <= key.number < len(owner.items):
         owner.items[key.number] = value
+    elif key.texts and owner.name == "process.env" and owner.fields is None:
+        _store_variable(walker, target, key.text, value)
     elif key.texts:
         _put(walker, node, owner, key.text, value)
     elif owner.fields is not None:

@@ -83,6 +83,7 @@ KINDS = frozenset(
         "print",
         "probe",
         "processes",
+        "programs",
         "query",
         "quietly",
         "read",

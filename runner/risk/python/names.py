@@ -14,6 +14,7 @@ from runner.risk.python.held_modules import HELD, PATHS, SAME, full_name
 from runner.risk.python.methods import METHODS
 from runner.risk.python.syntax import hidden_name, place
 from runner.risk.trace.machine import Machine
+from runner.risk.trace.search_path import note_programs
 
 if TYPE_CHECKING:
     import ast
@@ -157,6 +158,8 @@ class PythonNames(Machine):
             self.replaced[name] = value
         if name:
             self.trail.add("store", name, {"value": value, "target": text(name)}, place(node))
+        if name == "os.environ[PATH]":
+            note_programs(self.trail, value, place(node))
 
     def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
         handler = METHODS.get(name)

@@ -24,6 +24,8 @@ TEXTS = {
     "string.hexdigits": "0123456789abcdefABCDEF",
     "os.sep": "/",
     "path.sep": "/",
+    "os.pathsep": ":",
+    "path.delimiter": ":",
     "os.linesep": "\n",
     "os.EOL": "\n",
 }

@@ -14,8 +14,10 @@ from runner.risk.outline_data import words
 from runner.risk.verdict import files
 from runner.risk.verdict.naming import (
     AT_RUN_TIME,
+    WORKING,
     Named,
     data_of,
+    file_name,
     host_of,
     identifier,
     listed,
@@ -275,6 +277,12 @@ def _steers(act: Act, targets: Targets) -> Described:
     return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(act.name)}, which changes what programs run")
 
 
+def _finds_programs(act: Act, targets: Targets) -> Described:
+    folder = act.get("path").text
+    where = WORKING if folder == "." else file_name(folder if folder.startswith("../") else f"./{folder}")
+    return Verb.CHANGES_SYSTEM, Named(f"may start programs from {where}")
+
+
 Describe = Callable[["Act", "Targets"], Described]
 BY_KIND: dict[str, Describe] = {
     "delete": files.deletes,
@@ -337,6 +345,7 @@ BY_KIND: dict[str, Describe] = {
     "conditioned": _depends,
     "flood": _floods,
     "steer": _steers,
+    "programs": _finds_programs,
     "weakens": _weakens,
 }
 """What acts of each kind are in words; the others are named by the findings about them."""
