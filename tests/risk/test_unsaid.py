@@ -107,3 +107,79 @@ def test_a_file_that_git_reads_by_its_path_is_said(code: str) -> None:
 )
 def test_what_git_does_with_files_is_said(code: str, said: str) -> None:
     assert sentence(S, code) == said
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("PATH=$PWD/bin:$PATH tool", "May start programs from ./bin and runs “tool”."),
+        ("export PATH=./bin:$PATH\nmake", "May start programs from ./bin and runs make."),
+        ('export PATH="$(pwd)/tools:$PATH"; ls', "May start programs from ./tools."),
+        ("PATH=/workspace/bin:$PATH git status", "May start programs from ./bin and runs git status."),
+        ("PATH=$PATH:../x tool", "May start programs from ../x and runs “tool”."),
+        ("env PATH=./bin:$PATH tool", "May start programs from ./bin and runs “tool”."),
+        ("PATH=/usr/local/bin:$PATH tool", "Runs “tool”."),
+        ('PATH="$HOME/.local/bin:$JAVA_HOME/bin:$PATH" tool', "Runs “tool”."),
+        ('PATH="$(go env GOPATH)/bin:$PATH" tool', "Runs go env and “tool”."),
+        ('PATH="$PWD/.venv/bin:node_modules/.bin:$PATH" tool', "Runs “tool”."),
+    ],
+)
+def test_a_folder_of_its_own_in_path_is_said(code: str, said: str) -> None:
+    assert sentence(S, code) == said
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        (P, "import os\nos.environ['PATH'] = './bin:' + os.environ['PATH']"),
+        (P, "import os\nos.environ['PATH'] = os.path.join(os.getcwd(), 'bin') + os.pathsep + os.environ['PATH']"),
+        (P, "import os\nos.environ.update(PATH='./bin:' + os.environ['PATH'])"),
+        (P, "import os, subprocess\nsubprocess.run(['tool'], env={**os.environ, 'PATH': './bin'})"),
+        (J, "process.env.PATH = './bin:' + process.env.PATH"),
+        (J, "process.env['PATH'] = `${process.cwd()}/bin:${process.env.PATH}`"),
+        (J, "require('child_process').spawn('tool', [], {env: {...process.env, PATH: './bin'}})"),
+    ],
+)
+def test_a_folder_of_its_own_in_path_is_said_of_every_language(language: Language, code: str) -> None:
+    assert sentence(language, code).startswith("May start programs from ./bin")
+
+
+HTTP2 = "const c = require('http2').connect('https://a.example'); const r = c.request({':path': '/x'});"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("require('dgram').createSocket('udp4').send('x', 53, 'a.example')", "Sends data to a.example."),
+        ("require('dgram').createSocket('udp4').send(m, 0, 9, 53, 'a.example')", "Sends data to a.example."),
+        ("require('dgram').createSocket('udp4').send(m, p, h)", "Sends data to an address worked out at run time."),
+        (
+            "const s = require('dgram').createSocket('udp4'); s.connect(53, 'a.example', () => s.send('x'))",
+            "Sends data to a.example.",
+        ),
+        (
+            f"{HTTP2} r.end(process.env.TOKEN)",
+            "Sends the value of TOKEN to a.example.",
+        ),
+        (f"{HTTP2} r.end()", "Connects to a.example."),
+        (
+            "const s = require('net').connect({port: 4, host: 'a.example'}, () => s.end('x'))",
+            "Sends data to a.example.",
+        ),
+        (
+            "const s = new (require('net').Socket)(); s.connect(4, 'a.example'); s.write('x')",
+            "Sends data to a.example.",
+        ),
+        ("const s = require('tls').connect(4, 'a.example', {}, () => s.end('x'))", "Sends data to a.example."),
+        (
+            "require('fs').createReadStream('a.csv').pipe(require('net').connect(4, 'a.example'))",
+            "Sends files to a.example and reads a.csv.",
+        ),
+        ("const w = new WebSocket('wss://a.example', ['p']); w.send('x')", "Sends data to a.example."),
+        ("require('https').request('https://a.example', r => {}).end()", "Downloads from a.example."),
+    ],
+)
+def test_what_javascript_sends_over_a_socket_is_said(code: str, said: str) -> None:
+    assessment = assessed(J, code)
+    assert assessment.verdict.sentence == said
+    assert assessment.attention is Level.MEDIUM

@@ -26,6 +26,7 @@ COUNTED = expression(
     rb"(?P<equal>=?+)[^;]*+;\s*"
     rb"(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*(?P<step>\d{1,3}))\s*\)"
 )
+CALLS = ("call_expression", "new_expression")
 COLLECTS = expression(rb"\+=|\.push\(|=\s*\w+\s*\+")
 
 
@@ -37,6 +38,8 @@ def variable_declaration(walker: Walker, node: Node) -> Value:
     for child in node.named_children:
         if child.type == "variable_declarator":
             value, name = child.child_by_field_name("value"), child.child_by_field_name("name")
+            if value is not None and name is not None and name.type == "identifier" and value.type in CALLS:
+                walker.declared = code_of(name), value
             if name is not None:
                 bind(walker, name, walker.value(value) if value is not None else UNKNOWN)
     return UNKNOWN

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.verdict import Verb
 from runner.risk.model.acts import Source
-from runner.risk.model.value import HOLE, labels_of
+from runner.risk.model.value import HOLE, UNKNOWN, labels_of
 from runner.risk.outline_data import words
 from runner.risk.verdict import files
 from runner.risk.verdict.naming import (
@@ -72,8 +72,10 @@ def _shells(act: Act, targets: Targets) -> Described:
 
 def _sends(act: Act, targets: Targets) -> Described:
     address = act.get("url")
-    if (act.name.endswith((".send", ".sendall")) and not address.texts) or _is_request(address):
+    if act.name.endswith((".send", ".sendall")) and not address.texts and not act.name.startswith("dgram."):
         return None
+    if _is_request(address) or (act.name.endswith(".end") and act.get("data") is UNKNOWN):
+        return None  # nothing is added to what was sent before
     host, data = host_of(address), data_of((act.get("data"),))
     if data == "data" and (act.name.rpartition(".")[2] in ASKING or act.get("how").text == "ssh"):
         return None
