@@ -183,3 +183,58 @@ def test_what_javascript_sends_over_a_socket_is_said(code: str, said: str) -> No
     assessment = assessed(J, code)
     assert assessment.verdict.sentence == said
     assert assessment.attention is Level.MEDIUM
+
+
+AT_A_TIME = "only at a certain time"
+JS_LOOP = "const fs = require('fs');\nfor (const f of fs.readdirSync('cache')) {{ const p = 'cache/' + f; {} }}"
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        (
+            J,
+            "const DAY = 86400000;\n"
+            + JS_LOOP.format("const age = Date.now() - fs.statSync(p).mtimeMs; if (age / DAY > 7) fs.rmSync(p);"),
+        ),
+        (
+            J,
+            JS_LOOP.format(
+                "const {mtime} = fs.statSync(p); const days = (new Date() - mtime) / 864e5; if (days > 7) fs.rmSync(p);"
+            ),
+        ),
+        (
+            J,
+            "const {differenceInDays} = require('date-fns');\n"
+            + JS_LOOP.format("const d = differenceInDays(new Date(), fs.statSync(p).mtime); if (d > 7) fs.rmSync(p);"),
+        ),
+        (J, "const start = Date.now(); const took = Date.now() - start; if (took > 9) require('fs').rmSync('a.txt')"),
+        (
+            P,
+            "import os, time\nfor f in os.listdir('c'):\n    age = (time.time() - os.path.getmtime(f)) / 86400\n"
+            "    if age > 7:\n        os.remove(f)",
+        ),
+        (P, "import os, time\nstart = time.time()\ntook = time.time() - start\nif took > 9:\n    os.remove('a.txt')"),
+    ],
+)
+def test_an_age_is_no_time_of_day(language: Language, code: str) -> None:
+    assert sentence(language, code).startswith("Deletes")
+    assert AT_A_TIME not in sentence(language, code)
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        (J, "if (Date.now() - 1798761600000 > 0) require('fs').rmSync('a.txt')"),
+        (J, "const end = new Date('2026-12-01'); if (Date.now() - end > 0) require('fs').rmSync('a.txt')"),
+        (J, "const end = Date.parse('2026-12-01'); if (Date.now() > end) require('fs').rmSync('a.txt')"),
+        (P, "import os, time\nif time.time() - 1798761600 > 0:\n    os.remove('a.txt')"),
+        (
+            P,
+            "import os\nfrom datetime import datetime\nif (datetime.now() - datetime(2026, 12, 1)).days > 0:\n"
+            "    os.remove('a.txt')",
+        ),
+    ],
+)
+def test_what_is_left_until_a_moment_is_a_time(language: Language, code: str) -> None:
+    assert AT_A_TIME in sentence(language, code)

@@ -10,6 +10,7 @@ from runner.risk.javascript.properties import PROXY
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, reference, text
+from runner.risk.trace.conditions import time_between, written_moment
 from runner.risk.trace.shown import note_shown
 
 if TYPE_CHECKING:
@@ -281,6 +282,7 @@ def printed(machine: Machine, called: Value, args: Args, named: Named, place: Pl
     return None
 
 
+UNITS = ("Milliseconds", "Seconds", "Minutes", "Hours", "Days", "CalendarDays", "Weeks", "Months", "Years")
 TO_OUTPUT = ("console.log", "console.info", "process.stdout.write")
 """What prints a text as it is on standard output, which may be handed to an interpreter."""
 SPECIALS: dict[str, Special] = {
@@ -349,6 +351,8 @@ SPECIALS: dict[str, Special] = {
     "util.promisify": promisified,
     "bluebird.promisify": promisified,
     "module.createRequire": create_require,
+    **dict.fromkeys(("Date", "Date.parse", "Date.UTC"), written_moment),
+    **dict.fromkeys((f"date-fns.differenceIn{unit}" for unit in UNITS), time_between),
     "os.homedir": home,
     "os.tmpdir": temporary,
     **dict.fromkeys(("fs.open", "fs.openSync", "fs.promises.open"), opened),

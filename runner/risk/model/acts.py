@@ -194,6 +194,10 @@ class Source(StrEnum):
     """Which machine or user it runs as."""
     CLOCK = "clock"
     """The time of day or the date."""
+    MOMENT = "moment"
+    """A time or date that is written down."""
+    FILE_TIME = "file-time"
+    """When a file was changed, read or made."""
 
 
 VALUE_OF = "env:"

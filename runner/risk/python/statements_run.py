@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.python.syntax import Unparsed
+from runner.risk.trace.conditions import written_moment
 from runner.risk.trace.search_path import note_programs
 
 if TYPE_CHECKING:
@@ -66,6 +67,17 @@ def examples(body: Sequence[ast.stmt]) -> str:
 
 
 RUN_STATEMENTS: dict[str, Special] = {
+    **dict.fromkeys(
+        (
+            "datetime.datetime",
+            "datetime.date",
+            "time.mktime",
+            "datetime.datetime.strptime",
+            "datetime.date.fromisoformat",
+        ),
+        written_moment,
+    ),
+    **dict.fromkeys(("datetime.datetime.fromisoformat", "datetime.datetime.fromtimestamp"), written_moment),
     **dict.fromkeys(("os.environ.update", "os.putenv"), stored_variables),
     **dict.fromkeys(("timeit.timeit", "timeit.repeat", "timeit.Timer", "timeit.main"), run_statements),
     **dict.fromkeys(("cProfile.run", "cProfile.runctx", "profile.run", "profile.runctx"), run_statements),

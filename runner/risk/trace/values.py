@@ -42,6 +42,12 @@ NUMBERS = {
 """Attributes that always hold the same."""
 
 
+FILE_TIMES = frozenset(
+    f"{prefix}{what}time{unit}" for prefix in ("", "st_") for what in "mcab" for unit in ("", "_ns", "Ms", "Instant")
+) | {"birthtime", "birthtimeMs", "st_birthtime"}
+"""Attributes that say when a file was changed, read or made."""
+
+
 class Values:
     """What the names of one program stand for, and what the parts of those values are."""
 
@@ -101,6 +107,8 @@ class Values:
         if Source.ENVIRONMENT in made.labels and VARIABLE.fullmatch(name):
             # Of all variables, checked and put into an object, it is this one.
             made.labels = made.labels - {Source.ENVIRONMENT} | {VALUE_OF + name}
+        if name in FILE_TIMES:
+            made.labels |= {Source.FILE_TIME}
         made.owner, made.attribute = owner, name
         if (known := TEXTS.get(made.name)) is not None:
             made.texts = (known,)
