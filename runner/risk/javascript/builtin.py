@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.javascript.libraries import SPECIAL_LIBRARIES
 from runner.risk.javascript.methods import Args, first, mapped
-from runner.risk.javascript.properties import PROXY
+from runner.risk.javascript.properties import OF_FUNCTIONS, PROXY
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, reference, text
@@ -262,6 +262,11 @@ def inflated(machine: Machine, called: Value, args: Args, named: Named, place: P
     return Value(made.texts, "Buffer", made.labels, binary=True)
 
 
+def prototype(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Object.getPrototypeOf(function () {}): what all functions of its kind have, their constructor among it."""
+    return reference(OF_FUNCTIONS) if first(args).function is not None else None
+
+
 def create_require(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return reference("require")
 
@@ -348,6 +353,7 @@ SPECIALS: dict[str, Special] = {
     "Object.values": keys,
     "Object.entries": keys,
     "Reflect.get": got,
+    **dict.fromkeys(("Object.getPrototypeOf", "Reflect.getPrototypeOf"), prototype),
     "util.promisify": promisified,
     "bluebird.promisify": promisified,
     "module.createRequire": create_require,

@@ -10,6 +10,7 @@ from runner.risk.javascript.conditions import depends_on, note_flood
 from runner.risk.javascript.definitions import class_definition
 from runner.risk.javascript.modules import export_statement, import_statement
 from runner.risk.javascript.syntax import code_of, place
+from runner.risk.javascript.within import with_statement
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.trace.conditions import note_condition
@@ -194,4 +195,5 @@ STATEMENTS: dict[str, Handler] = {
     "try_statement": try_statement,
     "switch_statement": switch_statement,
     "throw_statement": throw_statement,
+    "with_statement": with_statement,
 }
