@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.risk.javascript.properties import key_of, owner_and_key, reach
+from runner.risk.javascript.properties import by_key, key_of, owner_and_key, reach
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model.value import UNKNOWN, Value, either, text
 from runner.risk.trace.search_path import note_programs
@@ -98,7 +98,10 @@ def _bind_properties(walker: Walker, target: Node, value: Value) -> None:
 def _bind_property(walker: Walker, child: Node, value: Value) -> None:
     if child.type == "pair_pattern":
         key, inner = child.child_by_field_name("key"), child.child_by_field_name("value")
-        if key is not None and inner is not None:
+        if key is not None and inner is not None and key.type == "computed_property_name" and key.named_children:
+            name = walker.value(key.named_children[0])
+            bind(walker, inner, reach(walker, value, name.text) if name.texts else by_key(walker, value, name))
+        elif key is not None and inner is not None:
             bind(walker, inner, reach(walker, value, key_of(walker, key)))
     elif child.type == "rest_pattern":
         bind(walker, child, value)

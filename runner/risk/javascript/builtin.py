@@ -11,6 +11,7 @@ from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, reference, text
 from runner.risk.trace.conditions import time_between, written_moment
+from runner.risk.trace.members import members
 from runner.risk.trace.shown import note_shown
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place
     if value.fields is None and value.name == "process.env":
         return Value(labels=value.labels | {Source.ENVIRONMENT})
     if value.fields is None:
-        return Value(labels=value.labels, name=value.name)
+        return Value(labels=value.labels | members(machine, value), name=value.name)
     names = list(value.fields.items())[:1000]
     match called.name:
         case "Object.keys":
@@ -220,6 +221,12 @@ def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place
         case _:
             items = [Value(items=[text(key), inner]) for key, inner in names]
     return Value(items=items, labels=value.labels)
+
+
+def all_names(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Object.getOwnPropertyNames(module) and its kin."""
+    found = members(machine, first(args))
+    return Value(labels=first(args).labels | found) if found else None
 
 
 def promisified(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -352,6 +359,7 @@ SPECIALS: dict[str, Special] = {
     "Object.keys": keys,
     "Object.values": keys,
     "Object.entries": keys,
+    **dict.fromkeys(("Object.getOwnPropertyNames", "Reflect.ownKeys", "Object.getOwnPropertyDescriptors"), all_names),
     "Reflect.get": got,
     **dict.fromkeys(("Object.getPrototypeOf", "Reflect.getPrototypeOf"), prototype),
     "util.promisify": promisified,

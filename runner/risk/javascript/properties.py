@@ -11,6 +11,7 @@ from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, reference, text
 from runner.risk.outline_data import words
 from runner.risk.rules.targets import VARIABLES, WHO
+from runner.risk.trace.members import member_labels
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -146,7 +147,13 @@ def subscript_expression(walker: Walker, node: Node) -> Value:
         return reach(walker, owner, key.text, labels if owner.name else NO_LABELS)
     if owner.name == "process.env":
         return Value(name="process.env[]", labels=frozenset({Source.ENVIRONMENT}))
-    return walker.element(owner, key)
+    return by_key(walker, owner, key)
+
+
+def by_key(walker: Walker, owner: Value, key: Value) -> Value:
+    """Return `owner[key]` where the key is not known: a member of a module, where it is the name of one."""
+    made = walker.element(owner, key)
+    return made.labelled(found) if key.labels and (found := member_labels(key)) else made
 
 
 def key_of(walker: Walker, node: Node) -> str:

@@ -14,6 +14,7 @@ from runner.risk.javascript.within import with_statement
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.trace.conditions import note_condition
+from runner.risk.trace.members import members
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -111,7 +112,7 @@ def for_in_statement(walker: Walker, node: Node) -> Value:
         met = (
             text(*list(over.fields)[:12])
             if keys and over.fields
-            else Value(labels=over.labels)
+            else Value(labels=over.labels | members(walker, over))
             if keys
             else walker.each(over)
         )

@@ -49,6 +49,7 @@ KINDS = frozenset(
         "destroy",
         "discard",
         "encrypt",
+        "enumerated",
         "environment-change",
         "escaped",
         "evaluates",

@@ -14,6 +14,7 @@ from runner.risk.python.held_modules import HELD, PATHS, SAME, full_name
 from runner.risk.python.methods import METHODS
 from runner.risk.python.syntax import hidden_name, place
 from runner.risk.trace.machine import Machine
+from runner.risk.trace.members import members
 from runner.risk.trace.search_path import note_programs
 
 if TYPE_CHECKING:
@@ -109,7 +110,9 @@ class PythonNames(Machine):
         if owner.name in BUILTINS and name not in ("__dict__", "__getattribute__"):
             return reference(name, owner.labels | labels)
         if name == "__dict__" and owner.name and owner.kind is None:
-            return reference(owner.name, owner.labels)
+            return reference(owner.name, owner.labels | members(self, owner))
+        if name == "__all__":
+            labels |= members(self, owner)
         if name == "__call__":
             return owner
         if name in ("f_globals", "f_builtins"):

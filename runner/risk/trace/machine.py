@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.risk.model.acts import MOST_CALLED, Place
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Class, Function, Scope, Value, either, labels_of, reference
 from runner.risk.rules.vocabulary import picked
+from runner.risk.trace.members import note_handed, note_member
 from runner.risk.trace.shown import note_shown
 from runner.risk.trace.values import Values
 
@@ -30,6 +31,8 @@ MOST_SIMPLE_CALLS = 400
 MOCKED = frozenset({"mocked"})
 EACH = frozenset(("forEach", "map", "flatMap", "reduce", "eachSeries", "eachLimit", "each"))
 """Methods that call a function for each part of a list."""
+CALLERS = EACH | {"then", "catch", "finally", "setTimeout", "setInterval", "setImmediate", "nextTick", "submit"}
+"""Functions that call what they are given, some time."""
 OF_HTTP = frozenset(("get", "post", "put", "patch", "delete", "all"))
 """Methods of servers that are called like those of HTTP."""
 ROUTES = OF_HTTP | {"route", "api_route", "handle", "on"}
@@ -117,7 +120,8 @@ class Machine(Values):
         meanings = self.vocabulary.of(name)
         for meaning in meanings:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
-        if not meanings and len(self.trail.called) < MOST_CALLED:
+        found = bool(called.labels) and note_member(self, called, meanings, place)
+        if not meanings and not found and len(self.trail.called) < MOST_CALLED:
             self.trail.called.add(name)
         self.callbacks(called, args, named, result, place)
         return result
@@ -224,6 +228,8 @@ class Machine(Values):
                     if labels_of((made,)) and self.answers(called.name, args):
                         where = self.answer_place(value.function, place)
                         self.trail.add("answer", called.name, {"data": made}, where)
+        if called.attribute in CALLERS or called.name in CALLERS:
+            note_handed(self, args, place)
         if called.name in self.keepers:
             return
         for at, value in enumerate(args):

@@ -181,7 +181,7 @@ def _field(owner: Value, key: Value) -> Value | None:
     """Return a field of an object; any of them where the name is not known."""
     fields = owner.fields or {}
     if key.texts:
-        return next((found for known in key.texts if (found := fields.get(known)) is not None), None)
+        return next((found for known in (*key.texts, "?") if (found := fields.get(known)) is not None), None)
     if key.number is not None and (found := fields.get(str(key.number))) is not None:
         return found
     return either(list(fields.values())[:60]).labelled(owner.labels)

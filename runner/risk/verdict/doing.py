@@ -279,6 +279,11 @@ def _steers(act: Act, targets: Targets) -> Described:
     return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(act.name)}, which changes what programs run")
 
 
+def _enumerated(act: Act, targets: Targets) -> Described:
+    words = f"a function of {identifier(act.get('of').text)} that it finds by enumeration (line {act.place[0]})"
+    return Verb.CALLS, Named(words, computed=True)
+
+
 def _finds_programs(act: Act, targets: Targets) -> Described:
     folder = act.get("path").text
     where = WORKING if folder == "." else file_name(folder if folder.startswith("../") else f"./{folder}")
@@ -348,6 +353,7 @@ BY_KIND: dict[str, Describe] = {
     "flood": _floods,
     "steer": _steers,
     "programs": _finds_programs,
+    "enumerated": _enumerated,
     "weakens": _weakens,
 }
 """What acts of each kind are in words; the others are named by the findings about them."""
