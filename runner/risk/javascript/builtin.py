@@ -211,7 +211,7 @@ def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place
     if value.fields is None and value.name == "process.env":
         return Value(labels=value.labels | {Source.ENVIRONMENT})
     if value.fields is None:
-        return Value(labels=value.labels | members(machine, value), name=value.name)
+        return Value(labels=value.labels | members(machine.vocabulary, value), name=value.name)
     names = list(value.fields.items())[:1000]
     match called.name:
         case "Object.keys":
@@ -225,7 +225,7 @@ def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place
 
 def all_names(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """Object.getOwnPropertyNames(module) and its kin."""
-    found = members(machine, first(args))
+    found = members(machine.vocabulary, first(args))
     return Value(labels=first(args).labels | found) if found else None
 
 

@@ -112,7 +112,7 @@ def for_in_statement(walker: Walker, node: Node) -> Value:
         met = (
             text(*list(over.fields)[:12])
             if keys and over.fields
-            else Value(labels=over.labels | members(walker, over))
+            else Value(labels=over.labels | members(walker.vocabulary, over))
             if keys
             else walker.each(over)
         )

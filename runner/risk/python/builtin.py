@@ -99,14 +99,14 @@ def octets(machine: Machine, called: Value, args: Args, named: Named, place: Pla
 def namespace(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """vars(x) is x by names; globals() and locals() stand for the program's own."""
     if called.name not in ("globals", "locals") and args:
-        found = members(machine, args[0])
+        found = members(machine.vocabulary, args[0])
         return args[0].labelled(found) if found or called.name == "vars" else None
     return None if called.name.startswith("inspect.") else reference(f"{called.name}()")
 
 
 def names_in(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """dir(x)."""
-    return Value(name="dir()", labels=members(machine, first(args)))
+    return Value(name="dir()", labels=members(machine.vocabulary, first(args)))
 
 
 def set_attribute(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:

@@ -110,9 +110,9 @@ class PythonNames(Machine):
         if owner.name in BUILTINS and name not in ("__dict__", "__getattribute__"):
             return reference(name, owner.labels | labels)
         if name == "__dict__" and owner.name and owner.kind is None:
-            return reference(owner.name, owner.labels | members(self, owner))
+            return reference(owner.name, owner.labels | members(self.vocabulary, owner))
         if name == "__all__":
-            labels |= members(self, owner)
+            labels |= members(self.vocabulary, owner)
         if name == "__call__":
             return owner
         if name in ("f_globals", "f_builtins"):

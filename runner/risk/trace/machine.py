@@ -120,7 +120,7 @@ class Machine(Values):
         meanings = self.vocabulary.of(name)
         for meaning in meanings:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
-        found = bool(called.labels) and note_member(self, called, meanings, place)
+        found = bool(called.labels) and note_member(self.trail, called, meanings, place)
         if not meanings and not found and len(self.trail.called) < MOST_CALLED:
             self.trail.called.add(name)
         self.callbacks(called, args, named, result, place)
@@ -229,7 +229,7 @@ class Machine(Values):
                         where = self.answer_place(value.function, place)
                         self.trail.add("answer", called.name, {"data": made}, where)
         if called.attribute in CALLERS or called.name in CALLERS:
-            note_handed(self, args, place)
+            note_handed(self.trail, args, place)
         if called.name in self.keepers:
             return
         for at, value in enumerate(args):
