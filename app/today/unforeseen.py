@@ -61,7 +61,6 @@ def read_surprises(history: History, since: float) -> Surprises:
             record = history.case(row.id)
         except (ContentRemoved, KnownError):
             continue
-        if record is not None and record.result is not None and record.result.observed is not None:
-            what = record.result.observed.unforeseen
-            passed.append(PassedRun(row.agent, row.title, row.rule, row.arrived_at, what))
+        if record is not None and record.unforeseen:
+            passed.append(PassedRun(row.agent, row.title, row.rule, row.arrived_at, record.unforeseen))
     return Surprises(len(rows), tuple(passed))

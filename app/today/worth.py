@@ -109,7 +109,7 @@ def _surprising(facts: Known) -> Iterable[Notable]:
         yield Notable("high", words, below, "Rules", ToPage("Rules"))
     if facts.surprises.runs:
         words = f"{counted(facts.surprises.runs, 'run')} did something not foreseen"
-        below = "Programs or hosts that the assessment did not name, or an incomplete report"
+        below = "Programs, hosts or removed files that the assessment did not name, or an incomplete report"
         yield Notable("high", words, below, "Show", ToHistory({"unforeseen": UNFORESEEN[1], **facts.period}))
 
 

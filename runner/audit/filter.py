@@ -10,6 +10,7 @@ from runner.audit.bodies import parsed
 from runner.audit.counting import HOST, MODULE
 from runner.audit.terms import SoughtWords
 from runner.model.assessment import Level
+from runner.model.file_changes import FILES_CHANGED
 from runner.model.lifecycle import Phase
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ LONGEST_VALUE = 300
 """Longest value of a facet, in characters: names of hosts and rules are shorter."""
 _MOST_TIMES = 1 << 40
 """Tries of one run that are believed; no column of a table overflows by fewer."""
-KINDS = (Phase.ARRIVED, Phase.ASSESSED, "edited", Phase.FINISHED)
-"""Entries whose bodies hold what is searched."""
+KINDS = (Phase.ARRIVED, Phase.ASSESSED, "edited", Phase.FINISHED, FILES_CHANGED)
+"""Entries whose bodies hold what is searched; the last may come after the request was closed."""
+_LIKELY = (Phase.ARRIVED, Phase.FINISHED, FILES_CHANGED, "edited", Phase.ASSESSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ def stopped_in(body: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
 def _telling(body: tuple[str, str]) -> int:
     """Return the place of a body in the order in which they are likely to hold what is looked for."""
     kind, _ = body
-    return (Phase.ARRIVED, Phase.FINISHED, "edited", Phase.ASSESSED).index(kind) if kind in KINDS else len(KINDS)
+    return _LIKELY.index(kind) if kind in KINDS else len(KINDS)
 
 
 def facets_of(row: Row) -> list[Facet]:
@@ -184,6 +186,8 @@ def _facets(kind: str, body: dict[str, Any]) -> Iterator[Facet]:
                 yield "sandbox", _value(where)
             if isinstance(observed := body.get("observed"), dict) and _listed(observed.get("unforeseen")):
                 yield UNFORESEEN
+        case _ if kind == FILES_CHANGED and _listed(body.get("unforeseen")):
+            yield UNFORESEEN
 
 
 def _listed(values: object) -> list[Any]:

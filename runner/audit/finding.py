@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.filter import KINDS
+from runner.audit.filter import KINDS, UNFORESEEN
 from runner.audit.row import COLUMNS, Row, from_columns
 from runner.audit.terms import SoughtWords
 from runner.model.errors import KnownError
+from runner.model.file_changes import FILES_CHANGED
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,6 +26,7 @@ CHUNK = 50
 """Candidates that are read together."""
 FEW_NEW = 20_000
 """Requests of a period that are looked at for the first one."""
+_COMPARED = "SELECT request_id FROM entries WHERE seq > ? AND kind = ?"
 ROW = f"SELECT {', '.join(COLUMNS)} FROM requests"
 _ENDLESS = 1 << 62
 _BODIES = (
@@ -127,13 +129,22 @@ class Search:
         return itertools.takewhile(lambda seq: seq >= lowest, seqs)
 
     def _outside(self, index: SearchIndex) -> Iterator[int]:
-        """Yield the requests that the index does not have yet: newer ones, and those that were open."""
+        """Yield the requests that the index does not have yet: newer ones, those that were open or changed later."""
         pending = index.pending
         return heapq.merge(
             self._listed(after=index.seq),
             self._listed(pending) if pending else iter(()),
+            self._compared(index.seq) if UNFORESEEN in self._wanted.facets else iter(()),
             reverse=True,
         )
+
+    def _compared(self, after: int) -> Iterator[int]:
+        """Yield the requests of which it was recorded after that entry what their runs had removed."""
+        where, values = self._where()
+        where += f" {'AND' if where else 'WHERE'} id IN ({_COMPARED})"
+        statement = f"SELECT seq FROM requests{where} ORDER BY seq DESC"
+        for (seq,) in self._connection.execute(statement, (*values, after, FILES_CHANGED)):
+            yield seq
 
     def _listed(self, among: Collection[int] = (), *, after: int = 0, upto: int = _ENDLESS) -> Iterator[int]:
         where, values = self._where(after, upto)

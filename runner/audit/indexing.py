@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from runner.audit.counting import Tally
@@ -24,13 +24,14 @@ from runner.audit.row import COLUMNS, from_columns
 from runner.audit.tables import DAMAGE, connect_to_read
 from runner.audit.terms import folded
 from runner.model.errors import KnownError
+from runner.model.file_changes import FILES_CHANGED
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from runner.audit.filter import Facet
+    from runner.audit.filter import Content, Facet
     from runner.audit.row import Row
 
 log = logging.getLogger("assent.index")
@@ -48,7 +49,7 @@ _NEXT = "SELECT seq, kind, request_id, hash FROM entries WHERE seq > ? ORDER BY 
 _ROW = f"SELECT {', '.join(COLUMNS)} FROM requests WHERE id = ?"
 _BODIES = (
     "SELECT kind, data FROM entries JOIN bodies USING (seq)"
-    f" WHERE request_id = ? AND kind IN ({', '.join('?' * len(KINDS))}) ORDER BY seq"
+    f" WHERE request_id = ? AND seq <= ? AND kind IN ({', '.join('?' * len(KINDS))}) ORDER BY seq"
 )
 _FACET = (
     "INSERT INTO facets (name, value, requests) VALUES (?, ?, 1)"
@@ -108,9 +109,13 @@ class Indexing:
             arrived = [(seq, name) for seq, kind, name, _ in found if kind == "arrived"]
             self._index.executemany("INSERT OR REPLACE INTO pending (seq, id) VALUES (?, ?)", arrived)
             self._tally = Tally()
-            self._add([name for _, kind, name, _ in found if kind == "closed"], stop)
-            self._tally.put_down(self._index)
             last, *_, final = found[-1]
+            closed = [name for _, kind, name, _ in found if kind == "closed"]
+            self._add(closed, last, stop)
+            self._tally.put_down(self._index)
+            for seq, kind, name, _ in found:
+                if kind == FILES_CHANGED and name not in closed:
+                    self._add_later(seq, name)
             self._index.execute("UPDATE state SET seq = ?, hash = ? WHERE one = 1", (last, final))
             self._index.execute("COMMIT")
         except BaseException:
@@ -120,8 +125,25 @@ class Indexing:
         self.seq = last
         return True
 
-    def _add(self, names: Iterable[str], stop: Callable[[], bool]) -> None:
-        """Add closed requests to the index."""
+    def _add_later(self, seq: int, name: str) -> None:
+        """Add the facets that entry `seq` brings to a request that was closed before, and is in the index."""
+        columns = self._ledger.execute(_ROW, (name,)).fetchone()
+        if columns is None or self._index.execute("SELECT 1 FROM pending WHERE id = ?", (name,)).fetchone():
+            return
+        with suppress(KnownError):  # as in `_document`
+            row: Row = from_columns(columns)
+            new = self._content(name, seq).facets - self._content(name, seq - 1).facets
+            if new:
+                # These groups alone: the table holds no text, and all else that it has of this request stays.
+                values = (row.seq, "".join(map(self._group, sorted(new))))
+                self._index.execute("INSERT INTO texts (rowid, text) VALUES (?, ?)", values)
+
+    def _content(self, name: str, last: int) -> Content:
+        """Return what the entries of a request hold, up to entry `last`."""
+        return content_of(self._ledger.execute(_BODIES, (name, last, *KINDS)).fetchall())
+
+    def _add(self, names: Iterable[str], last: int, stop: Callable[[], bool]) -> None:
+        """Add closed requests to the index, as they are at entry `last`."""
         documents: list[tuple[int, str]] = []
         length = 0
         for name in names:
@@ -129,7 +151,7 @@ class Indexing:
                 raise Stopped
             self._index.execute("DELETE FROM pending WHERE id = ?", (name,))
             columns = self._ledger.execute(_ROW, (name,)).fetchone()
-            if columns is not None and (document := self._document(columns)) is not None:
+            if columns is not None and (document := self._document(columns, last)) is not None:
                 documents.append(document)
                 length += len(document[1])
             if length > MOST_HELD:
@@ -141,13 +163,13 @@ class Indexing:
         # In their own order: the index would write a segment of its own for each one that comes out of turn.
         self._index.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", sorted(documents))
 
-    def _document(self, columns: tuple[object, ...]) -> tuple[int, str] | None:
+    def _document(self, columns: tuple[object, ...], last: int) -> tuple[int, str] | None:
         try:
             row: Row = from_columns(columns)
         except KnownError:
             # Damaged, or of a newer version: the list shows it, and no search finds it.
             return None
-        content = content_of(self._ledger.execute(_BODIES, (row.id, *KINDS)).fetchall())
+        content = self._content(row.id, last)
         self._tally.add(row, content.stopped)
         groups = "".join(map(self._group, (*facets_of(row), *sorted(content.facets))))
         return row.seq, f"{folded(content.texts)}{groups}"

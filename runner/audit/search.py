@@ -22,6 +22,7 @@ from runner.model.assessment import Assessment, Level
 from runner.model.codec import decode
 from runner.model.decision import Decision
 from runner.model.errors import KnownError
+from runner.model.file_changes import FILES_CHANGED
 from runner.model.lifecycle import IllegalMove, Phase
 from runner.model.request import Request
 from runner.model.result import Result
@@ -84,6 +85,14 @@ class CaseRecord:
     result: Result | None
     steps: tuple[CaseStep, ...]
     """All its entries, oldest first; bodies of kinds without a value of their own are read here."""
+
+    @property
+    def unforeseen(self) -> tuple[str, ...]:
+        """What its run did that its assessment had not foreseen, and what it was found to have removed after it."""
+        observed = None if self.result is None else self.result.observed
+        bodies = (step.body.get("unforeseen") for step in self.steps if step.entry.kind == FILES_CHANGED)
+        removed = (one for found in bodies if isinstance(found, list) for one in found if isinstance(one, str))
+        return (*(observed.unforeseen if observed is not None else ()), *removed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,14 @@ from runner.model.codec import encode
 from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED
 from runner.model.request import Language
+from runner.risk.foreseen import with_removal
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
+    from runner.model.assessment import Assessment
+    from runner.model.file_changes import RunChanges
     from runner.model.kept_sandbox import Kept
     from runner.model.record import Record
     from runner.model.request import KnownFile, Request
@@ -49,6 +52,8 @@ class OpenSandbox:
     packages: PackageSet | None = None
     """What was installed in it; None without packages."""
     past: PastStates = field(default_factory=PastStates)
+    assessment: Assessment | None = None
+    """Of the run that is under way, or was the latest."""
     written: dict[str, KnownFile] = field(default_factory=dict)
     """Files that were written by `code_write_file`, by path, the latest last."""
 
@@ -58,6 +63,15 @@ class OpenSandbox:
         if self.packages is None:
             return ()
         return (NODE_FOLDER if self.kept.language is Language.JAVASCRIPT else PYTHON_FOLDER,)
+
+
+def _unforeseen(one: OpenSandbox, found: RunChanges) -> dict[str, list[str]]:
+    """Return what the record of a comparison says besides: that files were removed which the assessment did not name.
+
+    The record of the run itself is written before, and answered.
+    """
+    observed = None if one.assessment is None else with_removal(None, one.assessment, found.changes)
+    return {} if observed is None else {"unforeseen": list(observed.unforeseen)}
 
 
 class Lending:
@@ -106,7 +120,7 @@ class Lending:
             one.copying = False
             one.lock.release()
         if found is not None:
-            await self._record.note(FILES_CHANGED, found.request_id, encode(found))
+            await self._record.note(FILES_CHANGED, found.request_id, {**encode(found), **_unforeseen(one, found)})
             if self._open.get(one.kept.id) is one:
                 self.show(one)
 
@@ -127,9 +141,10 @@ class Lending:
         if one is not None and one.past.running in ("", request.id):
             one.answered.set()
 
-    async def begin_run(self, request: Request) -> None:
+    async def begin_run(self, request: Request, assessment: Assessment | None) -> None:
         """Note that a run begins, once there is a copy of the files; call it inside `used`."""
         one = self.held(request.sandbox)
+        one.assessment = assessment
         one.answered.clear()
         await one.past.look(one.session, one.left)
         one.past.begin(request)

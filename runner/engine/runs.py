@@ -76,7 +76,7 @@ class Runs:
             if request.sandbox:
                 async with self._sandboxes.used(request) as session:
                     await self._sandboxes.verify(request, session)
-                    await self._sandboxes.lending.begin_run(request)
+                    await self._sandboxes.lending.begin_run(request, case.weighed)
                     return await self._run_in(case, decision, session, session.protections, KEPT)
             self._door.require(case, decision)
             sandbox, why = chosen.sandbox, chosen.why  # with no await since: the one that it was shown for

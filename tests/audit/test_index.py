@@ -22,6 +22,7 @@ from runner.audit.ledger import Ledger
 from runner.audit.search import Filter, History, Interrupted
 from runner.audit.terms import SoughtWords, folded
 from runner.model.assessment import Level
+from runner.model.file_changes import FILES_CHANGED
 from runner.model.request import Language
 from tests.audit.story import RESULT, approved, denied, opening, request, tamper, tell, write
 
@@ -280,3 +281,36 @@ def test_an_index_that_cannot_be_written_stops_nothing(
         indexer.wake()
     indexer.close()
     assert "could not be written" in caplog.text
+
+
+def compared(name: str, *unforeseen: str) -> tuple[str, str, dict[str, object]]:
+    return (FILES_CHANGED, name, {"unforeseen": list(unforeseen)} if unforeseen else {"number": 1})
+
+
+def test_what_is_only_known_after_the_end_of_a_request_is_found(tmp_path: Path) -> None:
+    observed = {"observed": {"unforeseen": ["started gcc"]}}
+    r1, r2, r3, r4, r5 = (approved(request(f"r{n}", title=f"title {n}")) for n in range(1, 6))
+    r3[-2][2].update(observed)
+    # One compared while it is open, and one that stays so; the others after their end, in this order.
+    steps = [*r1, *r2, *r3, *r4[:-1], compared("r4", "removed 1 file"), r4[-1], *r5[:-1]]
+    steps += [compared("r1", "removed 1 file"), compared("r2"), compared("r3", "removed 2 files")]
+    steps += [compared("r5", "removed 1 file"), compared("r9", "removed 1 file")]
+    expected = ["r5", "r4", "r3", "r1"]
+    for batch in (5, 1000):
+        path = tmp_path / f"{batch}.sqlite3"
+        write(path, steps)
+        assert found(path, Filter(unforeseen="yes")) == expected
+        with closing(Indexing(path)) as writer:
+            while writer.advance(batch):
+                assert found(path, Filter(unforeseen="yes")) == expected
+        assert indexed(path) == len(steps) + 1
+        assert found(path, Filter(unforeseen="yes", text="title 1")) == ["r1"]
+        assert found(path, Filter(text="title 2")) == ["r2"]
+        with closing(sqlite3.connect(path)) as ledger, closing(SearchIndex(path, ledger)) as index:
+            condition = index.condition([("unforeseen", "yes")])
+            assert condition is not None
+            assert len(list(index.candidates(condition, 1 << 40))) == 3, "all but the one that is open"
+    with closing(History(path)) as history:
+        record = history.case("r3")
+        assert record is not None
+        assert record.unforeseen == ("started gcc", "removed 2 files")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.audit.search import Filter, History
 from runner.audit.verify import verify
-from runner.engine import past_states
+from runner.engine import lending, past_states
 from runner.engine.lending import Lending
 from runner.model.answer import Status
 from runner.model.codec import decode
@@ -18,6 +21,8 @@ from runner.model.events import ApprovalSpent, RunMeasured
 from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE, ChangeKind, RunChanges
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
+from runner.model.verdict import Verb
+from runner.risk.foreseen import with_removal
 from runner.sandbox import workspace_copy
 from runner.sandbox.local.session import LocalSession
 from runner.system.tasks import spawn
@@ -29,6 +34,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.answer import Answer
+    from runner.model.assessment import Assessment
+    from runner.model.behaviour import Behaviour
+    from runner.model.file_changes import FileChanges
     from runner.sandbox.workspace_copy import WorkspaceCopy
     from tests.engine.test_kept_sandboxes import House
 
@@ -102,12 +110,24 @@ async def test_a_run_and_those_after_it_are_undone_and_the_agent_is_told(house: 
     assert verify(house.places.ledger).ok
 
 
-async def test_what_files_hold_is_not_in_the_history(house: House) -> None:
+async def test_the_history_has_what_was_removed_unforeseen_and_not_what_files_hold(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def removal(observed: Behaviour | None, assessment: Assessment, changes: FileChanges) -> Behaviour | None:
+        acts = tuple(replace(act, verb=Verb.READS) for act in assessment.verdict.acts)
+        other = replace(assessment, verdict=replace(assessment.verdict, acts=acts))
+        return with_removal(observed, other, changes)
+
+    monkeypatch.setattr(lending, "with_removal", removal)
     id = await house.create()
     await shell(house, id, "echo pass''word > a")
-    await shell(house, id, "echo more >> a")
+    removing = await shell(house, id, "echo more >> a; rm a")
     await house.engine.close("to look")
     assert b"password" not in house.places.ledger.read_bytes()
+    with closing(History(house.places.ledger)) as history:
+        assert [row.id for row in history.page(Filter(unforeseen="yes"))] == [removing.request_id]
+        record = history.case(removing.request_id)
+    assert record is not None and record.unforeseen == ("removed 1 file",)
 
 
 async def test_what_was_asked_before_an_undo_is_not_done_after_it(house: House) -> None:

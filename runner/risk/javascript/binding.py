@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.risk.javascript.properties import key_of, owner_and_key, reach
+from runner.risk.javascript.properties import by_key, key_of, owner_and_key, reach
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model.value import UNKNOWN, Value, either, text
+from runner.risk.trace.search_path import note_programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +98,10 @@ def _bind_properties(walker: Walker, target: Node, value: Value) -> None:
 def _bind_property(walker: Walker, child: Node, value: Value) -> None:
     if child.type == "pair_pattern":
         key, inner = child.child_by_field_name("key"), child.child_by_field_name("value")
-        if key is not None and inner is not None:
+        if key is not None and inner is not None and key.type == "computed_property_name" and key.named_children:
+            name = walker.value(key.named_children[0])
+            bind(walker, inner, reach(walker, value, name.text) if name.texts else by_key(walker, value, name))
+        elif key is not None and inner is not None:
             bind(walker, inner, reach(walker, value, key_of(walker, key)))
     elif child.type == "rest_pattern":
         bind(walker, child, value)
@@ -113,9 +117,7 @@ def _store_member(walker: Walker, target: Node, value: Value) -> None:
         return
     owner, name = walker.value(owner_node), code_of(name_node)
     if owner.name == "process.env":
-        walker.variables[name] = value
-        full = f"process.env.{name}"
-        walker.trail.add("store", full, {"value": value, "target": text(full)}, place(target))
+        _store_variable(walker, target, name, value)
         return
     _put(walker, owner_node, owner, name, value)
     if owner.name:
@@ -123,6 +125,14 @@ def _store_member(walker: Walker, target: Node, value: Value) -> None:
         walker.trail.add("store", full, {"value": value, "target": text(full)}, place(target))
     if value.function is not None and name.startswith("on"):
         walker.follow(value.function, [Value(labels=owner.labels)], {})
+
+
+def _store_variable(walker: Walker, target: Node, name: str, value: Value) -> None:
+    walker.variables[name] = value
+    full = f"process.env.{name}"
+    walker.trail.add("store", full, {"value": value, "target": text(full)}, place(target))
+    if name == "PATH":
+        note_programs(walker.trail, value, place(target))
 
 
 def _put(walker: Walker, owner_node: Node, owner: Value, name: str, value: Value) -> None:
@@ -146,6 +156,8 @@ def _store_element(walker: Walker, target: Node, value: Value) -> None:
         return
     if owner.items is not None and isinstance(key.number, int) and 0 <= key.number < len(owner.items):
         owner.items[key.number] = value
+    elif key.texts and owner.name == "process.env" and owner.fields is None:
+        _store_variable(walker, target, key.text, value)
     elif key.texts:
         _put(walker, node, owner, key.text, value)
     elif owner.fields is not None:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from runner.risk.javascript.libraries import SPECIAL_LIBRARIES
 from runner.risk.javascript.methods import Args, first, mapped
-from runner.risk.javascript.properties import PROXY
+from runner.risk.javascript.properties import OF_FUNCTIONS, PROXY
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, reference, text
+from runner.risk.trace.conditions import time_between, written_moment
+from runner.risk.trace.members import members
 from runner.risk.trace.shown import note_shown
 
 if TYPE_CHECKING:
@@ -215,7 +217,7 @@ def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place
     if value.fields is None and value.name == "process.env":
         return Value(labels=value.labels | {Source.ENVIRONMENT})
     if value.fields is None:
-        return Value(labels=value.labels, name=value.name)
+        return Value(labels=value.labels | members(machine.vocabulary, value), name=value.name)
     names = list(value.fields.items())[:1000]
     match called.name:
         case "Object.keys":
@@ -225,6 +227,12 @@ def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place
         case _:
             items = [Value(items=[text(key), inner]) for key, inner in names]
     return Value(items=items, labels=value.labels)
+
+
+def all_names(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Object.getOwnPropertyNames(module) and its kin."""
+    found = members(machine.vocabulary, first(args))
+    return Value(labels=first(args).labels | found) if found else None
 
 
 def promisified(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -267,6 +275,11 @@ def inflated(machine: Machine, called: Value, args: Args, named: Named, place: P
     return Value(made.texts, "Buffer", made.labels, binary=True)
 
 
+def prototype(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Object.getPrototypeOf(function () {}): what all functions of its kind have, their constructor among it."""
+    return reference(OF_FUNCTIONS) if first(args).function is not None else None
+
+
 def create_require(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return reference("require")
 
@@ -288,6 +301,7 @@ def printed(machine: Machine, called: Value, args: Args, named: Named, place: Pl
     return None
 
 
+UNITS = ("Milliseconds", "Seconds", "Minutes", "Hours", "Days", "CalendarDays", "Weeks", "Months", "Years")
 TO_OUTPUT = ("console.log", "console.info", "process.stdout.write")
 """What prints a text as it is on standard output, which may be handed to an interpreter."""
 SPECIALS: dict[str, Special] = {
@@ -352,10 +366,14 @@ SPECIALS: dict[str, Special] = {
     "Object.keys": keys,
     "Object.values": keys,
     "Object.entries": keys,
+    **dict.fromkeys(("Object.getOwnPropertyNames", "Reflect.ownKeys", "Object.getOwnPropertyDescriptors"), all_names),
     "Reflect.get": got,
+    **dict.fromkeys(("Object.getPrototypeOf", "Reflect.getPrototypeOf"), prototype),
     "util.promisify": promisified,
     "bluebird.promisify": promisified,
     "module.createRequire": create_require,
+    **dict.fromkeys(("Date", "Date.parse", "Date.UTC"), written_moment),
+    **dict.fromkeys((f"date-fns.differenceIn{unit}" for unit in UNITS), time_between),
     "os.homedir": home,
     "os.tmpdir": temporary,
     **dict.fromkeys(("fs.open", "fs.openSync", "fs.promises.open"), opened),

@@ -50,6 +50,7 @@ def call_expression(walker: Walker, node: Node) -> Value:
     function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if function is None:
         return UNKNOWN
+    declared, walker.declared = walker.declared, None
     called = reference("require") if function.type == "import" else walker.value(function)
     args = _arguments(walker, listed)
     if called.name == "setInterval" and listed is not None and len(args) > 1 and args[0].function is not None:
@@ -59,7 +60,11 @@ def call_expression(walker: Walker, node: Node) -> Value:
         _by_data(walker, function, called, place(node))
     if function.type == "super" and walker.this:
         return UNKNOWN
-    return invoke(walker, called, args, place(node), listed)
+    if declared is not None and declared[1] == node:
+        walker.expected = declared[0]
+    made = invoke(walker, called, args, place(node), listed)
+    walker.expected = ""
+    return made
 
 
 def _by_data(walker: Walker, function: Node, called: Value, where: Place) -> None:
@@ -86,7 +91,7 @@ def invoke(walker: Walker, called: Value, args: list[Value], where: Place, liste
                 return invoke(walker, owner, list(args[1].items or [args[1]]) if len(args) > 1 else [], where)
             case "bind" if owner.name in UNCURRIED and args:
                 return _bound(args[0], args[2:])
-            case "bind":
+            case "bind" if owner.name != "dgram.createSocket()":
                 return _bound(owner, args[1:])
     _events(walker, called, args, where)
     _routes(walker, called, args)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 MOMENT = expression(r"[<>=]=?\s*+(?:\d|[\"'`]|new Date\(\S|Date\.(?:parse|UTC)\()")
 """A comparison with a moment that is written down."""
-PASSED = expression(r"Date\.now\(\)\s*+[-+]|[-+]\s*+Date\.now\(\)|mtime|ctime|atime")
-"""Time that has passed, such as the age of a file."""
+OF_FILES = expression(r"mtime|ctime|atime")
+"""Times of files."""
 STARTS = expression(r"\bnew Worker\b|\b(?:spawn|fork|exec|execFile)\(")
 GROWS_LIST = expression(r"\.push\(|\.write\(|appendFileSync\(")
 LEAVES_LOOP = expression(r"\b(?:break|return|throw|await|yield|exit|Sync)\b|execSync|spawnSync|readSync|Atomics")
@@ -32,7 +32,7 @@ def depends_on(condition: Node, value: Value) -> frozenset[str]:
     on = telling(value.labels)
     if Source.CLOCK in on:
         written = code_of(condition)[:1_000]
-        if PASSED.search(written) or not MOMENT.search(written):
+        if OF_FILES.search(written) or not (MOMENT.search(written) or Source.MOMENT in value.labels):
             on -= {Source.CLOCK}
     return on
 

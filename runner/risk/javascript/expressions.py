@@ -12,8 +12,9 @@ from runner.risk.javascript.literals import LITERALS, converted, template_string
 from runner.risk.javascript.properties import GLOBALS, key_of, member_expression, subscript_expression
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
+from runner.risk.model.acts import Source
 from runner.risk.model.value import UNKNOWN, Value, either, reference, yields
-from runner.risk.trace.conditions import telling
+from runner.risk.trace.conditions import difference, telling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,14 +77,16 @@ def _operate(walker: Walker, left: Value, right: Value, operator: str) -> Value:
         return either((left, right))
     if operator == "+" and left.texts and right.texts and len(right.text) < 4 and len(left.text) < 60:
         walker.crumbs += 1
-    labels = telling(left.labels | right.labels)
+    both = left.labels | right.labels
+    labels = telling(both) | (both & {Source.MOMENT})
     if operator in ("in", "instanceof"):
         return UNKNOWN.labelled(labels)
     if operator in COMPARISONS:
         return _compared(left, right, operator).labelled(labels)
     if operator == "+":
         left, right = converted(walker, left), converted(walker, right)
-    return walker.weighed(fold.added(left, right, operator))
+    made = walker.weighed(fold.added(left, right, operator))
+    return difference(left, right, made) if operator == "-" and made.labels else made
 
 
 def _compared(left: Value, right: Value, operator: str) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.risk.javascript.methods import first
+from runner.risk.model.acts import Source
 from runner.risk.model.value import UNKNOWN, Value, text
 
 if TYPE_CHECKING:
@@ -38,6 +39,24 @@ def docker_create(machine: Machine, called: Value, args: Args, named: Named, pla
     return None
 
 
+def connected(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """`socket.connect(port, host)`: from then on what is sent goes there."""
+    owner, address = called.owner, first(args)
+    if address.fields is not None:
+        address = address.fields.get("host", UNKNOWN)
+    elif len(args) > 1 and args[1].function is None:
+        address = args[1]
+    act = machine.trail.add("connect", called.name, {"host": address}, place, called.labels)
+    machine.nested.done(act)
+    if owner is not None:
+        if owner.fields is None:
+            owner.fields = {}
+        owner.fields["address"] = address
+    made = Value(name=called.name.rpartition(".")[0], labels=frozenset({Source.REMOTE}), fields={"address": address})
+    machine.callbacks(called, args, named, made, place)
+    return made
+
+
 SHELL = ("rm", "mv", "cp", "sed", "chmod", "ln", "set")
 
 
@@ -53,4 +72,5 @@ SPECIAL_LIBRARIES: dict[str, Special] = {
     **{f"simple-git{made}.{verb}": git_command for made in ("", ".simpleGit", ".default", ".gitP") for verb in GIT},
     "dockerode.createContainer": docker_create,
     **{f"shelljs.{name}": shell_command for name in SHELL},
+    **dict.fromkeys(("net.Socket.connect", "dgram.createSocket.connect"), connected),
 }

@@ -11,6 +11,7 @@ from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, reference, text
 from runner.risk.outline_data import words
 from runner.risk.rules.targets import VARIABLES, WHO
+from runner.risk.trace.members import member_labels
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 PROXY = "Proxy()"
 """The name of an object that stands for another one; it holds that as `target`, beside its `handler`."""
+OF_FUNCTIONS = "Function.prototype"
+BUILTIN = words("parseInt parseFloat isNaN isFinite setTimeout setInterval setImmediate queueMicrotask fetch require")
+HOLDERS = words("Math JSON console Reflect Object Array String Number Promise Date")
+"""Functions that everybody has, and objects that hold such; their constructor is `Function`."""
 GLOBALS = frozenset(("globalThis", "window", "global", "self", "root", "top", "frames", "parent", "GLOBAL"))
 
 
@@ -51,29 +56,58 @@ def reach(walker: Walker, owner: Value, name: str, labels: frozenset[str] = NO_L
         return module
     if owner.name == PROXY and owner.fields is not None:
         return _through_proxy(walker, owner.fields, name, labels)
-    if name == "prototype" and owner.function is not None:
-        return Value(fields=owner.function.prototype)
     if "\\u" in name:
         name = unescaped(name)
-    if name == "length" and (owner.items is not None or owner.exact is not None):
-        return Value(number=len(owner.items if owner.items is not None else owner.text))
-    if name == "length" and owner.labels:
-        return UNKNOWN
-    if name == "constructor" and (
-        owner.function is not None
-        or owner.name.endswith("constructor")
-        or owner.name in ("Function", "Object", "Array", "String")
-    ):
-        return reference("Function", owner.labels | fold.ASSEMBLED)
-    if name == "constructor" and owner.kind is None and owner.name in ("", "globalThis"):
-        made = reference("constructor", owner.labels)
-        made.owner, made.attribute = owner, name
+    if name in OF_EVERY and (made := _of_every(owner, name)) is not None:
         return made
     if owner.name == "process.env" and name in walker.variables:
         return walker.variables[name]
     if owner.name == "process.env" and owner.fields is None:
         return _environment(walker, name)
     return walker.attribute(owner, name, labels)
+
+
+OF_EVERY = frozenset(("prototype", "__proto__", "length", "constructor"))
+"""Properties that objects have without being given them."""
+
+
+def _of_every(owner: Value, name: str) -> Value | None:
+    """Return such a property, where it is known."""
+    match name:
+        case "prototype" if owner.function is not None:
+            return Value(fields=owner.function.prototype)
+        case "__proto__" if owner.function is not None:
+            return reference(OF_FUNCTIONS, owner.labels)
+        case "length" if owner.items is not None or owner.exact is not None:
+            return Value(number=len(owner.items if owner.items is not None else owner.text))
+        case "length" if owner.labels:
+            return UNKNOWN
+        case "constructor":
+            return _constructor(owner)
+    return None
+
+
+def _constructor(owner: Value) -> Value | None:
+    if owner.name == OF_FUNCTIONS or _is_builtin(owner):
+        return reference("Function", owner.labels)
+    known = owner.name.endswith("constructor") or owner.name in ("Function", "Object", "Array", "String")
+    if known or owner.function is not None:
+        return reference("Function", owner.labels | fold.ASSEMBLED)
+    if owner.kind is None and owner.name in ("", "globalThis"):
+        made = reference("constructor", owner.labels)
+        made.owner, made.attribute = owner, "constructor"
+        return made
+    return None
+
+
+def _is_builtin(owner: Value) -> bool:
+    """Return whether a value is a function of the language's own: `[].filter`, `Math.max`, `parseInt`."""
+    if owner.function is not None or owner.fields is not None or not owner.name:
+        return False
+    of = owner.owner
+    if of is not None and owner.attribute and (of.items is not None or of.texts or of.number is not None):
+        return True
+    return owner.name in BUILTIN or (owner.name.partition(".")[0] in HOLDERS and "." in owner.name)
 
 
 def _through_proxy(walker: Walker, proxy: dict[str, Value], name: str, labels: frozenset[str]) -> Value:
@@ -113,7 +147,13 @@ def subscript_expression(walker: Walker, node: Node) -> Value:
         return reach(walker, owner, key.text, labels if owner.name else NO_LABELS)
     if owner.name == "process.env":
         return Value(name="process.env[]", labels=frozenset({Source.ENVIRONMENT}))
-    return walker.element(owner, key)
+    return by_key(walker, owner, key)
+
+
+def by_key(walker: Walker, owner: Value, key: Value) -> Value:
+    """Return `owner[key]` where the key is not known: a member of a module, where it is the name of one."""
+    made = walker.element(owner, key)
+    return made.labelled(found) if key.labels and (found := member_labels(key)) else made
 
 
 def key_of(walker: Walker, node: Node) -> str:

@@ -10,9 +10,11 @@ from runner.risk.javascript.conditions import depends_on, note_flood
 from runner.risk.javascript.definitions import class_definition
 from runner.risk.javascript.modules import export_statement, import_statement
 from runner.risk.javascript.syntax import code_of, place
+from runner.risk.javascript.within import with_statement
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.trace.conditions import note_condition
+from runner.risk.trace.members import members
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -26,6 +28,7 @@ COUNTED = expression(
     rb"(?P<equal>=?+)[^;]*+;\s*"
     rb"(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*(?P<step>\d{1,3}))\s*\)"
 )
+CALLS = ("call_expression", "new_expression")
 COLLECTS = expression(rb"\+=|\.push\(|=\s*\w+\s*\+")
 
 
@@ -37,6 +40,8 @@ def variable_declaration(walker: Walker, node: Node) -> Value:
     for child in node.named_children:
         if child.type == "variable_declarator":
             value, name = child.child_by_field_name("value"), child.child_by_field_name("name")
+            if value is not None and name is not None and name.type == "identifier" and value.type in CALLS:
+                walker.declared = code_of(name), value
             if name is not None:
                 bind(walker, name, walker.value(value) if value is not None else UNKNOWN)
     return UNKNOWN
@@ -107,7 +112,7 @@ def for_in_statement(walker: Walker, node: Node) -> Value:
         met = (
             text(*list(over.fields)[:12])
             if keys and over.fields
-            else Value(labels=over.labels)
+            else Value(labels=over.labels | members(walker.vocabulary, over))
             if keys
             else walker.each(over)
         )
@@ -191,4 +196,5 @@ STATEMENTS: dict[str, Handler] = {
     "try_statement": try_statement,
     "switch_statement": switch_statement,
     "throw_statement": throw_statement,
+    "with_statement": with_statement,
 }

@@ -11,7 +11,7 @@ from runner.risk.trace.machine import DEEPEST, Machine, TooDeep
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from runner.risk.model.acts import Trail
+    from runner.risk.model.acts import Place, Trail
     from runner.risk.rules.vocabulary import Vocabulary
     from runner.risk.trace.world import World
 
@@ -36,8 +36,21 @@ class Walker(Machine):
         """Texts put together from pieces of a few letters."""
         self.this: list[Value] = []
         """The owners of the methods that are being followed, the innermost last."""
+        self.declared: tuple[str, Node] | None = None
+        """The name that is being declared, and the call that gives its value."""
+        self.expected = ""
+        """The same name while that call is made."""
         self.listeners: dict[str, list[Value]] = {}
         """Functions that wait for an event, by its name."""
+
+    def callbacks(
+        self, called: Value, args: Sequence[Value], named: Mapping[str, Value], result: Value, place: Place
+    ) -> None:
+        # What a call is given runs later than that: `const s = connect(() => s.write(...))`.
+        name, self.expected = self.expected, ""
+        if name and any(arg.function is not None for arg in args):
+            self.assign(name, result)
+        super().callbacks(called, args, named, result, place)
 
     def block(self, nodes: Sequence[Node]) -> Value:
         """Go through statements in their order. Return the value of the last one."""

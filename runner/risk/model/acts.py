@@ -49,6 +49,7 @@ KINDS = frozenset(
         "destroy",
         "discard",
         "encrypt",
+        "enumerated",
         "environment-change",
         "escaped",
         "evaluates",
@@ -83,6 +84,7 @@ KINDS = frozenset(
         "print",
         "probe",
         "processes",
+        "programs",
         "query",
         "quietly",
         "read",
@@ -193,6 +195,10 @@ class Source(StrEnum):
     """Which machine or user it runs as."""
     CLOCK = "clock"
     """The time of day or the date."""
+    MOMENT = "moment"
+    """A time or date that is written down."""
+    FILE_TIME = "file-time"
+    """When a file was changed, read or made."""
 
 
 VALUE_OF = "env:"

@@ -46,6 +46,7 @@ from runner.risk.python.libraries import SPECIAL_LIBRARIES
 from runner.risk.python.sequences import backwards, dictionary, listed, next_of, nothing_new, numbered, ranged, zipped
 from runner.risk.python.statements_run import RUN_STATEMENTS
 from runner.risk.python.texts import call_coder, codec, coder, decoder, from_json, shell_words, substituted, template
+from runner.risk.trace.members import members
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -98,7 +99,15 @@ def octets(machine: Machine, called: Value, args: Args, named: Named, place: Pla
 
 def namespace(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """vars(x) is x by names; globals() and locals() stand for the program's own."""
-    return args[0] if called.name == "vars" and args else reference(f"{called.name}()")
+    if called.name not in ("globals", "locals") and args:
+        found = members(machine.vocabulary, args[0])
+        return args[0].labelled(found) if found or called.name == "vars" else None
+    return None if called.name.startswith("inspect.") else reference(f"{called.name}()")
+
+
+def names_in(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """dir(x)."""
+    return Value(name="dir()", labels=members(machine.vocabulary, first(args)))
 
 
 def set_attribute(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -208,7 +217,8 @@ SPECIALS: dict[str, Special] = {
     "xrange": ranged,
     "enumerate": numbered,
     "zip": zipped,
-    "vars": namespace,
+    **dict.fromkeys(("vars", "inspect.getmembers", "inspect.getmembers_static"), namespace),
+    "dir": names_in,
     "globals": namespace,
     "locals": namespace,
     "functools.partial": partial,

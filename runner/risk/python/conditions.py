@@ -40,8 +40,6 @@ def depends_on(test: ast.expr, value: Value) -> frozenset[str]:
 
 def _compares_with_moment(test: ast.expr) -> bool:
     compared = [node for node in ast.walk(test) if isinstance(node, ast.Compare)]
-    if any(isinstance(node, ast.BinOp) for one in compared for node in ast.walk(one)):
-        return False
     return any(_is_moment(part) for one in compared for part in (one.left, *one.comparators))
 
 

@@ -25,6 +25,7 @@ from runner.risk.python.formatting import formatted, percent
 from runner.risk.python.names import BUILTINS, PythonNames
 from runner.risk.python.operators import DUNDERS, OPERATORS, compared
 from runner.risk.python.syntax import constant, hidden_name, is_written_out, place
+from runner.risk.trace.conditions import difference
 from runner.risk.trace.machine import DEEPEST, TooDeep
 
 if TYPE_CHECKING:
@@ -172,7 +173,8 @@ class PythonExpressions(PythonNames):
         if kind == "/" and (left.name.startswith("pathlib") or right.name.startswith("pathlib")):
             whole = concatenate((below(left), right), "/")
             return Value(whole.texts, left.name or right.name, whole.labels)
-        return self.weighed(fold.added(left, right, kind))
+        made = self.weighed(fold.added(left, right, kind))
+        return difference(left, right, made) if kind == "-" and made.labels else made
 
     def template(self, node: ast.JoinedStr) -> Value:
         return concatenate(self.value(part) for part in node.values) if node.values else text("")

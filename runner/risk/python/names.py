@@ -14,6 +14,8 @@ from runner.risk.python.held_modules import HELD, PATHS, SAME, full_name
 from runner.risk.python.methods import METHODS
 from runner.risk.python.syntax import hidden_name, place
 from runner.risk.trace.machine import Machine
+from runner.risk.trace.members import members
+from runner.risk.trace.search_path import note_programs
 
 if TYPE_CHECKING:
     import ast
@@ -108,7 +110,9 @@ class PythonNames(Machine):
         if owner.name in BUILTINS and name not in ("__dict__", "__getattribute__"):
             return reference(name, owner.labels | labels)
         if name == "__dict__" and owner.name and owner.kind is None:
-            return reference(owner.name, owner.labels)
+            return reference(owner.name, owner.labels | members(self.vocabulary, owner))
+        if name == "__all__":
+            labels |= members(self.vocabulary, owner)
         if name == "__call__":
             return owner
         if name in ("f_globals", "f_builtins"):
@@ -157,6 +161,8 @@ class PythonNames(Machine):
             self.replaced[name] = value
         if name:
             self.trail.add("store", name, {"value": value, "target": text(name)}, place(node))
+        if name == "os.environ[PATH]":
+            note_programs(self.trail, value, place(node))
 
     def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
         handler = METHODS.get(name)

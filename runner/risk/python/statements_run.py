@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.python.syntax import Unparsed
+from runner.risk.trace.conditions import written_moment
+from runner.risk.trace.search_path import note_programs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +42,19 @@ def environment_names(machine: Machine, called: Value, args: Args, named: Named,
     return None
 
 
+def stored_variables(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """os.environ.update({...}), os.putenv(name, value)."""
+    given = {**((args[0].fields or {}) if args else {}), **named}
+    if called.name == "os.putenv":
+        given = {args[0].text: args[1]} if len(args) > 1 else {}
+    for key, value in list(given.items())[:60]:
+        full = f"os.environ[{key}]"
+        machine.trail.add("store", full, {"value": value, "target": text(full)}, place)
+        if key == "PATH":
+            note_programs(machine.trail, value, place)
+    return UNKNOWN
+
+
 def examples(body: Sequence[ast.stmt]) -> str:
     """Return the examples in the docstrings of a module, as `doctest` runs them."""
     found: list[str] = []
@@ -52,6 +67,18 @@ def examples(body: Sequence[ast.stmt]) -> str:
 
 
 RUN_STATEMENTS: dict[str, Special] = {
+    **dict.fromkeys(
+        (
+            "datetime.datetime",
+            "datetime.date",
+            "time.mktime",
+            "datetime.datetime.strptime",
+            "datetime.date.fromisoformat",
+        ),
+        written_moment,
+    ),
+    **dict.fromkeys(("datetime.datetime.fromisoformat", "datetime.datetime.fromtimestamp"), written_moment),
+    **dict.fromkeys(("os.environ.update", "os.putenv"), stored_variables),
     **dict.fromkeys(("timeit.timeit", "timeit.repeat", "timeit.Timer", "timeit.main"), run_statements),
     **dict.fromkeys(("cProfile.run", "cProfile.runctx", "profile.run", "profile.runctx"), run_statements),
     **dict.fromkeys(("cProfile.Profile.run", "cProfile.Profile.runctx", "profile.Profile.run"), run_statements),

@@ -12,6 +12,7 @@ from runner.model.expression import expression
 from runner.risk.model.acts import KINDS as ACTS
 from runner.risk.model.acts import Act, Trail
 from runner.risk.model.value import UNKNOWN, Value, labels_of, texts_of
+from runner.risk.rules.targets import PLACES
 from runner.risk.rules.vocabulary import quoted
 from runner.system.pattern import Pattern
 
@@ -230,8 +231,6 @@ WORDS: dict[str, Test] = {
     "yes": lambda value: value.text == "yes" or value.name == "True",
 }
 """Tests that are a word alone."""
-PLACES = ("absolute", "relative", "outside")
-"""What a path is besides the kinds of `targets.yaml`."""
 
 
 def _test(token: str, targets: Targets, compile: Compile) -> Test:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.value import HOLE
+from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 LONGEST_PATH = 1000
 
@@ -46,8 +47,27 @@ CLIMB = expression(r"^(?:\.\./)+(?=(?:etc|root|home|proc|sys|var|usr|boot|window
 ROOTS = expression(r"^//?proc/(?:self|thread-self|\d{1,9})/(?:root(?=/)|cwd/)")
 # Everything below a folder, however deep.
 DEEP = expression(r"(?<!/\*\*)(?:/\*\*)++(?:/\*)?$")
-GUESSED = ("/etc/shadow", "/etc/passwd", "/etc/sudoers", "~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.aws/credentials")
-"""What is worth writing as a pattern of single letters, so that it cannot be read."""
+GUESSED = sorted(
+    words(
+        "/etc/shadow /etc/shadow- /etc/gshadow /etc/passwd /etc/sudoers /etc/ssh/ssh_host_rsa_key /etc/krb5.keytab"
+        " /proc/self/environ ~/.ssh ~/.ssh/id_rsa ~/.ssh/id_ed25519 ~/.ssh/id_ecdsa ~/.aws ~/.aws/credentials ~/.gnupg"
+        " ~/.gnupg/secring.gpg ~/.kube ~/.kube/config ~/.azure ~/.docker/config.json ~/.config/gh/hosts.yml"
+        " ~/.config/gcloud/credentials.db ~/.netrc ~/.pgpass ~/.my.cnf ~/.git-credentials ~/.npmrc ~/.pypirc"
+        " ~/.vault-token ~/.bash_history ~/.bashrc ~/.profile ~/.zshrc .env"
+    )
+)
+"""What a pattern may be written for that does not name it."""
+PLACES = ("absolute", "relative", "outside", "broad")
+"""What a path is besides the kinds of `targets.yaml`; broad is what may be one of those as well as anything else."""
+HOMES = ("/root", "/home/*", "/Users/*")
+WILD = expression(r"[*?\[{]")
+ONE_OF = expression(r"\[[!^]?\]?(?:\[:\w{1,10}:\]|[^\]\[/])*+\]")
+CHOICE = expression(r"\{[^{}/,]*+,[^{}/]*+\}")
+"""Patterns for one letter, and words of which each takes its turn."""
+NARROW = expression(r"[A-Za-z].*[A-Za-z]")
+"""A name of a pattern that is meant for something, and not for whatever there is."""
+MOST_WILD = 200
+"""Characters of a pattern that is tried."""
 WHO = frozenset(["COMPUTERNAME", "USERNAME", "USER", "HOSTNAME", "LOGNAME", "USERDOMAIN", "HOST", "SUDO_USER"])
 """Variables that tell whose machine it is."""
 VARIABLE = expression(r"%([\w()]+)%|\$env:(\w+)|\$\{?(\w+)\}?")
@@ -101,8 +121,6 @@ class Targets:
     def _of(self, path: str) -> frozenset[str]:
         """Return the kinds that `path` belongs to."""
         plain = normal(path)
-        if "?" in plain or "[" in plain:
-            plain = next((known for known in GUESSED if _matches(known, plain)), plain)
         if not plain or plain == HOLE or len(path) > LONGEST_PATH or "\n" in plain:
             return frozenset()
         kinds = {
@@ -114,7 +132,15 @@ class Targets:
             kinds.add("outside")
         elif HOLE not in plain and not plain.startswith("$"):
             kinds.add("relative")
+        if WILD.search(plain) and len(plain) <= MOST_WILD:
+            kinds |= self._guessed(plain, kinds)
         return frozenset(kinds)
+
+    def _guessed(self, pattern: str, kinds: set[str]) -> frozenset[str]:
+        """Return the kinds of what a shell may take a pattern for, but for the place where it is."""
+        found = {kind for known in guessed(pattern) for kind in self.of(known)} - set(PLACES)
+        broad = found - kinds and NARROW.search(pattern.rpartition("/")[2]) is None
+        return frozenset(found | {"broad"} if broad else found)
 
 
 HAS: dict[str, Callable[[str], bool]] = {
@@ -162,10 +188,41 @@ def _outer(pattern: str) -> str:
     return "".join(kept)
 
 
-def _matches(known: str, pattern: str) -> bool:
-    """Return whether a shell would take `pattern` for `known`: part by part, and with some letters of its own."""
-    parts, wanted = known.split("/"), pattern.split("/")
-    return len(parts) == len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted))
+def guessed(pattern: str) -> Iterator[str]:
+    """Yield those of GUESSED that a shell may take `pattern` for, part by part.
+
+    Conservative: each of a set of letters counts as any letter where the set is not plain.
+    """
+    while pattern.startswith("../"):
+        pattern = pattern[3:] if pattern.startswith("../../") else pattern[2:]
+    wanted = _plainer(pattern).split("/")
+    if len(wanted) == 1 and not any(map(str.isalpha, pattern)):
+        return
+    for known, parts in _PLACES:
+        if (
+            len(parts) == len(wanted)
+            and (wanted[0] == parts[0] or len(parts) == 1)
+            and all(map(_may_be, parts, wanted))
+        ):
+            yield known
+
+
+def _plainer(pattern: str) -> str:
+    pattern = CHOICE.sub("*", pattern) if "{" in pattern else pattern
+    return ONE_OF.sub(lambda set: "?" if "[:" in set[0] else set[0].replace("[^", "[!"), pattern)
+
+
+def _may_be(part: str, wanted: str) -> bool:
+    """Return whether a part of a path may be what a part of a pattern means; a pattern leaves out hidden files."""
+    return part in ("*", wanted) or ((part[:1] != "." or wanted[:1] == ".") and fnmatch.fnmatchcase(part, wanted))
+
+
+_PLACES = tuple(
+    (known, whole.split("/"))
+    for known in GUESSED
+    for whole in (known, *(home + known[1:] for home in HOMES if known.startswith("~")))
+)
+"""Each of GUESSED with the parts of its path, and with those from the root where it is below a home folder."""
 
 
 def _anchored(pattern: str) -> str:

@@ -111,6 +111,15 @@ class Vocabulary:
         family = self._families.get(verb[1].lower(), ()) if verb is not None else ()
         return [meaning for of, meaning in family if name.startswith(of)]
 
+    def acts_below(self, module: str) -> bool:
+        """Return whether a function of the module does something."""
+        return module in self._acting
+
+    @cached_property
+    def _acting(self) -> frozenset[str]:
+        names = (name for name, meanings in self._calls.items() if any(meaning.act for meaning in meanings))
+        return frozenset(name.rpartition(".")[0] for name in names)
+
     def knows(self, name: str) -> bool:
         return name in self._calls
 

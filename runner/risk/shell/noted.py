@@ -30,7 +30,7 @@ PASSED_TIME = expression(r"(?m:^)(?>[^\n]*?\bdate\b)[^\n]*?(?:-[rd]\b|--referenc
 VARIABLE_NAME = expression(r"\$\{?(\w+)")
 PRINTERS = words(
     "echo printf print cat head tail tac less more bat nl env printenv grep egrep sort uniq jq yq cut base64 sed awk "
-    "tr column xxd od strings kubectl oc gh aws az gcloud vault op pass doctl heroku fly"
+    "tr column xxd od strings git kubectl oc gh aws az gcloud vault op pass doctl heroku fly"
 )
 """Commands whose output is what they were given or have asked for."""
 COUNTS = expression(r"-[a-zA-Z]*[cqlL][a-zA-Z]*|--(?:count|quiet|silent|files-with\S*)")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.value import HOLE, UNKNOWN, text
 from runner.risk.outline_data import words
+from runner.risk.trace.search_path import note_programs
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -59,3 +60,5 @@ def steers(shell: ShellContext, name: str, value: Value, where: Place) -> None:
         found = pattern is not None and pattern.search(known) is not None
     if found:
         shell.trail.add("steer", name, {"value": text(known[:200])}, where)
+    elif name == "PATH":
+        note_programs(shell.trail, value, where)

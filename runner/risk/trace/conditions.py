@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import VALUE_OF, Source
-from runner.risk.model.value import Value
+from runner.risk.model.value import Value, labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from runner.risk.model.acts import Act, Place, Trail
+    from runner.risk.trace.machine import Machine
 
 WATCHED = expression(
     rf"{VALUE_OF}(?:CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|TF_BUILD|JENKINS_\w+|BUILD_ID|PYTEST_CURRENT_TEST"
@@ -35,6 +36,43 @@ def telling(labels: Iterable[str]) -> frozenset[str]:
     """Return those of the labels that say where, for whom or when a program runs."""
     kept = (Source.WHO, Source.CLOCK)
     return frozenset(label for label in labels if label in kept or WATCHED.fullmatch(label))
+
+
+def difference(left: Value, right: Value, made: Value) -> Value:
+    """Return `left - right`, which is `made`: time that has passed, such as the age of a file, is no time of day.
+
+    What is left until a moment that is written down tells the time as well as the clock does.
+    """
+    labels = left.labels | right.labels
+    if Source.CLOCK not in made.labels or Source.MOMENT in labels:
+        return made
+    other = right if Source.CLOCK in left.labels else left
+    if Source.CLOCK not in other.labels and (
+        other.texts or abs(other.number or 0) >= LEAST_MOMENT or other.name.endswith("timedelta()")
+    ):
+        return made
+    copy = made.labelled((Source.FILE_TIME,))
+    copy.labels -= {Source.CLOCK}
+    return copy
+
+
+LEAST_MOMENT = 10**9
+"""Seconds from which on a number is a date, and no span of time."""
+
+
+def written_moment(
+    machine: Machine, called: Value, args: list[Value], named: dict[str, Value], place: Place
+) -> Value | None:
+    """Return what a function gives that makes a date of what is written down; None where not all of that is known."""
+    known = bool(args) and all(one.exact is not None or one.number is not None for one in args)
+    return Value(name=f"{called.name}()", labels=frozenset({Source.MOMENT})) if known else None
+
+
+def time_between(
+    machine: Machine, called: Value, args: list[Value], named: dict[str, Value], place: Place
+) -> Value | None:
+    """`differenceInDays(one, other)`."""
+    return difference(args[0], args[1], Value(labels=labels_of(args))) if len(args) > 1 else None
 
 
 def note_condition(trail: Trail, on: frozenset[str], start: int, place: Place) -> None:

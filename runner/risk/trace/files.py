@@ -85,7 +85,11 @@ class WrittenFiles:
         return frozenset({Source.DOWNLOADED})
 
     def _piped(self, act: Act) -> frozenset[str]:
-        target = (act.get("to").fields or {}).get("path")
+        fields = act.get("to").fields or {}
+        # What a shell says is known by what the other end is tied to.
+        if (address := fields.get("address")) is not None and "process" not in labels_of((act.get("from"),)):
+            self.trail.add("send", act.name, {"url": address, "data": act.get("from")}, act.place, act.labels)
+        target = fields.get("path")
         if target is not None:
             self._wrote(target, Value(labels=labels_of((act.get("from"),))), act.place)
         return NO_LABELS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.risk.model.acts import MOST_CALLED, Place
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Class, Function, Scope, Value, either, labels_of, reference
 from runner.risk.rules.vocabulary import picked
+from runner.risk.trace.members import note_handed, note_member
 from runner.risk.trace.shown import note_shown
 from runner.risk.trace.values import Values
 
@@ -31,6 +32,8 @@ MOCKED = frozenset({"mocked"})
 VISITORS = frozenset({"input"})
 EACH = frozenset(("forEach", "map", "flatMap", "reduce", "eachSeries", "eachLimit", "each"))
 """Methods that call a function for each part of a list."""
+CALLERS = EACH | {"then", "catch", "finally", "setTimeout", "setInterval", "setImmediate", "nextTick", "submit"}
+"""Functions that call what they are given, some time."""
 OF_HTTP = frozenset(("get", "post", "put", "patch", "delete", "all"))
 """Methods of servers that are called like those of HTTP."""
 ROUTES = OF_HTTP | {"route", "api_route", "handle", "on"}
@@ -118,7 +121,8 @@ class Machine(Values):
         meanings = self.vocabulary.of(name)
         for meaning in meanings:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
-        if not meanings and len(self.trail.called) < MOST_CALLED:
+        found = bool(called.labels) and note_member(self.trail, called, meanings, place)
+        if not meanings and not found and len(self.trail.called) < MOST_CALLED:
             self.trail.called.add(name)
         self.callbacks(called, args, named, result, place)
         return result
@@ -220,14 +224,15 @@ class Machine(Values):
                     met = [self.each(given)] * len(value.function.parameters)
                     self.follow(value.function, met, {}, value.owner)
                 else:
-                    labels = result.labels | given.labels
                     answers = self.answers(called.name, args)
-                    if answers and self.language == "python":
-                        labels |= VISITORS  # JavaScript hands over a request, whose parts are known by their names
-                    made = self._each_time(called, value, labels)
+                    # JavaScript hands over a request, whose parts are known by their names.
+                    sent = VISITORS if answers and self.language == "python" else NO_LABELS
+                    made = self._each_time(called, value, result.labels | given.labels | sent)
                     if answers and labels_of((made,)):
                         where = self.answer_place(value.function, place)
                         self.trail.add("answer", called.name, {"data": made}, where)
+        if called.attribute in CALLERS or called.name in CALLERS:
+            note_handed(self.trail, args, place)
         if called.name in self.keepers:
             return
         for at, value in enumerate(args):

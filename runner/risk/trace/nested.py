@@ -12,6 +12,7 @@ from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate
 from runner.risk.python.syntax import Repair, Unparsed, broken_at, parse, recoded
 from runner.risk.rules.packages import mistaken_for, name_of
 from runner.risk.trace.files import WrittenFiles, keys
+from runner.risk.trace.search_path import note_programs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -147,6 +148,8 @@ class Nested:
         """Follow up an act just done; return labels for what it gives."""
         match act.kind:
             case "run":
+                if (path := (act.get("environment").fields or {}).get("PATH")) is not None:
+                    note_programs(self.trail, path, act.place)
                 return self._run(act)
             case "execute":
                 return self._execute(act)

@@ -24,6 +24,8 @@ TEXTS = {
     "string.hexdigits": "0123456789abcdefABCDEF",
     "os.sep": "/",
     "path.sep": "/",
+    "os.pathsep": ":",
+    "path.delimiter": ":",
     "os.linesep": "\n",
     "os.EOL": "\n",
 }
@@ -38,6 +40,12 @@ NUMBERS = {
     },
 }
 """Attributes that always hold the same."""
+
+
+FILE_TIMES = frozenset(
+    f"{prefix}{what}time{unit}" for prefix in ("", "st_") for what in "mcab" for unit in ("", "_ns", "Ms", "Instant")
+) | {"birthtime", "birthtimeMs", "st_birthtime"}
+"""Attributes that say when a file was changed, read or made."""
 
 
 class Values:
@@ -99,6 +107,8 @@ class Values:
         if Source.ENVIRONMENT in made.labels and VARIABLE.fullmatch(name):
             # Of all variables, checked and put into an object, it is this one.
             made.labels = made.labels - {Source.ENVIRONMENT} | {VALUE_OF + name}
+        if name in FILE_TIMES:
+            made.labels |= {Source.FILE_TIME}
         made.owner, made.attribute = owner, name
         if (known := TEXTS.get(made.name)) is not None:
             made.texts = (known,)
@@ -171,7 +181,7 @@ def _field(owner: Value, key: Value) -> Value | None:
     """Return a field of an object; any of them where the name is not known."""
     fields = owner.fields or {}
     if key.texts:
-        return next((found for known in key.texts if (found := fields.get(known)) is not None), None)
+        return next((found for known in (*key.texts, "?") if (found := fields.get(known)) is not None), None)
     if key.number is not None and (found := fields.get(str(key.number))) is not None:
         return found
     return either(list(fields.values())[:60]).labelled(owner.labels)

@@ -159,6 +159,7 @@ def condensed(
 ) -> Iterator[tuple[Verb, str]]:
     """Yield the acts that a sentence needs, without `said`: one for each host, and nothing twice."""
     hosts = {said.named.place} if said is not None and said.verb in NETWORK else set[str]()
+    sent = {one.named.place for one in found if one.verb is Verb.SENDS} - {""}
     deleted = {one.named.place for one in found if one.verb is Verb.DELETES} - {""}
     whole = {one.named.words for one in found if one.verb is Verb.DELETES}
     # What is left stands behind all that is deleted, so that nothing else reads as if it were left.
@@ -171,7 +172,7 @@ def condensed(
             continue
         if one.verb in NETWORK:
             host = one.named.place or words.rpartition(" to ")[2]
-            if host in hosts:
+            if host in hosts or (one.verb is not Verb.SENDS and host in sent):
                 continue
             hosts.add(host)
         elif one.verb is Verb.RUNS_NAMED and words == A_FILE and source:

@@ -14,8 +14,10 @@ from runner.risk.outline_data import words
 from runner.risk.verdict import files
 from runner.risk.verdict.naming import (
     AT_RUN_TIME,
+    WORKING,
     Named,
     data_of,
+    file_name,
     host_of,
     identifier,
     listed,
@@ -70,8 +72,10 @@ def _shells(act: Act, targets: Targets) -> Described:
 
 def _sends(act: Act, targets: Targets) -> Described:
     address = act.get("url")
-    if (act.name.endswith((".send", ".sendall")) and not address.texts) or _is_request(address):
+    if act.name.endswith((".send", ".sendall")) and not address.texts and not act.name.startswith("dgram."):
         return None
+    if _is_request(address) or (act.name.endswith(".end") and act.get("data") is UNKNOWN):
+        return None  # nothing is added to what was sent before
     host, data = host_of(address), data_of((act.get("data"),))
     asks = act.name.rpartition(".")[2] in ASKING and not _carries(act.get("data"))
     if data == "data" and (asks or act.get("how").text == "ssh"):
@@ -288,6 +292,17 @@ def _steers(act: Act, targets: Targets) -> Described:
     return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(act.name)}, which changes what programs run")
 
 
+def _enumerated(act: Act, targets: Targets) -> Described:
+    words = f"a function of {identifier(act.get('of').text)} that it finds by enumeration (line {act.place[0]})"
+    return Verb.CALLS, Named(words, computed=True)
+
+
+def _finds_programs(act: Act, targets: Targets) -> Described:
+    folder = act.get("path").text
+    where = WORKING if folder == "." else file_name(folder if folder.startswith("../") else f"./{folder}")
+    return Verb.CHANGES_SYSTEM, Named(f"may start programs from {where}")
+
+
 Describe = Callable[["Act", "Targets"], Described]
 BY_KIND: dict[str, Describe] = {
     "delete": files.deletes,
@@ -350,6 +365,8 @@ BY_KIND: dict[str, Describe] = {
     "conditioned": _depends,
     "flood": _floods,
     "steer": _steers,
+    "programs": _finds_programs,
+    "enumerated": _enumerated,
     "weakens": _weakens,
 }
 """What acts of each kind are in words; the others are named by the findings about them."""

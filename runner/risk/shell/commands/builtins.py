@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, labels_of, text
 from runner.risk.shell.command import ELSEWHERE
+from runner.risk.trace.search_path import HERE
 
 if TYPE_CHECKING:
     from runner.risk.shell.command import Command
@@ -34,6 +35,11 @@ def source(command: Command) -> Value | None:
         return command.script(command.stdin)
     command.shell.nested.started(target, command.labels, command.place, "shell")
     return UNKNOWN
+
+
+def working_folder(command: Command) -> Value | None:
+    """pwd: where that is nobody knows, but that it is the script's own folder."""
+    return Value(labels=frozenset({HERE}))
 
 
 def trap(command: Command) -> Value | None:

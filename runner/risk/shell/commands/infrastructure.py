@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.shell.commands.dry import is_dry
+from runner.risk.shell.commands.git_files import GLOBAL, read_by_path
 from runner.risk.shell.commands.starters import settings_that_run
 from runner.risk.shell.commands.system import cluster as cluster_secrets
 from runner.risk.shell.commands.system import container as container_rights
@@ -202,7 +203,7 @@ def container(command: Command) -> Value | None:
 
 def repository(command: Command) -> Value | None:
     """git: work that is not saved elsewhere and is thrown away, and settings that make it run something."""
-    _, operands = command.parsed("-C -c --git-dir --work-tree --namespace --exec-path --config-env")
+    _, operands = command.parsed(GLOBAL)
     words = _plain(operands)
     options = {word.text for word in command.arguments[:MOST_WORDS]}
     verb = words[0] if words else ""
@@ -212,7 +213,9 @@ def repository(command: Command) -> Value | None:
         command.act("discard", what=text(what))
     if verb == "config" and "--get" not in options and "--list" not in options:
         _configured(command, words[1:])
-    return settings_that_run(command)
+    read = read_by_path(command)
+    ran = settings_that_run(command)
+    return read if read.labels else ran
 
 
 LOCAL = frozenset(("reset", "clean", "checkout", "switch", "restore", "branch", "stash", "reflog"))
@@ -221,7 +224,7 @@ LOCAL = frozenset(("reset", "clean", "checkout", "switch", "restore", "branch", 
 
 def _is_own(command: Command) -> bool:
     """Return whether a repository stands in a temporary folder that the script made."""
-    options, _ = command.parsed("-C -c --git-dir --work-tree --namespace --exec-path --config-env", stop=True)
+    options, _ = command.parsed(GLOBAL, stop=True)
     if options.keys() & {"--git-dir", "--work-tree"}:
         return False
     folder = options.get("-C")

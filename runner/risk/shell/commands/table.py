@@ -91,6 +91,7 @@ ROWS: tuple[tuple[str, Handler], ...] = (
     ("trap", builtins.trap),
     ("alias", builtins.alias),
     ("cd pushd popd chdir", builtins.change_directory),
+    ("pwd", builtins.working_folder),
     ("read mapfile readarray compgen complete", outputs.each_line(builtins.read)),
     ("set", builtins.set_),
     ("shift", builtins.shift),
