@@ -112,6 +112,29 @@ def assessed(language: Language, code: str) -> Assessment:
     return assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, language, code))
 
 
+ARGUMENTS = """import argparse, shutil
+{}ap = argparse.ArgumentParser()
+ap.add_argument('--out', default='build')
+shutil.rmtree(ap.parse_args({}).out)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "given"),
+    [
+        ("", "['--out', '/home']"),
+        ("", "namespace=own"),
+        ("import sys\nsys.argv = ['x', '--out', '/home']\n", ""),
+        ("import sys\nsys.argv[1:] = ['--out', '/home']\n", ""),
+        ("from sys import argv\nargv += ['--out', '/home']\n", ""),
+    ],
+)
+def test_a_default_counts_only_where_the_program_does_not_say_what_is_given(before: str, given: str) -> None:
+    verdict = assessed(PYTHON, ARGUMENTS.format(before, given)).verdict
+    assert verdict is not None
+    assert verdict.sentence == "Deletes a path worked out at run time."
+
+
 @pytest.mark.parametrize(("language", "code"), CRITICAL)
 def test_danger_is_critical(language: Language, code: str) -> None:
     assert assessed(language, code).level is Level.CRITICAL

@@ -41,14 +41,24 @@ def add_argument(machine: Machine, called: Value, args: Args, named: Named, plac
     return UNKNOWN
 
 
+def set_defaults(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    if called.owner is not None and called.owner.fields is not None:
+        called.owner.fields.update((name, either((text(HOLE, labels=GIVEN), value))) for name, value in named.items())
+    return UNKNOWN
+
+
 def parsed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Return the defaults; nothing where the program itself says what is given."""
     known = None if called.owner is None else called.owner.fields
-    return Value(name="argparse.Namespace", fields=dict(known)) if known else None
+    if not known or args or named or machine.has_arguments:
+        return None
+    return Value(name="argparse.Namespace", fields=dict(known))
 
 
 COMMAND_LINE: dict[str, Special] = {
     PARSER: parser,
     **dict.fromkeys((f"{PARSER}.{name}" for name in GROUPS), group),
     f"{PARSER}.add_argument": add_argument,
+    f"{PARSER}.set_defaults": set_defaults,
     f"{PARSER}.parse_args": parsed,
 }

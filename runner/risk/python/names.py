@@ -115,6 +115,8 @@ class PythonNames(Machine):
             labels |= members(self.vocabulary, owner)
         if name == "__call__":
             return owner
+        if name == "argv":
+            self.has_arguments = True
         if name in ("f_globals", "f_builtins"):
             return reference("globals()" if name == "f_globals" else "builtins", owner.labels | fold.ASSEMBLED)
         if name in (
@@ -157,7 +159,9 @@ class PythonNames(Machine):
 
     def stored(self, name: str, value: Value, node: ast.expr) -> None:
         """A store into something the program did not make itself, such as `sys.stdout` or `os.environ[...]`."""
-        if name in self.specials:
+        if name == "sys.argv":
+            self.has_arguments = True
+        if name in self.specials or name == "sys.argv":
             self.replaced[name] = value
         if name:
             self.trail.add("store", name, {"value": value, "target": text(name)}, place(node))

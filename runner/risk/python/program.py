@@ -92,6 +92,7 @@ class Python(PythonExpressions):
                 self.stars.append(module)
                 continue
             name = full_name(module, alias.name)
+            self.has_arguments = self.has_arguments or name == "sys.argv"
             if module in BUILTINS or (module in ("io", "codecs") and alias.name == "open"):
                 name = alias.name
             self.assign(alias.asname or alias.name, reference(name))

@@ -55,6 +55,8 @@ class Machine(Values):
     """Follows one program. Subclasses know the syntax of a language and use `call`, `attribute`, `assign` and so on."""
 
     language = ""
+    has_arguments = False
+    """Whether the program itself looks at the arguments that it gets, or changes them."""
     specials: Mapping[str, Special] = {}
     constructor = "__init__"
     keepers: frozenset[str] = frozenset()
