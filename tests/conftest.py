@@ -23,7 +23,7 @@ import hypothesis
 import pytest
 from PySide6.QtCore import QThread
 
-from app.start.imports import restore_import
+from app.start.pyside import prepare
 from runner.sandbox.local.control_groups import CONTROLLERS, own_group
 from runner.system import tasks
 from tests import kept, workers
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
 # As in the console itself.
-restore_import()
+prepare()
 # The first thread that Qt meets is the main one for it; some tests read pictures on another.
 QThread.currentThread()
 GRACE_SECONDS = 20.0

@@ -15,7 +15,7 @@ from app.chrome.frame import Frame
 from app.chrome.window_state import Remembered
 from app.look.tokens import DARK, LIGHT
 from app.start.crash import Faults
-from app.start.imports import restore_import
+from app.start.pyside import prepare
 from app.start.single import Single
 from app.start.synthetic import SyntheticInput
 from runner.model.errors import KnownError
@@ -127,7 +127,7 @@ def application() -> QApplication:
 
 def main(*, minimized: bool = False) -> int:
     """Open the console, or raise the window of the one that is open."""
-    restore_import()
+    prepare()
     if not has_display(os.environ):
         from runner.gateway.snippets import typed_command
 

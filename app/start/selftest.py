@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from app.look.look import FONTS, Look
 from app.parts.bounded_lexers import tokens
 from app.parts.plain import plain_label
-from app.start.imports import restore_import
+from app.start.pyside import prepare
 from runner.commands import selftest
 from runner.commands.selftest import SelfCheck
 from runner.system.places import resources
@@ -20,7 +20,7 @@ FEWEST_COLORS = 20
 
 def main() -> int:
     """Run the whole self-test; return 0 when everything that can be tried here works."""
-    restore_import()
+    prepare()
     return selftest.main((("window", _window), ("highlighting", _lexers)))
 
 
