@@ -339,3 +339,55 @@ def test_a_module_that_is_only_looked_at_is_not_called(language: Language, code:
 def test_a_member_is_itself_where_its_name_is_known_after_all() -> None:
     assert "Deletes" in sentence(P, "import inspect, os\nos.remove('a.txt'); dict(inspect.getmembers(os))")
     assert "a.txt" in sentence(P, "import inspect, os\ndict(inspect.getmembers(os))['remove']('a.txt')")
+
+
+MONGO = "async function f(c) {{ const {{ databases }} = await c.db().admin().listDatabases(); {} }}"
+S3 = "const { S3Client, ListBucketsCommand, DeleteBucketCommand } = require('@aws-sdk/client-s3');\n"
+GCS = "const { Storage } = require('@google-cloud/storage'); const s = new Storage();\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        (J, MONGO.format("for (const d of databases) await c.db(d.name).dropDatabase();")),
+        (J, MONGO.format("await Promise.all(databases.map((d) => c.db(d.name).dropDatabase()));")),
+        (
+            J,
+            f"{S3}const c = new S3Client({{}}); const {{ Buckets }} = await c.send(new ListBucketsCommand({{}}));\n"
+            "for (const b of Buckets) await c.send(new DeleteBucketCommand({ Bucket: b.Name }));",
+        ),
+        (J, f"{GCS}const [all] = await s.getBuckets(); for (const b of all) await b.delete();"),
+        (
+            J,
+            "const c = new (require('pg').Client)();\n"
+            "const { rows } = await c.query('SELECT datname FROM pg_database');\n"
+            'for (const r of rows) await c.query(`DROP DATABASE "${r.datname}"`);',
+        ),
+        (P, "import boto3\nfor b in boto3.resource('s3').buckets.all():\n    b.delete()"),
+        (P, "import pymongo\nc = pymongo.MongoClient()\nfor n in c.list_database_names():\n    c.drop_database(n)"),
+    ],
+)
+def test_everything_of_a_server_that_is_deleted_is_critical(language: Language, code: str) -> None:
+    assert assessed(language, code).attention is Level.CRITICAL
+    assert sentence(language, code).startswith("Deletes every database")
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        (J, MONGO.format("for (const d of databases) if (d.name.startsWith('t_')) await c.db(d.name).dropDatabase();")),
+        (J, MONGO.format("for (const d of databases) if (d.name !== 'admin') await c.db(d.name).dropDatabase();")),
+        (
+            J,
+            MONGO.format(
+                "for (const { name } of databases) { if (['a'].includes(name)) continue; await c.db(name).dropDatabase(); }"
+            ),
+        ),
+        (J, MONGO.format("await c.db(databases[0].name).dropDatabase();")),
+        (J, f"{GCS}const [all] = await s.getBuckets({{prefix: 'tmp-'}}); for (const b of all) await b.delete();"),
+        (J, f"{GCS}const [all] = await s.getBuckets(); for (const b of all.filter(old)) await b.delete();"),
+        (P, "import boto3\nfor b in boto3.resource('s3').buckets.all():\n    if b.name in OLD:\n        b.delete()"),
+    ],
+)
+def test_what_is_chosen_among_them_is_not_everything(language: Language, code: str) -> None:
+    assert assessed(language, code).attention is Level.HIGH
