@@ -380,7 +380,7 @@ def test_everything_of_a_server_that_is_deleted_is_critical(language: Language, 
         (
             J,
             MONGO.format(
-                "for (const { name } of databases) { if (['a'].includes(name)) continue; await c.db(name).dropDatabase(); }"
+                "for (const d of databases) { if (KEPT.includes(d.name)) continue; await c.db(d.name).dropDatabase(); }"
             ),
         ),
         (J, MONGO.format("await c.db(databases[0].name).dropDatabase();")),
