@@ -129,3 +129,15 @@ def test_everything_of_a_server_that_is_deleted_is_critical(language: Language, 
 )
 def test_what_is_chosen_among_them_is_not_everything(language: Language, code: str) -> None:
     assert assessed(language, code).attention is Level.HIGH
+
+
+def test_each_module_is_said_once_and_leaves_room_for_what_else_is_done() -> None:
+    many = "".join(f"Object.values(fs)[{n}]('a');\n" for n in range(30))
+    said = sentence(J, f"{FS}{many}fetch('https://a.example')")
+    assert said == "Calls a function of fs that it finds by enumeration (line 2) and downloads from a.example."
+    hidden = "require('child_' + 'process').exec('make');\n"
+    assert sentence(J, f"{FS}{hidden}{many}").endswith("(line 3) and runs make.")
+    longer = "require('child_' + 'process').exec('node a/very/long/path/to/some_program_with_a_long_name.js');\n"
+    assert sentence(J, f"{FS}{longer}{many}").endswith(
+        "; it also runs a/very/long/path/to/so…m_with_a_long_name.js."
+    )
