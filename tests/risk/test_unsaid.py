@@ -228,6 +228,9 @@ def test_an_age_is_no_time_of_day(language: Language, code: str) -> None:
     [
         (J, "if (Date.now() - 1798761600000 > 0) require('fs').rmSync('a.txt')"),
         (J, "const end = new Date('2026-12-01'); if (Date.now() - end > 0) require('fs').rmSync('a.txt')"),
+        (J, "if (new Date().getHours() - 3 === 0) require('fs').rmSync('a.txt')"),
+        (J, "const x = f(); const h = new Date().getHours() - x; if (h === 0) require('fs').rmSync('a.txt')"),
+        (P, "import os\nfrom datetime import datetime\nif datetime.now().hour - 3 == 0:\n    os.remove('a.txt')"),
         (J, "const end = Date.parse('2026-12-01'); if (Date.now() > end) require('fs').rmSync('a.txt')"),
         (P, "import os, time\nif time.time() - 1798761600 > 0:\n    os.remove('a.txt')"),
         (
