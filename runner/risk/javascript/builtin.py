@@ -11,7 +11,7 @@ from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, reference, text
 from runner.risk.trace.conditions import time_between, written_moment
-from runner.risk.trace.members import members
+from runner.risk.trace.members import members, module_of
 from runner.risk.trace.shown import note_shown
 
 if TYPE_CHECKING:
@@ -214,6 +214,8 @@ def assigned(machine: Machine, called: Value, args: Args, named: Named, place: P
 
 def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     value = first(args)
+    if value.fields is not None and "?" in value.fields and (found := members(machine.vocabulary, value)):
+        return Value(labels=value.labels | found, name=value.name)
     if value.fields is None and value.name == "process.env":
         return Value(labels=value.labels | {Source.ENVIRONMENT})
     if value.fields is None:
@@ -227,6 +229,19 @@ def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place
         case _:
             items = [Value(items=[text(key), inner]) for key, inner in names]
     return Value(items=items, labels=value.labels)
+
+
+def from_entries(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Object.fromEntries(pairs): a module again, where the pairs are what is in one."""
+    if module := module_of(first(args)):
+        return reference(module)
+    return mapping(machine, called, args, named, place)
+
+
+def described(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Object.getOwnPropertyDescriptor(owner, name)."""
+    found = got(machine, called, args, named, place)
+    return None if found is None else Value(fields={"value": found})
 
 
 def all_names(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -366,6 +381,8 @@ SPECIALS: dict[str, Special] = {
     "Object.keys": keys,
     "Object.values": keys,
     "Object.entries": keys,
+    "Object.fromEntries": from_entries,
+    **dict.fromkeys(("Object.getOwnPropertyDescriptor", "Reflect.getOwnPropertyDescriptor"), described),
     **dict.fromkeys(("Object.getOwnPropertyNames", "Reflect.ownKeys", "Object.getOwnPropertyDescriptors"), all_names),
     "Reflect.get": got,
     **dict.fromkeys(("Object.getPrototypeOf", "Reflect.getPrototypeOf"), prototype),

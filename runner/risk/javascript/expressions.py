@@ -15,6 +15,7 @@ from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import UNKNOWN, Value, either, reference, yields
 from runner.risk.trace.conditions import difference, telling
+from runner.risk.trace.everything import choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,6 +79,8 @@ def _operate(walker: Walker, left: Value, right: Value, operator: str) -> Value:
     if operator == "+" and left.texts and right.texts and len(right.text) < 4 and len(left.text) < 60:
         walker.crumbs += 1
     both = left.labels | right.labels
+    if operator in COMPARISONS and "undefined" not in (left.name, right.name):
+        choice(walker.trail, both, (1, 0, 1, 0))
     labels = telling(both) | (both & {Source.MOMENT})
     if operator in ("in", "instanceof"):
         return UNKNOWN.labelled(labels)

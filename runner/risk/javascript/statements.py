@@ -111,7 +111,7 @@ def for_in_statement(walker: Walker, node: Node) -> Value:
     if left is not None:
         met = (
             text(*list(over.fields)[:12])
-            if keys and over.fields
+            if keys and over.fields and "?" not in over.fields
             else Value(labels=over.labels | members(walker.vocabulary, over))
             if keys
             else walker.each(over)

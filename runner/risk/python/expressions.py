@@ -26,6 +26,7 @@ from runner.risk.python.names import BUILTINS, PythonNames
 from runner.risk.python.operators import DUNDERS, OPERATORS, compared
 from runner.risk.python.syntax import constant, hidden_name, is_written_out, place
 from runner.risk.trace.conditions import difference
+from runner.risk.trace.everything import choice
 from runner.risk.trace.machine import DEEPEST, TooDeep
 
 if TYPE_CHECKING:
@@ -252,6 +253,7 @@ class PythonExpressions(PythonNames):
     def comparison(self, node: ast.Compare) -> Value:
         values = [self.value(node.left), *map(self.value, node.comparators)]
         labels = labels_of(values)
+        choice(self.trail, labels, place(node))
         for value in values:
             if value.texts and len(value.text) < 60 and labels:
                 self.trail.add("compare", "", {"text": value, "with": Value(labels=labels)}, place(node))

@@ -40,6 +40,8 @@ EXCEPTIONS = frozenset(
 MOST_PARENTS = 6
 BUILTINS = ("builtins", "__builtins__", "__builtin__", "__builtins__.__dict__", "builtins.__dict__")
 """Names that stand for every way of reaching the built-in functions."""
+OF_NAMESPACES = ("__dict__", "__getattribute__", "copy", "get", "items", "keys", "values")
+"""What is no function of Python's own, but of the namespace or object that holds those."""
 
 
 class PythonNames(Machine):
@@ -107,7 +109,7 @@ class PythonNames(Machine):
 
     def reach(self, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
         """`owner.name`, with the many ways to the same built-in made one."""
-        if owner.name in BUILTINS and name not in ("__dict__", "__getattribute__"):
+        if owner.name in BUILTINS and name not in OF_NAMESPACES:
             return reference(name, owner.labels | labels)
         if name == "__dict__" and owner.name and owner.kind is None:
             return reference(owner.name, owner.labels | members(self.vocabulary, owner))

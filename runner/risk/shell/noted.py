@@ -8,6 +8,7 @@ from runner.model.expression import expression
 from runner.risk.model.acts import Source
 from runner.risk.model.value import text
 from runner.risk.outline_data import words
+from runner.risk.shell.commands.git_files import CONTENT
 from runner.risk.shell.syntax import place, source
 from runner.risk.trace.conditions import telling
 from runner.risk.trace.shown import SECRETIVE, note_shown
@@ -43,6 +44,8 @@ def note_output(
 ) -> None:
     """Note secrets in the output of a command that nothing takes up."""
     name = given[0].text.rpartition("/")[2]
+    if name == "git" and CONTENT not in output.labels:
+        return
     if name not in PRINTERS or not _is_shown(node) or any(_takes_output(one) for one in redirects):
         return
     if name in ("grep", "egrep"):

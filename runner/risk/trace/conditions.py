@@ -47,17 +47,19 @@ def difference(left: Value, right: Value, made: Value) -> Value:
     if Source.CLOCK not in made.labels or Source.MOMENT in labels:
         return made
     other = right if Source.CLOCK in left.labels else left
-    if Source.CLOCK not in other.labels and (
-        other.texts or abs(other.number or 0) >= LEAST_MOMENT or other.name.endswith("timedelta()")
-    ):
+    written = Source.CLOCK not in other.labels and (bool(other.texts) or bool(other.number))
+    if written or other.name.endswith("timedelta()") or PART.search(left.name) or PART.search(right.name):
         return made
     copy = made.labelled((Source.FILE_TIME,))
     copy.labels -= {Source.CLOCK}
     return copy
 
 
-LEAST_MOMENT = 10**9
-"""Seconds from which on a number is a date, and no span of time."""
+PART = expression(
+    r"\.(?:get(?:UTC)?(?:Hours|Minutes|Seconds|Day|Date|Month|FullYear)\(\)|(?:iso)?weekday\(\)"
+    r"|hour|minute|second|day|month|year)$"
+)
+"""The name of an hour, a day or a year, which no difference turns into an age."""
 
 
 def written_moment(

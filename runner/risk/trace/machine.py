@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.risk.model.acts import MOST_CALLED, Place
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Class, Function, Scope, Value, either, labels_of, reference
 from runner.risk.rules.vocabulary import picked
+from runner.risk.trace.everything import CHOOSING, choice, given
 from runner.risk.trace.members import note_handed, note_member
 from runner.risk.trace.shown import note_shown
 from runner.risk.trace.values import Values
@@ -110,6 +111,8 @@ class Machine(Values):
         if special is not None and (made := special(self, called, args, named, place)) is not None:
             return self.weighed(made)
         owner = called.owner
+        if called.attribute in CHOOSING:
+            choice(self.trail, labels_of(args) | called.labels, place)
         if (
             called.attribute
             and owner is not None
@@ -174,7 +177,7 @@ class Machine(Values):
             done = self.trail.add(act, called.name, fields, place, labels)
             result = result.labelled(self.nested.done(done))
         if meaning.gives:
-            result = result.labelled(meaning.gives)
+            result = result.labelled(given(meaning.gives, args, named))
         if meaning.keeps:
             fields = dict(result.fields or {})
             for key, where in meaning.keeps:

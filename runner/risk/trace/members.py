@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 MEMBER_OF = "$member-of:"
 """Begins the label of what is a member of a module, or the name of one; the module follows."""
 
+BUILTINS = ("builtins", "__builtins__", "__builtin__")
+
 
 def members(vocabulary: Vocabulary, module: Value) -> frozenset[str]:
     """Return the label of what is found in `module`; none where nothing in it does anything."""
-    if module.fields is None and module.items is None and vocabulary.acts_below(module.name):
+    known = module.items is not None or (module.fields is not None and "?" not in module.fields)
+    if not known and (module.name in BUILTINS or vocabulary.acts_below(module.name)):
         return frozenset({f"{MEMBER_OF}{module.name}"})
     return member_labels(module)
 
@@ -30,6 +33,11 @@ def member_labels(value: Value) -> frozenset[str]:
     return frozenset(label for label in value.labels if label.startswith(MEMBER_OF))
 
 
+def module_of(value: Value) -> str:
+    """Return the module whose members a value holds; '' for none."""
+    return min(member_labels(value), default=MEMBER_OF)[len(MEMBER_OF) :]
+
+
 def note_member(trail: Trail, called: Value, meanings: Sequence[Meaning], place: Place) -> bool:
     """Note a call of a member that was found; return whether it is one. Methods of what was found are none."""
     found = member_labels(called)
@@ -37,8 +45,7 @@ def note_member(trail: Trail, called: Value, meanings: Sequence[Meaning], place:
         return False
     if called.owner is not None and found <= called.owner.labels:
         return False
-    module = min(found)[len(MEMBER_OF) :]
-    trail.add("enumerated", called.name, {"of": text(module)}, place, called.labels)
+    trail.add("enumerated", called.name, {"of": text(module_of(called))}, place, called.labels)
     return True
 
 

@@ -8,6 +8,7 @@ from runner.model.expression import expression
 from runner.risk.model.acts import REPEATED
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, text
 from runner.risk.sql import Effect, changes, is_of_one
+from runner.risk.trace.everything import lists_all, note_all
 from runner.risk.trace.files import IN_MEMORY, MEMORY, is_temporary
 
 if TYPE_CHECKING:
@@ -41,8 +42,11 @@ def done(trail: Trail, act: Act) -> frozenset[str]:
             trail.budget.spend(sum(map(len, act.get("sql").texts[:3])) >> 6)
             note_statements(act)
             note_one(act)
+            note_all(act)
+            return lists_all(act)
         case _:
             note_one(act)
+            note_all(act)
     return NO_LABELS
 
 

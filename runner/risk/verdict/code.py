@@ -58,7 +58,8 @@ def verdict_on(
     looked = _look_at(findings, found, trail, lines, judged)
     source = _source(found)
     needless = _needless(found, source) if len(found) > 1 else set[int]()
-    acts = _acts([one for one in found if one.verb is not Verb.STARTS or one.act.order not in needless], lines)
+    named = (Verb.STARTS, Verb.CALLS)
+    acts = _acts([one for one in found if one.verb not in named or one.act.order not in needless], lines)
     shown = [*condensed(found, needless, source, None if lead is None else lead[1])]
     shown += [(Verb.INSTALLS, quoted(package)) for package in request.packages[:20]]
     if lead is not None:
@@ -121,9 +122,12 @@ def _lead(
 def _led(lead: str, shown: Sequence[tuple[Verb, str]], partly: str) -> str:
     if not shown or len(lead) > LONGEST_LEAD:
         return finished([lead], partly=partly)
-    rest = sentence(shown[:6])[:-1]
-    whole = f"{lead}; it also {rest[0].lower()}{rest[1:]}"
-    return finished([whole if len(whole) <= LONGEST_LED else lead], partly=partly)
+    for others in (shown, [one for one in shown if one[0] is not Verb.CALLS]):
+        rest = sentence(others[:6])[:-1] if others else ""
+        whole = f"{lead}; it also {rest[:1].lower()}{rest[1:]}"
+        if rest and len(whole) <= LONGEST_LED:
+            return finished([whole], partly=partly)
+    return finished([lead], partly=partly)
 
 
 LONGEST_LEAD, LONGEST_LED = 120, 170
@@ -193,8 +197,12 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
     temporary = [one for one in found if one.named.words == TEMPORARY_FILES]
     needless = {one.act.order for one in sorted(temporary, key=lambda one: one.verb is not Verb.WRITES)[1:]}
     listens = any(one.verb is Verb.LISTENS and one.named.place for one in found)
+    modules: set[str] = set()
     for one in found:
         match one.verb:
+            case Verb.CALLS:
+                drop = one.act.get("of").text in modules
+                modules.add(one.act.get("of").text)
             case Verb.LISTS:
                 drop = not verbs <= {Verb.LISTS, Verb.STARTS, Verb.MAKES}
             case Verb.MAKES:

@@ -39,6 +39,8 @@ NAMED = {
 SILENT = ("hash-object", "commit", "tag", "merge", "notes", "archive")
 """Commands that do not print what they read."""
 FROM_ROOT = ("/", "~")
+CONTENT = "content-by-path"
+"""The label of what a command prints of such a file; without it, git prints nothing that it was given."""
 
 
 def read_by_path(command: Command) -> Value:
@@ -55,7 +57,7 @@ def read_by_path(command: Command) -> Value:
             inner.act("write", path=command.placed(placed), edit=text("yes"))
         else:
             labels |= inner.read(placed).labels
-    return UNKNOWN if verb in SILENT else Value(labels=labels)
+    return UNKNOWN if verb in SILENT or not labels else Value(labels=labels | {CONTENT})
 
 
 def _below(folder: Value, path: Value) -> Value:
