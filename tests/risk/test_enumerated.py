@@ -103,6 +103,12 @@ GCS = "const { Storage } = require('@google-cloud/storage'); const s = new Stora
         ),
         (P, "import boto3\nfor b in boto3.resource('s3').buckets.all():\n    b.delete()"),
         (P, "import pymongo\nc = pymongo.MongoClient()\nfor n in c.list_database_names():\n    c.drop_database(n)"),
+        (J, MONGO.format("for (const d of databases) if (d.name !== 'admin') await c.db(d.name).dropDatabase();")),
+        (
+            J,
+            "const { rows } = await db.query(\"SELECT datname FROM pg_database WHERE datname <> 'postgres'\");\n"
+            'for (const { datname } of rows) await db.query(`DROP DATABASE "${datname}"`);',
+        ),
     ],
 )
 def test_everything_of_a_server_that_is_deleted_is_critical(language: Language, code: str) -> None:
@@ -114,7 +120,7 @@ def test_everything_of_a_server_that_is_deleted_is_critical(language: Language, 
     ("language", "code"),
     [
         (J, MONGO.format("for (const d of databases) if (d.name.startsWith('t_')) await c.db(d.name).dropDatabase();")),
-        (J, MONGO.format("for (const d of databases) if (d.name !== 'admin') await c.db(d.name).dropDatabase();")),
+        (J, MONGO.format("for (const d of databases) if (d.name !== 'shop') await c.db(d.name).dropDatabase();")),
         (
             J,
             MONGO.format(

@@ -12,7 +12,7 @@ from runner.model.request import Request, Tool
 from runner.risk.assess import assess
 from tests.risk.test_quiet import Case, cases
 
-FOUND_AT_LEAST, RAISED_AT_MOST = 0.9, 0.0
+FOUND_AT_LEAST = 0.9
 SETS = {
     "node": "24 of 30 found, none of 30 raised",
     "node-packages": "26 of 30 found, none of 30 raised",
@@ -32,10 +32,10 @@ def raised(case: Case) -> bool:
 def test_the_danger_of_strangers_is_found(name: str) -> None:
     danger = cases(f"../strangers/{name}-danger.txt")
     missed = [case.name for case in danger if not raised(case)]
-    assert len(missed) <= (1 - FOUND_AT_LEAST) * len(danger), missed
+    assert 1 - len(missed) / len(danger) >= FOUND_AT_LEAST, missed
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_what_strangers_hold_for_harmless_is_not_raised(name: str) -> None:
     harmless = cases(f"../strangers/{name}-harmless.txt")
-    assert len([case.name for case in harmless if raised(case)]) <= RAISED_AT_MOST * len(harmless)
+    assert [case.name for case in harmless if raised(case)] == []

@@ -80,7 +80,7 @@ def _operate(walker: Walker, left: Value, right: Value, operator: str) -> Value:
         walker.crumbs += 1
     both = left.labels | right.labels
     if operator in COMPARISONS and "undefined" not in (left.name, right.name):
-        choice(walker.trail, both, (1, 0, 1, 0))
+        choice(walker.trail, (left, right), (1, 0, 1, 0))
     labels = telling(both) | (both & {Source.MOMENT})
     if operator in ("in", "instanceof"):
         return UNKNOWN.labelled(labels)

@@ -253,7 +253,7 @@ class PythonExpressions(PythonNames):
     def comparison(self, node: ast.Compare) -> Value:
         values = [self.value(node.left), *map(self.value, node.comparators)]
         labels = labels_of(values)
-        choice(self.trail, labels, place(node))
+        choice(self.trail, values, place(node))
         for value in values:
             if value.texts and len(value.text) < 60 and labels:
                 self.trail.add("compare", "", {"text": value, "with": Value(labels=labels)}, place(node))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MOST_TURNS = 100
 PROBE = expression(
-    r"\(\s*(?:exec\s+\d{0,3}[<>]{1,2}|(?:(?:echo|:|true)\s)?\s*[<>])\s*[\"']?/dev/(?:tcp|udp)/[^\s;|&()<>`]*\s*\)\Z"
+    r"\(\s*+(?:exec\s++\d{0,3}+[<>]{1,2}+|(?:(?:echo|:|true)\s++)?+[<>])\s*+[\"']?+/dev/(?:tcp|udp)/[^\s;|&()<>`]*+\s*+\)\Z"
 )
 """A subshell that opens a connection and ends, as scripts do that wait for a server."""
 SILENT = frozenset((":", "true", "echo"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model.value import NO_LABELS, Value, labels_of, text
+from runner.risk.model.value import NO_LABELS, Value, labels_of, text, texts_of
 from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from runner.risk.model.acts import Act, Place, Trail
 
@@ -27,11 +27,22 @@ LISTS = expression(
     r"(?![^;]*?\b(?:dat|schema_)?name\s*+(?:=|~|!|<|(?:not\s++)?(?:like|ilike|in)\b))"
 )
 """Statements that list all databases."""
+OF_SERVER = words(
+    "admin local config postgres template0 template1 mysql information_schema performance_schema sys master tempdb "
+    "model msdb"
+)
+"""Databases that a server keeps for itself: who spares them alone takes all the others."""
+SPARES_THEM = expression(
+    rf"(?i)\b(?:dat|schema_)?name\s*+(?:<>|!=|not\s++in\b)\s*+\(?(?:[\s,]*+'(?:{'|'.join(sorted(OF_SERVER))})')++\)?"
+)
 
 
-def choice(trail: Trail, labels: Iterable[str], place: Place) -> None:
+def choice(trail: Trail, values: Sequence[Value], place: Place) -> None:
     """Note that a program looks at what is in such a list, to tell one from another."""
-    if EVERYTHING in labels:
+    if EVERYTHING not in labels_of(values):
+        return
+    with_what = [one for value in values if EVERYTHING not in value.labels for one in texts_of(value)]
+    if not with_what or not OF_SERVER.issuperset(with_what):
         trail.add("compare", "", {"with": Value(labels=frozenset({EVERYTHING}))}, place)
 
 
@@ -44,7 +55,7 @@ def given(gives: frozenset[str], args: Iterable[Value], named: Mapping[str, Valu
 
 def lists_all(act: Act) -> frozenset[str]:
     """Return the label of what a statement of SQL gives that lists all databases."""
-    known = any(LISTS.search(one[:2_000]) for one in act.get("sql").texts[:3])
+    known = any(LISTS.search(SPARES_THEM.sub("", one[:2_000])) for one in act.get("sql").texts[:3])
     return frozenset({EVERYTHING}) if known else NO_LABELS
 
 

@@ -112,7 +112,7 @@ class Machine(Values):
             return self.weighed(made)
         owner = called.owner
         if called.attribute in CHOOSING:
-            choice(self.trail, labels_of(args) | called.labels, place)
+            choice(self.trail, [*args, owner or called], place)
         if (
             called.attribute
             and owner is not None
