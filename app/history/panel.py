@@ -161,12 +161,17 @@ class HistoryPanel(QWidget):
         self._reader.ask(work, self._show, self._failed)
 
     def _show(self, record: CaseRecord | None) -> None:
-        if record is None:
+        if not self._wanted:
+            self.detail.say_nothing()
+        elif record is None:
             self.detail.say(*CHOOSE)
         else:
             self.detail.show_record(record)
 
     def _failed(self, error: Exception) -> None:
+        if not self._wanted:
+            self.detail.say_nothing()
+            return
         if isinstance(error, ContentRemoved):
             self.detail.show_removed(error)
             return

@@ -287,6 +287,7 @@ class SettingsPanel(QWidget):
         if row is not None:
             self._scroll.ensureWidgetVisible(row, 0, self._scroll.viewport().height() // 3)
             row.focus_field()
+            self.sections.reach(row)
 
     # ---- building ----
 

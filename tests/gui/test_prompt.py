@@ -399,6 +399,24 @@ def test_the_narrow_window_is_a_column_of_the_same_cards(desk: Desk) -> None:
     assert desk.window.dock.stack.cards == ()
 
 
+def test_the_column_shows_what_is_urgent_first_and_no_name_pushes_the_clock_away(desk: Desk) -> None:
+    desk.window.frame.resize(420, 700)
+    dock = desk.window.dock
+    desk.ask(feed.request("rm -rf ~", "a" * 40), feed.assessment(Level.CRITICAL, feed.finding(1, "", Level.CRITICAL)))
+    desk.ask(feed.request("one()", "codex"))
+    desk.ask(feed.request("two()", "codex"))
+    cards = sorted(dock.stack.cards, key=lambda one: one.y())
+    assert cards[0].look_closer.isVisible() and not cards[0].approve.isVisible(), "CRITICAL"
+    view = dock.column.viewport()
+    for card in cards:
+        for part in (card.ring, *(one for one in (card.approve,) if one.isVisible())):
+            assert part.mapTo(view, QPoint(part.width(), 0)).x() <= view.width()
+    assert not dock.trouble.isVisible()
+    desk.hear((EngineTroubled("ledger", "The disk is full.", "Free disk space."),))
+    assert dock.trouble.isVisible() and dock.trouble.text == "The disk is full."
+    assert dock.trouble.mapTo(dock, QPoint(dock.trouble.width(), 0)).x() <= dock.width()
+
+
 def test_the_strip_is_for_something_else_that_is_soon_over(desk: Desk) -> None:
     desk.ask(feed.request("one()"), window=60)
     assert not desk.window.hurry.isVisible()
