@@ -72,7 +72,6 @@ class Dock(QWidget):
         self.answers.wanted.connect(self.show_outcome)
         self._silent = 0.0
         self.trouble = Notice(look, Tone.BAD, "", "Show")
-        self.trouble.hide()
         self.trouble.acted.connect(self.widen)
         self.column = ScrollColumn("Requests that wait")
         inside = self.column.column
@@ -92,8 +91,8 @@ class Dock(QWidget):
         column.addWidget(self.trouble)
         column.addWidget(self.column, 1)
         bridge.silent.connect(self._know_silence)
-        cases.happened.connect(self.refresh)
-        cases.agents_known.connect(self.refresh)
+        for changed in (cases.happened, cases.agents_known):
+            changed.connect(self.refresh)
         answers.rowsInserted.connect(self._follow_newest)
         self.refresh()
 

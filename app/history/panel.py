@@ -22,10 +22,10 @@ from app.history.reader import Reader
 from app.history.saved import SavedSearches
 from app.history.upkeep import RemovalMenu
 from app.parts.back import back_button
+from app.parts.clearing import clearable
 from app.parts.fold import Folding, Pages
 from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
-from app.parts.roles import clearable
 from app.why.keeping import CaseKeeping
 from runner.audit import captures
 from runner.audit.row import Row
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.system.places import Places
 
-VERIFY = " Verify"
-STOP = " Stop verifying"
+VERIFY = "Verify"
+STOP = "Stop verifying"
 
 
 def open_folder(folder: Path) -> bool:
@@ -90,7 +90,7 @@ class HistoryPanel(QWidget):
         self.look_for_change.setPlaceholderText("Search changes")
         self.look_for_change.setAccessibleName("Search changes")
         self.look_for_change.setMaxLength(LONGEST)
-        clearable(self.look_for_change)
+        clearable(self.look_for_change, look)
         self.show_changes = QPushButton("Changes")
         self.show_changes.setToolTip("Settings, agents, what is remembered, mode and PIN")
         self.show_changes.setCheckable(True)

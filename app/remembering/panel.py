@@ -85,7 +85,7 @@ class RulesPanel(QWidget):
         self._listed: object = None
         self.problem = Notice(look, Tone.BAD, "", "Start again")
         self.wrong = Notice(look, Tone.BAD, "")
-        self.again = QPushButton(" Reload")
+        self.again = QPushButton("Reload")
         self.again.setToolTip("Take up what was changed in the files (F5)")
         self.again.setAutoDefault(False)
         look.dress(self.again, "refresh-cw", size=14)

@@ -52,6 +52,8 @@ class SectionList(QListWidget):
         for number in range(self.count()):
             self.setRowHidden(number, number not in shown)
         bar = self._scroll.verticalScrollBar()
+        if not bar.maximum() and self.currentRow() in shown:
+            return  # all of it is in view, or nothing has a place yet
         line = reading_line(bar.value(), bar.maximum(), self._scroll.viewport().height())
         reached = [number for number in shown if self._frames[number].y() <= line]
         if shown:
@@ -79,7 +81,7 @@ def reading_line(value: int, maximum: int, height: int) -> int:
     """Return how far down the form, of which `height` is in view from `value` on, somebody reads.
 
     That is a third below the upper edge; at the beginning the edge itself and at the end the lower one, so that every
-    section is reached.
+    section is reached. Where there is nothing to scroll it is the edge.
     """
-    above, last = min(value, height // 3), max(1, min(height, maximum))
-    return value + above + max(0, last - (maximum - value)) * (height - above) // last
+    above, last = min(value, height // 3), min(height, maximum)
+    return value + above + (max(0, last - (maximum - value)) * (height - above) // last if last > 0 else 0)
