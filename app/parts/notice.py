@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
+from app.parts.column import READABLE
 from app.parts.paths import short_paths
 from app.parts.plain import plain_label, tip
 from app.parts.roles import Role
@@ -33,10 +34,6 @@ _ICONS = {
 }
 _WORDS = {Tone.INFO: "Note", Tone.GOOD: "Done", Tone.WARN: "Warning", Tone.BAD: "Problem"}
 """What the picture says to those who do not see it."""
-
-
-WIDEST = 800
-"""Pixels of a line of the text: some 110 letters."""
 
 
 class Notice(QFrame):
@@ -63,7 +60,7 @@ class Notice(QFrame):
         self._picture = plain_label()
         self._text = plain_label(wrap=True)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._text.setMaximumWidth(look.px(WIDEST))
+        self._text.setMaximumWidth(look.px(READABLE))
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._text.customContextMenuRequested.connect(self._offer_copy)
