@@ -79,22 +79,25 @@ class Dock(QWidget):
         inside.setSpacing(px(8))
         for widget in (self.stack, self.none, self.nobody, self.answers, self.outcome):
             inside.addWidget(widget)
+        self._lay_out(px(8))
+        bridge.silent.connect(self._know_silence)
+        cases.happened.connect(self.refresh)
+        cases.agents_known.connect(self.refresh)
+        answers.rowsInserted.connect(self._follow_newest)
+        self.refresh()
+
+    def _lay_out(self, gap: int) -> None:
         head = QHBoxLayout()
-        head.setSpacing(px(8))
+        head.setSpacing(gap)
         head.addWidget(self.mode)
         head.addWidget(self.count, 1)
         head.addWidget(self.wider)
         column = QVBoxLayout(self)
-        column.setContentsMargins(px(8), 0, 0, 0)
-        column.setSpacing(px(8))
+        column.setContentsMargins(gap, 0, 0, 0)
+        column.setSpacing(gap)
         column.addLayout(head)
         column.addWidget(self.trouble)
         column.addWidget(self.column, 1)
-        bridge.silent.connect(self._know_silence)
-        for changed in (cases.happened, cases.agents_known):
-            changed.connect(self.refresh)
-        answers.rowsInserted.connect(self._follow_newest)
-        self.refresh()
 
     @Slot()
     def refresh(self) -> None:
