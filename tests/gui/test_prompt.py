@@ -17,7 +17,7 @@ from app.prompt.window import PromptWindow
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
-from runner.model.events import EngineTroubled, RequestAssessed, SandboxesChanged
+from runner.model.events import EngineTroubled, RequestAssessed, SandboxesChanged, TroubleCleared
 from runner.model.kept_sandbox import Kept
 from runner.model.request import (
     ALL_LIMITS,
@@ -414,6 +414,12 @@ def test_the_column_shows_what_is_urgent_first_and_no_name_pushes_the_clock_away
     assert not dock.trouble.isVisible()
     desk.hear((EngineTroubled("ledger", "The disk is full.", "Free disk space."),))
     assert dock.trouble.isVisible() and dock.trouble.text == "The disk is full."
+    desk.bridge.silent.emit(34.0)
+    assert dock.trouble.text.startswith("The engine of Assent has not answered for 34 s")
+    desk.bridge.silent.emit(0.0)
+    desk.hear((TroubleCleared("ledger"),))
+    assert not dock.trouble.isVisible()
+    desk.hear((EngineTroubled("ledger", "The disk is full.", "Free disk space."),))
     assert dock.trouble.mapTo(dock, QPoint(dock.trouble.width(), 0)).x() <= dock.width()
 
 
