@@ -27,6 +27,8 @@ from runner.model.events import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from PySide6.QtCore import QEvent
+
     from app.bridge import EngineLink
     from app.cards import Card, Cards
     from app.look.look import Look
@@ -53,7 +55,7 @@ class PromptStack(QWidget):
     """What has a card keeps it until it is answered; cards that come stand above those that are there.
 
     Only what stands out more takes the place of another, and not under the pointer. With `urgent_first`, for a column
-    that is read from its top, the most urgent stands there; under the pointer nothing moves.
+    that is read from its top, the most urgent stands there; under the pointer nothing moves until it has gone.
     """
 
     review = Signal(str)
@@ -204,6 +206,20 @@ class PromptStack(QWidget):
             return len(self._shown)
         mine = urgency(card)
         return sum(one.card is not None and urgency(one.card) <= mine for one in self._shown)
+
+    def _sort(self) -> None:
+        """Move up what is urgent and came while the pointer was here."""
+        before = sorted(self._shown, key=self._column.indexOf)
+        sorted_now = sorted(before, key=lambda one: urgency(one.card) if one.card is not None else (0, 0.0))
+        if sorted_now != before:
+            for place, one in enumerate(sorted_now):
+                self._column.insertWidget(2 + place, one)
+            self.rest.rearm()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if self._urgent_first:
+            self._sort()
 
     def _drop(self, one: PromptCard) -> None:
         self._shown.remove(one)

@@ -38,6 +38,7 @@ from tests.risk.decision_requests import REQUESTS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from app.chrome.dock import Dock
     from app.prompt.card import PromptCard
     from tests.gui.conftest import Desk
 
@@ -399,6 +400,13 @@ def test_the_narrow_window_is_a_column_of_the_same_cards(desk: Desk) -> None:
     assert desk.window.dock.stack.cards == ()
 
 
+def settled(dock: Dock) -> None:
+    """The layouts have done what they were asked for."""
+    dock.stack.layout().activate()  # type: ignore[union-attr]
+    dock.column.widget().layout().activate()  # type: ignore[union-attr]
+    QApplication.processEvents()
+
+
 def test_the_column_shows_what_is_urgent_first_and_no_name_pushes_the_clock_away(desk: Desk) -> None:
     desk.window.frame.resize(420, 700)
     dock = desk.window.dock
@@ -411,6 +419,15 @@ def test_the_column_shows_what_is_urgent_first_and_no_name_pushes_the_clock_away
     for card in cards:
         for part in (card.ring, *(one for one in (card.approve,) if one.isVisible())):
             assert part.mapTo(view, QPoint(part.width(), 0)).x() <= view.width()
+    dock.stack.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    late = desk.ask(feed.request("three()", "codex"), feed.assessment(Level.HIGH, feed.finding(1, "", Level.HIGH)))
+    settled(dock)
+    assert sorted(dock.stack.cards, key=lambda one: one.y())[:-1] == cards, "moved under the pointer"
+    dock.stack.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+    QApplication.sendEvent(dock.stack, QEvent(QEvent.Type.Leave))
+    settled(dock)
+    second = sorted(dock.stack.cards, key=lambda one: one.y())[1]
+    assert second.card is not None and second.card.id == late.id
     assert not dock.trouble.isVisible()
     desk.hear((EngineTroubled("ledger", "The disk is full.", "Free disk space."),))
     assert dock.trouble.isVisible() and dock.trouble.text == "The disk is full."
