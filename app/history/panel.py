@@ -23,6 +23,7 @@ from app.history.saved import SavedSearches
 from app.history.upkeep import RemovalMenu
 from app.parts.back import back_button
 from app.parts.clearing import clearable
+from app.parts.column import readable
 from app.parts.fold import Folding, Pages
 from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
@@ -226,7 +227,7 @@ class HistoryPanel(QWidget):
         bar.setContentsMargins(0, 0, 0, 0)
         bar.setSpacing(px(8))
         bar.addWidget(self.show_requests)
-        bar.addWidget(self.look_for_change, 1)
+        bar.addLayout(readable(self._look, self.look_for_change), 1)
         self._among_changes.hide()
         split = Folding(self._look, 560, (160, 330))
         split.setHandleWidth(px(8))
