@@ -27,6 +27,7 @@ from app.page_tasks import PageTasks
 from app.parts.agent import ink_color, swatch
 from app.parts.amounts import counted
 from app.parts.back import back_button
+from app.parts.boxes import keep_from_edge
 from app.parts.column import readable
 from app.parts.confirm import ConfirmDialog
 from app.parts.order import tab_in_reading_order
@@ -350,6 +351,7 @@ class _Limit(QDoubleSpinBox):
         self.setAccessibleName(f"{words}{' in' if unit else ''}{unit}")
         self.setDecimals(0)
         self.setSuffix(unit)
+        keep_from_edge(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def offer(self, value: float, most: float) -> None:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QSpinBox, QToolButton, QWidget
 
 from app.agents.panel import AgentsPanel
 from app.cards import Cards
+from app.parts.boxes import keep_from_edge
 from app.parts.clearing import clearable
 from app.settings.form import Form
 from app.settings.row import SettingRow
@@ -44,6 +45,19 @@ def test_pictures_keep_their_distance_from_words(sized: Look, qtbot: QtBot) -> N
     alone = QToolButton(place)
     sized.dress(alone, "x")
     assert alone.iconSize().width() == sized.px(16), "nothing stands beside it"
+
+
+def test_numbers_keep_their_distance_from_the_edge(sized: Look, qtbot: QtBot) -> None:
+    box = QSpinBox()
+    qtbot.addWidget(box)
+    keep_from_edge(box)
+    box.setRange(0, 100_000)
+    box.setValue(100_000)
+    box.show()
+    line = box.lineEdit()
+    line.home(False)
+    assert line.mapTo(box, line.cursorRect().center()).x() >= sized.px(5)
+    assert line.width() - line.textMargins().left() >= line.fontMetrics().horizontalAdvance(line.text())
 
 
 def test_the_button_that_empties_a_field_is_as_large_as_text(sized: Look, qtbot: QtBot) -> None:
