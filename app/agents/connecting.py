@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -46,6 +47,10 @@ UNGUARDED = "Without this, only what it sends to Assent is asked; its own shell 
 UNHOOKED = "Only what it sends to Assent is asked; its own shell and edits are not: it has no hooks that Assent knows."
 GUARDED = "What you approve of these, it runs on your machine itself, not in a sandbox."
 HOOKED = f"Its own shell, edits and fetches are asked for as well. {GUARDED}"
+
+
+_FRAME = 2
+"""The lines of the card at its left and right."""
 
 
 class Connecting(QFrame):
@@ -144,7 +149,7 @@ class Connecting(QFrame):
         return {agent.name for agent in self._cases.agents or () if not agent.last_seen}
 
     def _arrange(self) -> None:
-        room = self.width() - (0 if self._embedded else self._look.px(32))
+        room = self.width() - (0 if self._embedded else self._look.px(32) + _FRAME)
         across = max(1, (room + self._look.px(SPACING)) // self._look.px(TILE + SPACING))
         for at, tile in enumerate(self.tiles):
             self._grid.addWidget(tile, at // across, at % across)
@@ -318,6 +323,8 @@ class Connecting(QFrame):
         self._agent = ""
         self._called = self._hooked = False
         self._grid_page, self._change_page = QWidget(), QWidget()
+        # As many tiles side by side as there is room for must not keep the page as wide as it was.
+        self._grid_page.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._grid = QGridLayout(self._grid_page)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(px(SPACING))

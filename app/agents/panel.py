@@ -24,12 +24,12 @@ from app.agents.settings import AgentSettings
 from app.agents.welcome import Welcome, suggested_name
 from app.page_tasks import PageTasks
 from app.parts.amounts import counted
+from app.parts.clearing import clearable
 from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
 from app.parts.flow import Flow
 from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label, say
-from app.parts.roles import clearable
 from runner.identity.agents import NAME
 from runner.model.errors import KnownError
 
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 RULE = "Up to 40 letters, digits, dots, hyphens and underscores."
 SEEN_MS = 5000
+ADDED, NARROW = 1, 640
+"""The column that says since when an agent is known, and the width of the page below which it is left out."""
 WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 """How often the times since agents were seen are brought up to date while somebody looks."""
 
@@ -70,7 +72,7 @@ class AgentsPanel(QWidget):
         self.name.setPlaceholderText("Name, for example claude-code")
         self.name.setAccessibleName("Name of the new agent")
         self.name.setMaxLength(60)
-        clearable(self.name)
+        clearable(self.name, look)
         self.message = plain_label(role="muted", wrap=True)
         self.add = QPushButton("Add agent")
         self.add.setProperty("kind", "primary")
@@ -234,7 +236,7 @@ class AgentsPanel(QWidget):
         across.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         across.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         across.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        across.setMinimumSectionSize(self._look.px(84))
+        across.setMinimumSectionSize(self._look.px(64))
         return view
 
     def _lay_out(self) -> None:
@@ -292,6 +294,8 @@ class AgentsPanel(QWidget):
         super().resizeEvent(event)
         self._buttons.fit(self.width() - 2 * self._look.px(16))
         self._head.fold(self.width() < self._look.px(640))
+        # Where not all columns have room: the page of the agent has that date too.
+        self.view.setColumnHidden(ADDED, self.width() < self._look.px(NARROW))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -27,6 +27,8 @@ from app.page_tasks import PageTasks
 from app.parts.agent import ink_color, swatch
 from app.parts.amounts import counted
 from app.parts.back import back_button
+from app.parts.boxes import keep_from_edge
+from app.parts.column import readable
 from app.parts.confirm import ConfirmDialog
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label, say
@@ -242,10 +244,10 @@ class AgentSettings(QFrame):
             column.addLayout(part) if isinstance(part, QHBoxLayout) else column.addWidget(part)
         column.addWidget(self._heading("What it may ask for"))
         column.addWidget(self._form())
-        column.addWidget(plain_label(EFFECT, role="muted", wrap=True))
+        column.addLayout(readable(self._look, plain_label(EFFECT, role="muted", wrap=True)))
         column.addWidget(self._heading("Rehearse before you decide"))
-        for part in (self.rehearsing, self.rehearsing.meaning):
-            column.addWidget(part)
+        column.addWidget(self.rehearsing)
+        column.addLayout(readable(self._look, self.rehearsing.meaning))
         column.addStretch()
         area = QScrollArea()
         area.setWidgetResizable(True)
@@ -349,6 +351,7 @@ class _Limit(QDoubleSpinBox):
         self.setAccessibleName(f"{words}{' in' if unit else ''}{unit}")
         self.setDecimals(0)
         self.setSuffix(unit)
+        keep_from_edge(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def offer(self, value: float, most: float) -> None:

@@ -40,6 +40,14 @@ MANY_MISTAKES = 5
 """Refused calls of an agent since the start from which they are shown: models mistake a name now and then."""
 
 
+def silence(seconds: float) -> str:
+    """Return what is said while the engine does not answer."""
+    return (
+        f"The engine of Assent has not answered for {seconds:.0f} s: agents wait and nothing can be decided or"
+        " stopped. If it does not come back, end the processes of all runs here, then quit and start Assent again."
+    )
+
+
 class Banners(QWidget):
     """One notice per room in trouble, the newest refusal, and what the window itself has to say."""
 
@@ -132,11 +140,7 @@ class Banners(QWidget):
         if not seconds:
             self.unsay(SILENT)
             return
-        what = (
-            f"The engine of Assent has not answered for {seconds:.0f} s: agents wait and nothing can be decided or"
-            " stopped. If it does not come back, end the processes of all runs here, then quit and start Assent again."
-        )
-        self.say(SILENT, Tone.BAD, what, "Stop all processes", closable=False)
+        self.say(SILENT, Tone.BAD, silence(seconds), "Stop all processes", closable=False)
 
     def damaged(self, room: str) -> bool:
         """Whether a new file is the only remedy for what is said of `room`."""

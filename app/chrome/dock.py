@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.chrome.banners import GRAVE, silence
 from app.chrome.modes import ModeButton
 from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState
+from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.prompt.stack import PromptStack
 from app.queue.answers import JustNowList
@@ -54,6 +56,7 @@ class Dock(QWidget):
         self.wider.setAutoDefault(False)
         self.wider.clicked.connect(self.widen)
         self.stack = PromptStack(cases, bridge, look, self._may_count)
+        self.stack.put_urgent_first()
         self.stack.bound(MOST)
         self.stack.review.connect(self.review)
         self.none = EmptyState(look, "inbox", *NOTHING)
@@ -67,26 +70,34 @@ class Dock(QWidget):
         self.outcome.closed.connect(self.outcome.hide)
         self.outcome.all_wanted.connect(self.run_wanted)
         self.answers.wanted.connect(self.show_outcome)
+        self._silent = 0.0
+        self.trouble = Notice(look, Tone.BAD, "", "Show")
+        self.trouble.acted.connect(self.widen)
         self.column = ScrollColumn("Requests that wait")
         inside = self.column.column
         inside.setContentsMargins(0, 0, px(4), 0)
         inside.setSpacing(px(8))
         for widget in (self.stack, self.none, self.nobody, self.answers, self.outcome):
             inside.addWidget(widget)
-        head = QHBoxLayout()
-        head.setSpacing(px(8))
-        head.addWidget(self.mode)
-        head.addWidget(self.count, 1)
-        head.addWidget(self.wider)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(px(8), 0, 0, 0)
-        column.setSpacing(px(8))
-        column.addLayout(head)
-        column.addWidget(self.column, 1)
+        self._lay_out(px(8))
+        bridge.silent.connect(self._know_silence)
         cases.happened.connect(self.refresh)
         cases.agents_known.connect(self.refresh)
         answers.rowsInserted.connect(self._follow_newest)
         self.refresh()
+
+    def _lay_out(self, gap: int) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(gap)
+        head.addWidget(self.mode)
+        head.addWidget(self.count, 1)
+        head.addWidget(self.wider)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(gap, 0, 0, 0)
+        column.setSpacing(gap)
+        column.addLayout(head)
+        column.addWidget(self.trouble)
+        column.addWidget(self.column, 1)
 
     @Slot()
     def refresh(self) -> None:
@@ -98,6 +109,20 @@ class Dock(QWidget):
         self.none.setHidden(bool(waiting) or nobody)
         self.nobody.setHidden(bool(waiting) or not nobody)
         self.stack.setHidden(not waiting)
+        self._show_trouble()
+
+    @Slot(float)
+    def _know_silence(self, seconds: float) -> None:
+        self._silent = seconds
+        self._show_trouble()
+
+    def _show_trouble(self) -> None:
+        """Say here too why nothing can be approved; what can be done about it is in the whole window."""
+        grave = next((one for room, one in self._cases.troubles.items() if room in GRAVE), None)
+        words = silence(self._silent) if self._silent else grave.what if grave is not None else ""
+        if words != self.trouble.text:
+            self.trouble.say(Tone.BAD, words, "Show")
+        self.trouble.setVisible(bool(words))
 
     @Slot()
     def _begin(self) -> None:

@@ -25,6 +25,24 @@ if TYPE_CHECKING:
     from app.look.look import Look
 
 
+NOTHING_LEFT = "Nothing waits and nothing runs any more."
+
+
+class _UpToDate(QObject):
+    """Keeps what a dialog says about what waits and runs as it is; ends with the dialog."""
+
+    def __init__(self, dialog: ConfirmDialog, stake: Callable[[], str]) -> None:
+        super().__init__(dialog)
+        self._dialog = dialog
+        self._stake = stake
+
+    @Slot(object)
+    def say(self, _events: object) -> None:
+        what = self._stake() or NOTHING_LEFT
+        if what != self._dialog.what:
+            self._dialog.say(what)
+
+
 class OverallCommands(QObject):
     """Asks the person before it takes anything away, or lets something decide by itself."""
 
@@ -43,9 +61,19 @@ class OverallCommands(QObject):
         self._sandbox_asked = 0
         """How often its facts were asked for: only the newest answer is shown."""
 
-    def ask(self, title: str, what: str, yes: str, answered: Callable[[bool], None]) -> None:
+    def ask(self, title: str, what: str, yes: str, answered: Callable[[bool], None]) -> ConfirmDialog:
         """Put a question over the window without stopping anything; only the button itself means yes."""
-        ConfirmDialog(self._window, title, what, yes, answered).open()
+        dialog = ConfirmDialog(self._window, title, what, yes, answered)
+        dialog.open()
+        return dialog
+
+    def ask_about(
+        self, title: str, stake: Callable[[], str], yes: str, answered: Callable[[bool], None]
+    ) -> ConfirmDialog:
+        """Put a question about what waits and runs, which changes while it is open: `stake` says it as it is."""
+        dialog = self.ask(title, stake(), yes, answered)
+        self._cases.happened.connect(_UpToDate(dialog, stake).say)
+        return dialog
 
     def _ask_deliberately(self, title: str, what: str, yes: str, confirmed: Callable[[str], None]) -> None:
         """Put a question whose yes lets code run unasked; `confirmed` gets the PIN where that is asked for."""
@@ -62,10 +90,12 @@ class OverallCommands(QObject):
     @Slot()
     def ask_lock(self) -> None:
         """Ask before Lockdown, which denies what waits."""
+        self.ask_about("Lock down?", self._at_stake_in_lockdown, "Lock down", self._lock_if)
+
+    def _at_stake_in_lockdown(self) -> str:
         waiting = self._cases.count_waiting()
         also = f" {counted(waiting, 'open question')} will be denied." if waiting else ""
-        what = f"Every request is denied at once and agents are informed, until you choose Guarded again.{also}"
-        self.ask("Lock down?", what, "Lock down", self._lock_if)
+        return f"Every request is denied at once and agents are informed, until you choose Guarded again.{also}"
 
     def _lock_if(self, yes: bool) -> None:
         if yes:
@@ -124,15 +154,17 @@ class OverallCommands(QObject):
     @Slot()
     def stop_all(self) -> None:
         """Ask once, then stop every run and deny every question."""
+        if self._cases.count_waiting() or self._cases.count_running():
+            self.ask_about("Stop all?", self._at_stake, "Stop all", self._stop_all_if)
+
+    def _at_stake(self) -> str:
         waiting, running = self._cases.count_waiting(), self._cases.count_running()
-        if not waiting and not running:
-            return
         parts = []
         if running:
             parts.append(f"{counted(running, 'run')} will be stopped.")
         if waiting:
             parts.append(f"{counted(waiting, 'question')} will be denied.")
-        self.ask("Stop all?", " ".join(parts), "Stop all", self._stop_all_if)
+        return " ".join(parts)
 
     def _stop_all_if(self, yes: bool) -> None:
         if yes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.cards import Cards
     from app.look.look import Look
     from app.today.beside import TodayLanes
+    from app.today.day_reader import DayReader
     from runner.identity.signer import Vouching
     from runner.model.request import Request
     from runner.model.submission import Submission
@@ -134,14 +135,20 @@ class PageShelf(QObject):
 
         deciding: Any = self._pages["Queue"]
         deciding.review.page.reading.offer_files(partial(captures.read, self._places))
-        deciding.queue.none.add_below(TodayInBrief(self._cases, self._look, self._places))
+        deciding.queue.none.add_below(TodayInBrief(self._day, self._look))
         deciding.review.nothing.add_below(self._lanes())
+
+    @cached_property
+    def _day(self) -> DayReader:
+        from app.today.day_reader import DayReader
+
+        return DayReader(self._cases, self._places, self)
 
     def _lanes(self) -> TodayLanes:
         """Return the lanes of the day for a page with nothing on it."""
         from app.today.beside import TodayLanes
 
-        lanes = TodayLanes(self._cases, self._look, self._places)
+        lanes = TodayLanes(self._day, self._look)
         lanes.history_wanted.connect(self.show_history)
         return lanes
 

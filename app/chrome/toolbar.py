@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
 
 SAID_MS = 12_000
-PAUSE, RESUME = " Pause all", " Resume all"
+PAUSE, RESUME = "Pause all", "Resume all"
 ANYWHERE = "Go anywhere  Ctrl+K"
 NARROW = 700
 """Width below which there is room for keys and pictures alone."""
@@ -57,7 +57,7 @@ class Toolbar(QWidget):
         self.hold = QPushButton()
         self.hold.setAutoDefault(False)
         self.hold.clicked.connect(self.hold_all)
-        self.stop = QPushButton(" Stop all")
+        self.stop = QPushButton("Stop all")
         self.stop.setToolTip("Stop every run and deny every question (Ctrl+Shift+S)")
         self.stop.setAccessibleName("Stop all: stop every run and deny every question, Ctrl+Shift+S")
         self.stop.setAutoDefault(False)

@@ -222,9 +222,9 @@ class Window(QWidget):
 
     # ---- leaving ----
 
-    def ask_to_quit(self, what: str, answered: Callable[[bool], None]) -> None:
+    def ask_to_quit(self, stake: Callable[[], str], answered: Callable[[bool], None]) -> None:
         self.frame.bring_to_front()
-        self.overall.ask("Quit Assent?", what, "Quit", answered)
+        self.overall.ask_about("Quit Assent?", stake, "Quit", answered)
 
     # ---- what is remembered ----
 

@@ -66,7 +66,7 @@ class DoctorPanel(QWidget):
         self._checks: tuple[Check, ...] = ()
         self.rows: list[CheckRow] = []
         self.summary = plain_label(role="muted", wrap=True)
-        self.again = QPushButton(" Run again")
+        self.again = QPushButton("Run again")
         self.again.setToolTip("F5")
         self.again.setAutoDefault(False)
         look.dress(self.again, "refresh-cw", size=14)

@@ -10,10 +10,10 @@ from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.help.pages import HelpView
+from app.parts.clearing import clearable
 from app.parts.fold import FoldingRow
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
-from app.parts.roles import clearable
 from app.parts.tabs import WholeTabs
 from runner.settings.manual import PAGES
 
@@ -44,7 +44,7 @@ class HelpPanel(QWidget):
         self.search = QLineEdit()
         self.search.setPlaceholderText("Find on this page")
         self.search.setAccessibleName("Find on this page of the help; Enter goes to the next place")
-        clearable(self.search)
+        clearable(self.search, look)
         self.search.setMaximumWidth(look.px(260))
         self.found = plain_label(role="muted")
         self.begin = QPushButton("First steps")

@@ -13,7 +13,7 @@ from app.history import words
 from app.parts.amounts import counted, size
 from app.parts.differences import MOST_TEXT, DifferenceView
 from app.parts.elide import ElidedLabel
-from app.parts.fold import fit
+from app.parts.fold import Room, fit
 from app.parts.plain import plain_label
 from app.parts.sections import wrapped_label
 from runner.model.difference import difference
@@ -76,11 +76,16 @@ class CompareDialog(QDialog):
         ):
             self.tabs.addTab(view, name)
             self._compare(view, texts)
-        column = QVBoxLayout(self)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
         column.setContentsMargins(look.px(16), look.px(14), look.px(16), look.px(14))
         column.setSpacing(look.px(10))
         column.addWidget(self._sides(older, newer))
         column.addWidget(self.tabs, 1)
+        self.tabs.setMinimumHeight(look.px(200))
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(Room(inside))
         self.finished.connect(self._errands.close)
         fit(self, look.px(1000), look.px(720))
 

@@ -122,6 +122,7 @@ class Detail(QFrame):
             for name in (VERSION, WITHHELD, "Result", "Variables", "Input", "Known files", PROGRAMS)
         }
         self.nothing = EmptyState(look, "history", *CHOOSE)
+        self._blank = QWidget()
         self.gone = RemovedView(look)
         self._lay_out()
         self._wanted_tab: QWidget | None = None
@@ -211,6 +212,11 @@ class Detail(QFrame):
         self._record = None  # so that the next one is shown whole
         self.nothing.say(title, sentence)
         self._stack.setCurrentWidget(self.nothing)
+
+    def say_nothing(self) -> None:
+        """Show no record, and no words: those beside the empty or broken list are enough."""
+        self._record = None
+        self._stack.setCurrentWidget(self._blank)
 
     def show_removed(self, error: ContentRemoved) -> None:
         """Show what is left of a request whose content was removed."""
@@ -357,7 +363,7 @@ class Detail(QFrame):
         column.addSpacing(px(4))
         column.addWidget(self.tabs, 1)
         self._stack = QStackedWidget()
-        for page in (self.nothing, self._page, self.gone):
+        for page in (self._blank, self.nothing, self._page, self.gone):
             self._stack.addWidget(page)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(1, 1, 1, 1)

@@ -91,7 +91,7 @@ class Artifact(Section):
         self.path = plain_label(wrap=True)
         self.path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.message = plain_label(role="muted", wrap=True)
-        self.open = QPushButton(" Open folder")
+        self.open = QPushButton("Open folder")
         self.open.setAutoDefault(False)
         self.open.setAccessibleName("Open the folder of the file")
         look.dress(self.open, "folder", size=14)

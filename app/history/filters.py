@@ -10,9 +10,9 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.parts.clearing import clearable
 from app.parts.flow import Flow
 from app.parts.fold import FoldingRow
-from app.parts.roles import clearable
 from runner.audit.filter import UNFORESEEN
 from runner.audit.search import Filter
 from runner.model.assessment import Level
@@ -56,7 +56,7 @@ class Filters(QWidget):
         self.text.setPlaceholderText("Search titles, code, output, hosts and programs")
         self.text.setAccessibleName("Search titles, code, output, hosts and programs")
         self.text.setToolTip('Words in any order; "in quotes" as they stand')
-        clearable(self.text)
+        clearable(self.text, look)
         self.text.setMaxLength(LONGEST)
         self.text.setMinimumWidth(look.px(150))
         self.agent = _choice("Agent", "All agents")

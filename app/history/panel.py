@@ -22,10 +22,11 @@ from app.history.reader import Reader
 from app.history.saved import SavedSearches
 from app.history.upkeep import RemovalMenu
 from app.parts.back import back_button
+from app.parts.clearing import clearable
+from app.parts.column import readable
 from app.parts.fold import Folding, Pages
 from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
-from app.parts.roles import clearable
 from app.why.keeping import CaseKeeping
 from runner.audit import captures
 from runner.audit.row import Row
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.system.places import Places
 
-VERIFY = " Verify"
-STOP = " Stop verifying"
+VERIFY = "Verify"
+STOP = "Stop verifying"
 
 
 def open_folder(folder: Path) -> bool:
@@ -90,7 +91,7 @@ class HistoryPanel(QWidget):
         self.look_for_change.setPlaceholderText("Search changes")
         self.look_for_change.setAccessibleName("Search changes")
         self.look_for_change.setMaxLength(LONGEST)
-        clearable(self.look_for_change)
+        clearable(self.look_for_change, look)
         self.show_changes = QPushButton("Changes")
         self.show_changes.setToolTip("Settings, agents, what is remembered, mode and PIN")
         self.show_changes.setCheckable(True)
@@ -161,12 +162,17 @@ class HistoryPanel(QWidget):
         self._reader.ask(work, self._show, self._failed)
 
     def _show(self, record: CaseRecord | None) -> None:
-        if record is None:
+        if not self._wanted:
+            self.detail.say_nothing()
+        elif record is None:
             self.detail.say(*CHOOSE)
         else:
             self.detail.show_record(record)
 
     def _failed(self, error: Exception) -> None:
+        if not self._wanted:
+            self.detail.say_nothing()
+            return
         if isinstance(error, ContentRemoved):
             self.detail.show_removed(error)
             return
@@ -221,7 +227,7 @@ class HistoryPanel(QWidget):
         bar.setContentsMargins(0, 0, 0, 0)
         bar.setSpacing(px(8))
         bar.addWidget(self.show_requests)
-        bar.addWidget(self.look_for_change, 1)
+        bar.addLayout(readable(self._look, self.look_for_change), 1)
         self._among_changes.hide()
         split = Folding(self._look, 560, (160, 330))
         split.setHandleWidth(px(8))

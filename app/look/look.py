@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QPushButton, QToolButton
 from shiboken6 import isValid
 
 from app.look.drawings import drawing, sheet
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _BODY = 9.75
 """Points: 13 pixels at 96 dots per inch."""
 _MONO = 9.0
+_APART = 8
+"""Pixels between the picture of a button and its words."""
 SMALLEST_ZOOM, LARGEST_ZOOM = -2, 12
 """Points by which code may be smaller or larger than usual."""
 FONTS = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf", "JetBrainsMono-Bold.ttf")
@@ -226,9 +228,18 @@ class Look(QObject):
         return picture
 
     def _put_icon(self, target: QAbstractButton | QAction, name: str, ink: str, size: int) -> None:
-        target.setIcon(self.icon(name, ink, size))
-        if isinstance(target, QAbstractButton):
-            target.setIconSize(QSize(self.px(size), self.px(size)))
+        if not _has_words_beside(target):
+            target.setIcon(self.icon(name, ink, size))
+            if isinstance(target, QAbstractButton):
+                target.setIconSize(QSize(self.px(size), self.px(size)))
+            return
+        assert isinstance(target, QAbstractButton)
+        # A style sheet leaves four pixels between picture and words, however large they are: the picture has the rest.
+        gap = max(0, self.px(_APART) - 4)
+        icon = QIcon(_wider(self.pixmap(name, ink, size), gap))
+        icon.addPixmap(_wider(self.pixmap(name, "disabled", size), gap), QIcon.Mode.Disabled)
+        target.setIcon(icon)
+        target.setIconSize(QSize(self.px(size) + gap, self.px(size)))
 
     def _draw(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
         from PySide6.QtSvg import QSvgRenderer  # only once something wants an icon
@@ -244,6 +255,24 @@ class Look(QObject):
 
 
 _SIZES = {"tiny": 7.5, "small": 8.5, "body": _BODY, "title": 11.25, "verdict": 11.25, "large": 15.0, "mono": _MONO}
+
+
+def _has_words_beside(target: QAbstractButton | QAction) -> bool:
+    if isinstance(target, QToolButton):
+        return target.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+    return isinstance(target, QPushButton) and bool(target.text())
+
+
+def _wider(picture: QPixmap, gap: int) -> QPixmap:
+    """Return `picture` with an empty stripe of `gap` pixels at its right."""
+    ratio = picture.devicePixelRatio()
+    wider = QPixmap(picture.width() + round(gap * ratio), picture.height())
+    wider.setDevicePixelRatio(ratio)
+    wider.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(wider)
+    painter.drawPixmap(0, 0, picture)
+    painter.end()
+    return wider
 
 
 def _without_ligatures(font: QFont) -> QFont:

@@ -1,8 +1,17 @@
-"""A combo box whose list is shown whole where the screen has the room."""
+"""A combo box whose list is shown whole where the screen has the room, and room in boxes of numbers."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox
+
+
+def keep_from_edge(*boxes: QAbstractSpinBox) -> None:
+    """Give numbers the distance from the left edge that other fields have.
+
+    A style sheet cannot do that where there are buttons for up and down.
+    """
+    for box in boxes:
+        box.lineEdit().setTextMargins(box.fontMetrics().averageCharWidth(), 0, 0, 0)
 
 
 class WholeBox(QComboBox):

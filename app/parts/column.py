@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from app.look.look import Look
 
 
 class ScrollColumn(QScrollArea):
@@ -25,6 +30,19 @@ class ScrollColumn(QScrollArea):
         whole.addLayout(self.column)
         whole.addStretch(1)
         self.setWidget(inside)
+
+
+READABLE = 720
+"""Pixels of a line of text: some 110 letters."""
+
+
+def readable(look: Look, text: QWidget) -> QHBoxLayout:
+    """Return a row with a text that breaks its lines where they are too long to be read along."""
+    text.setMaximumWidth(look.px(READABLE))
+    row = QHBoxLayout()
+    row.addWidget(text, 1000)
+    row.addStretch(1)
+    return row
 
 
 class Centred(QObject):

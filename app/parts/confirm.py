@@ -54,11 +54,13 @@ class ConfirmDialog(QDialog):
         self.setWindowTitle(title)
         self.setAccessibleDescription(what)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._room = width - 40
         heading, text = plain_label(title, "title", wrap=True), plain_label(what, wrap=True)
+        self._text = text
         for label in (heading, text):
             label.ensurePolished()
             # Said outright: a dialog does not ask labels that wrap how high they are.
-            label.setMinimumHeight(label.heightForWidth(width - 40))
+            label.setMinimumHeight(label.heightForWidth(self._room))
         self.no = QPushButton("Cancel")
         self.yes = ConfirmButton(yes)
         self.yes.setProperty("kind", "danger")
@@ -81,6 +83,17 @@ class ConfirmDialog(QDialog):
         self._column = column
         self.setFixedWidth(width)
         self.no.setFocus()
+
+    @property
+    def what(self) -> str:
+        """What the person reads before the answer."""
+        return self._text.text()
+
+    def say(self, what: str) -> None:
+        """Say what the answer means by now. The buttons stay where they are unless it needs more lines."""
+        self._text.setText(what)
+        self._text.setMinimumHeight(max(self._text.minimumHeight(), self._text.heightForWidth(self._room)))
+        self.setAccessibleDescription(what)
 
     def put_above_buttons(self, widget: QWidget) -> None:
         """Put something more between the text and the buttons."""

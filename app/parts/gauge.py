@@ -48,6 +48,10 @@ class GaugeView(QFrame):
         self._below = plain_label(role="small")
         self._curve = Sparkline(look)
         self._curve.setAccessibleName(f"Curve of {title}")
+        # Its place is kept: else the cards of a run would grow with the first reading, and push the output up.
+        policy = self._curve.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self._curve.setSizePolicy(policy)
         heading = QHBoxLayout()
         heading.setSpacing(look.px(6))
         heading.addWidget(self._picture)

@@ -31,6 +31,8 @@ HEADING = 28
 SUMMARY = Qt.ItemDataRole.UserRole + 10
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+WIDEST = 1100
+"""Pixels from the beginning of a row to the state at its end: no eye finds both ends of a longer line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ class LinesDelegate(RowDelegate):
         paint_ground(painter, self._look, option.state, room.adjusted(px(4), 1, -px(4), -1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         inner = room.adjusted(px(12), px(7), -px(12), -px(7))
+        inner.setWidth(min(inner.width(), px(WIDEST)))
         upper = QRectF(inner.left(), inner.top(), inner.width(), inner.height() / 2)
         lower = upper.translated(0, inner.height() / 2)
         self._paint_title(painter, upper, summary)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from app.parts.plain import plain_label
+from app.parts.column import READABLE
+from app.parts.paths import short_paths
+from app.parts.plain import plain_label, tip
 from app.parts.roles import Role
 
 if TYPE_CHECKING:
@@ -33,7 +37,10 @@ _WORDS = {Tone.INFO: "Note", Tone.GOOD: "Done", Tone.WARN: "Warning", Tone.BAD: 
 
 
 class Notice(QFrame):
-    """Text that wraps, at most one action, and a cross to close it where `closable`."""
+    """Text that wraps, at most one action, and a cross to close it where `closable`.
+
+    Long paths are shown without their middle; the tool tip and the menu of the text have them whole.
+    """
 
     accessible_role = Role.AlertMessage
     acted = Signal()
@@ -53,7 +60,11 @@ class Notice(QFrame):
         self._picture = plain_label()
         self._text = plain_label(wrap=True)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._text.setMaximumWidth(look.px(READABLE))
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._text.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self._text.customContextMenuRequested.connect(self._offer_copy)
+        self._whole = ""
         self.action = QPushButton()
         self.action.clicked.connect(self.acted)
         self._cross = QToolButton()
@@ -65,8 +76,10 @@ class Notice(QFrame):
         row.setContentsMargins(look.px(12), look.px(8), look.px(8), look.px(8))
         row.setSpacing(look.px(10))
         row.addWidget(self._picture)
-        row.addWidget(self._text, 1)
+        # In a wide window the button stays beside the text.
+        row.addWidget(self._text, 1000)
         row.addWidget(self.action)
+        row.addStretch(1)
         row.addWidget(self._cross)
         # Not before it has a parent: by itself it would be a window, and take the focus from this one.
         self._cross.setVisible(closable)
@@ -76,7 +89,10 @@ class Notice(QFrame):
     def say(self, tone: Tone, text: str, action: str = "") -> None:
         """Replace tone, text and the words on the button; no words, no button."""
         self._tone = tone
-        self._text.setText(text)
+        self._whole = text
+        shown = short_paths(text, str(Path.home()))
+        self._text.setText(shown)
+        self._text.setToolTip(tip(text) if shown != text else "")
         self.action.setText(action)
         self.action.setVisible(bool(action))
         self.setProperty("tone", str(tone))
@@ -89,11 +105,21 @@ class Notice(QFrame):
     def hold(self, button: QPushButton) -> None:
         """Give `button` a place in it, after its own."""
         self._row.removeWidget(button)
-        self._row.insertWidget(self._row.indexOf(self._cross), button)
+        self._row.insertWidget(self._row.indexOf(self.action) + 1, button)
 
     @property
     def text(self) -> str:
-        return self._text.text()
+        return self._whole
+
+    @Slot(QPoint)
+    def _offer_copy(self, at: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        marked = self._text.selectedText()
+        if marked and marked != self._text.text():
+            menu.addAction("Copy selection").triggered.connect(lambda: QGuiApplication.clipboard().setText(marked))
+        menu.addAction("Copy all").triggered.connect(lambda: QGuiApplication.clipboard().setText(self._whole))
+        menu.popup(self._text.mapToGlobal(at))
 
     def _close(self) -> None:
         self.hide()

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QAccessibleWidget, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QAccessibleWidget, QWidget
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -33,11 +33,3 @@ def announce(widget: QWidget, words: str) -> None:
     """Have `words` spoken when the screen reader has finished what it says now. Without one, nothing happens."""
     # Polite is what Qt sends by default.
     QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, words))
-
-
-def clearable(field: QLineEdit) -> None:
-    """Give `field` a button that empties it, with a name."""
-    field.setClearButtonEnabled(True)
-    for button in field.findChildren(QToolButton):
-        button.setAccessibleName("Clear")
-        button.setToolTip("Clear")

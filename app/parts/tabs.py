@@ -87,10 +87,23 @@ class WholeTabs(QTabBar):
 
     # ---- what changes ----
 
+    def tabInserted(self, index: int) -> None:
+        super().tabInserted(index)
+        self._ask_for_room()
+
+    def tabRemoved(self, index: int) -> None:
+        super().tabRemoved(index)
+        self._ask_for_room()
+
+    def _ask_for_room(self) -> None:
+        """Have the layout around the bar ask again how wide it would be; Qt does so only once it is on screen."""
+        self._natural = {}
+        self.updateGeometry()
+
     def tabLayoutChange(self) -> None:
         """Fit the tabs again: their words or their number have changed."""
         if not self._fitting:
-            self._natural = {}
+            self._ask_for_room()
             self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -63,7 +63,9 @@ class PromptCard(QFrame):
         self._troubles: Mapping[str, EngineTroubled] = {}
         self.setProperty("card", True)
         self.dot = AgentDot(look)
-        self.who = plain_label(role="strong")
+        # An agent may have a name of forty letters, and clock and buttons have to stay on the card.
+        self.who = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
+        self.who.setProperty("role", "strong")
         self.wants = ElidedLabel()
         self.wants.setProperty("role", "muted")
         self.ring = CountdownRing(look)

@@ -27,6 +27,8 @@ from runner.model.events import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from PySide6.QtCore import QEvent
+
     from app.bridge import EngineLink
     from app.cards import Card, Cards
     from app.look.look import Look
@@ -50,9 +52,10 @@ BUILD_MS = 100
 
 
 class PromptStack(QWidget):
-    """What has a card keeps it and its place until it is answered; cards that come stand above those that are there.
+    """What has a card keeps it until it is answered; cards that come stand above those that are there.
 
-    Only what stands out more takes the place of another, and not under the pointer.
+    Only what stands out more takes the place of another, and not under the pointer. With `urgent_first`, for a column
+    that is read from its top, the most urgent stands there; under the pointer nothing moves until it has gone.
     """
 
     review = Signal(str)
@@ -71,6 +74,7 @@ class PromptStack(QWidget):
         self._shown: list[PromptCard] = []
         """From the bottom up."""
         self._most = MOST
+        self._urgent_first = False
         self._wanted: Callable[[Card], bool] = lambda card: True
         self._ready: PromptCard | None = None
         """A card that is built and has never shown anything, for the next request: building one takes time."""
@@ -102,6 +106,10 @@ class PromptStack(QWidget):
         """Show at most `most` cards from now on, and at least one."""
         self._most = max(1, most)
         self.refresh()
+
+    def put_urgent_first(self) -> None:
+        """Order the cards by urgency from now on."""
+        self._urgent_first = True
 
     def choose(self, wanted: Callable[[Card], bool]) -> None:
         """Show only what `wanted` says."""
@@ -181,14 +189,37 @@ class PromptStack(QWidget):
     def _add(self, card: Card) -> None:
         one, self._ready = self._ready or PromptCard(self._look, self._bridge, self.rest, self), None
         self._build.start()
+        # Two things stand above the cards: what stretches, and the line that counts the rest.
+        self._column.insertWidget(2 + self._place(card), one)
         self._shown.append(one)
-        # Above the others, below the line that counts the rest.
-        self._column.insertWidget(2, one)
         one.review.connect(self.review)
         one.content.seen.connect(self.resized)
         one.show_card(card, self._cases.troubles, self._cases.kept)
         self.rest.watch(one)
         one.show()
+
+    def _place(self, card: Card) -> int:
+        """Return how many cards a new one stands below."""
+        if not self._urgent_first:
+            return 0
+        if self.underMouse():
+            return len(self._shown)
+        mine = urgency(card)
+        return sum(one.card is not None and urgency(one.card) <= mine for one in self._shown)
+
+    def _sort(self) -> None:
+        """Move up what is urgent and came while the pointer was here."""
+        before = sorted(self._shown, key=self._column.indexOf)
+        sorted_now = sorted(before, key=lambda one: urgency(one.card) if one.card is not None else (0, 0.0))
+        if sorted_now != before:
+            for place, one in enumerate(sorted_now):
+                self._column.insertWidget(2 + place, one)
+            self.rest.rearm()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if self._urgent_first:
+            self._sort()
 
     def _drop(self, one: PromptCard) -> None:
         self._shown.remove(one)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
+from app.parts.boxes import keep_from_edge
 from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
 from app.remembering.words import SUBJECTS
@@ -85,6 +86,7 @@ class Choosing(QWidget):
         self.who = _combo("For whom", [f"Only {phrases.visible(agent)}", "Every agent"])
         self.end = _combo("Until when", [end.words for end in self._ends])
         self.uses = QSpinBox()
+        keep_from_edge(self.uses)
         self.uses.setRange(1, most_uses(level))
         self.uses.setValue(USUAL_USES)
         self.uses.setAccessibleName("Number of uses at most")

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, 
 from app import phrases
 from app.errands import Errands
 from app.page_tasks import PageTasks
-from app.parts.column import ScrollColumn
+from app.parts.column import ScrollColumn, readable
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.remembering.dialog import About
@@ -85,7 +85,7 @@ class RulesPanel(QWidget):
         self._listed: object = None
         self.problem = Notice(look, Tone.BAD, "", "Start again")
         self.wrong = Notice(look, Tone.BAD, "")
-        self.again = QPushButton(" Reload")
+        self.again = QPushButton("Reload")
         self.again.setToolTip("Take up what was changed in the files (F5)")
         self.again.setAutoDefault(False)
         look.dress(self.again, "refresh-cw", size=14)
@@ -242,7 +242,7 @@ class RulesPanel(QWidget):
         scroll = ScrollColumn("Rules in force")
         scroll.column.setContentsMargins(0, px(6), px(6), 0)
         scroll.column.setSpacing(px(16))
-        scroll.column.addWidget(plain_label(ORDER, "muted", wrap=True))
+        scroll.column.addLayout(readable(self._look, plain_label(ORDER, "muted", wrap=True)))
         for group in (self.suggested, self.rules, self.grants, self.otherwise):
             scroll.column.addWidget(group)
         scroll.column.insertWidget(scroll.column.indexOf(self.grants), self.open, 0, Qt.AlignmentFlag.AlignLeft)
@@ -292,7 +292,7 @@ class Group(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(look.px(2))
         self._column.addWidget(plain_label(heading, "heading"))
-        self._column.addWidget(self._sentence)
+        self._column.addLayout(readable(look, self._sentence))
 
     def say(self, sentence: str) -> None:
         self.show_rows((), sentence)

@@ -11,6 +11,7 @@ from app import phrases
 from app.network.words import breakable
 from app.parts.amounts import counted
 from app.parts.badge import ClassBadge
+from app.parts.column import readable
 from app.parts.plain import plain_label, tip
 from app.parts.roles import Role
 from app.remembering import words
@@ -36,24 +37,26 @@ class RuleRow(QFrame):
         self._head = QHBoxLayout()
         self._head.setSpacing(px(8))
         self._head.addWidget(self.heading, 1)
-        texts = QVBoxLayout()
+        said = QWidget()
+        texts = QVBoxLayout(said)
+        texts.setContentsMargins(0, 0, 0, 0)
         texts.setSpacing(px(2))
         texts.addLayout(self._head)
         for line in lines:
             texts.addWidget(_selectable(_label(line)))
         if small:
             texts.addWidget(_selectable(_label(small, "small")))
-        row = QHBoxLayout(self)
+        row = readable(look, said)
         row.setContentsMargins(0, px(6), 0, px(6))
         row.setSpacing(px(12))
-        row.addLayout(texts, 1)
+        self.setLayout(row)
         self.button: QPushButton | None = None
         if act:
             self.button = QPushButton(act)
             self.button.setAutoDefault(False)
             self.button.setAccessibleName(f"{act.rstrip(chr(0x2026))}: {heading}")
             self.button.clicked.connect(self.acted)
-            row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+            row.insertWidget(1, self.button, 0, Qt.AlignmentFlag.AlignTop)
         self.setAccessibleName(" ".join((heading, *lines, small)))
 
     def mark(self, badge: QWidget) -> None:

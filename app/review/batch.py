@@ -68,7 +68,7 @@ class Batch(QDialog):
         """Of everything that was chosen: what is answered is what was listed."""
         self._sort([card for one in chosen if (card := cases.card(one)) is not None and card.waiting])
         self.guard = ClickGuard(self._can_be_answered)
-        self.heading = plain_label(role="title")
+        self.heading = plain_label(role="title", wrap=True)
         self.what = plain_label(role="muted", wrap=True)
         self.left_out = plain_label(role="muted", wrap=True)
         self.code = CodeView(look)
@@ -128,7 +128,9 @@ class Batch(QDialog):
     def _show_all(self) -> None:
         """Show the list and the code of everything in it."""
         self.setWindowTitle("Answer selected")
-        self.heading.setText(f"Answer {counted(len(self.listed), 'request')}, each once")
+        # Deny counts these too, and their names are below a list that may have to be scrolled.
+        apart = f"; {len(self.skipped):,} more can only be denied here" if self.skipped else ""
+        self.heading.setText(f"Answer {counted(len(self.listed), 'request')}, each once{apart}")
         self.what.setText("\n".join(_lines(self.listed)))
         self.left_out.setText(
             "\n".join(f"Left out: {phrases.title(card.request)}. {why}" for card, why in self.skipped)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
 from app.parts.amounts import size
+from app.parts.boxes import keep_from_edge
 from app.parts.plain import plain_label
 from app.parts.sections import Pairs, Section
 
@@ -178,6 +179,7 @@ class _Field(QDoubleSpinBox):
         self.setDecimals(decimals)
         self.setSuffix(unit)
         self.setSingleStep(step)
+        keep_from_edge(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setLocale(QLocale.c())
 

@@ -22,12 +22,12 @@ from app.errands import Errands
 from app.look.look import Motion, Theme
 from app.page_tasks import PageTasks
 from app.parts.amounts import counted
+from app.parts.clearing import clearable
 from app.parts.column import ScrollColumn
 from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
-from app.parts.roles import clearable
 from app.settings.consent import Consent
 from app.settings.form import Form
 from app.settings.pin import PinRow
@@ -81,7 +81,7 @@ class SettingsPanel(QWidget):
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search settings")
         self.search.setAccessibleName("Search settings")
-        clearable(self.search)
+        clearable(self.search, look)
         self.problems = Notice(look, Tone.WARN, "")
         self.remarks = Notice(look, Tone.INFO, "", closable=True)
         self.notice = Notice(look, Tone.INFO, "", closable=True)
@@ -287,6 +287,7 @@ class SettingsPanel(QWidget):
         if row is not None:
             self._scroll.ensureWidgetVisible(row, 0, self._scroll.viewport().height() // 3)
             row.focus_field()
+            self.sections.reach(row)
 
     # ---- building ----
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.page_tasks import PageTasks
+from app.parts.boxes import keep_from_edge
 from app.parts.notice import Tone
 from app.parts.plain import plain_label
 from app.review.deliberate import DeliberateDialog
@@ -57,6 +58,7 @@ class OldContentDialog(QDialog):
         self.setWindowTitle("Remove old content")
         self.by_age, self.by_size = QRadioButton("Older than"), QRadioButton("All but the newest")
         self.days, self.megabytes = QSpinBox(), QSpinBox()
+        keep_from_edge(self.days, self.megabytes)
         self.figures = plain_label(wrap=True)
         self.cancel, self.remove = QPushButton("Cancel"), QPushButton("Remove\N{HORIZONTAL ELLIPSIS}")
         self._timer = QTimer(self)

@@ -104,7 +104,11 @@ class SettingRow(QWidget):
         self._parts = FoldingRow()
         self._parts.setContentsMargins(0, px(6), 0, px(6))
         self._parts.addLayout(words, 1)
-        self._parts.addWidget(right, 0, Qt.AlignmentFlag.AlignTop)
+        # In a row of its own: it is asked how high it is at its own width, not at that of the page.
+        fields = QHBoxLayout()
+        fields.addWidget(right, 0, Qt.AlignmentFlag.AlignTop)
+        fields.addStretch()
+        self._parts.addLayout(fields)
         self._px = px
         self.setLayout(self._parts)
 

@@ -47,21 +47,41 @@ class SectionList(QListWidget):
 
     @Slot()
     def follow(self) -> None:
-        """Mark the section at the top of the form, and leave out those that are not shown."""
+        """Mark the section that is read, and leave out those that are not shown."""
         shown = [number for number, frame in enumerate(self._frames) if frame.isVisibleTo(self._scroll)]
         for number in range(self.count()):
             self.setRowHidden(number, number not in shown)
-        bar, chosen = self._scroll.verticalScrollBar(), self.currentRow()
-        if chosen in shown and bar.value() == bar.maximum() and self._frames[chosen].y() >= bar.value():
-            return  # it stands too far down to reach the top
-        reached = [number for number in shown if self._frames[number].y() <= bar.value()]
+        bar = self._scroll.verticalScrollBar()
+        if not bar.maximum() and self.currentRow() in shown:
+            return  # all of it is in view, or nothing has a place yet
+        line = reading_line(bar.value(), bar.maximum(), self._scroll.viewport().height())
+        reached = [number for number in shown if self._frames[number].y() <= line]
         if shown:
-            self.blockSignals(True)
-            self.setCurrentRow(reached[-1] if reached else shown[0])
-            self.blockSignals(False)
-            self.viewport().update()
+            self._mark(reached[-1] if reached else shown[0])
+
+    def reach(self, widget: QWidget) -> None:
+        """Mark the section that `widget`, which was just brought into view, is in."""
+        self._mark(next((number for number, frame in enumerate(self._frames) if frame.isAncestorOf(widget)), -1))
+
+    def _mark(self, number: int) -> None:
+        self.blockSignals(True)
+        self.setCurrentRow(number)
+        self.blockSignals(False)
+        self.viewport().update()
 
     @Slot(int)
     def _go(self, number: int) -> None:
         if 0 <= number < len(self._frames):
             self._scroll.verticalScrollBar().setValue(self._frames[number].y())
+            # Where the form ends it stands too far down to reach the top.
+            self._mark(number)
+
+
+def reading_line(value: int, maximum: int, height: int) -> int:
+    """Return how far down the form, of which `height` is in view from `value` on, somebody reads.
+
+    That is a third below the upper edge; at the beginning the edge itself and at the end the lower one, so that every
+    section is reached. Where there is nothing to scroll it is the edge.
+    """
+    above, last = min(value, height // 3), min(height, maximum)
+    return value + above + (max(0, last - (maximum - value)) * (height - above) // last if last > 0 else 0)

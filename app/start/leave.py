@@ -26,7 +26,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Leave(QObject):
     """Asks at most once, then closes the engine and says `gone`.
 
-    `ask` puts the question and calls back with the answer; it must not block. `hurry` ends the process at once: a
+    `ask` puts the question about what is at stake, which changes while it is open, and calls back with the answer; it
+    must not block. `hurry` ends the process at once: a
     second signal while leaving, or an engine that does not close within its 2 s.
     """
 
@@ -38,7 +39,7 @@ class Leave(QObject):
         self,
         cases: Cards,
         bridge: EngineLink,
-        ask: Callable[[str, Callable[[bool], None]], None],
+        ask: Callable[[Callable[[], str], Callable[[bool], None]], None],
         hurry: Callable[[], None],
         parent: QObject | None = None,
         away: Callable[[], bool] = lambda: False,
@@ -71,9 +72,9 @@ class Leave(QObject):
         if self._leaving or self._asking:
             return
         self.again = again
-        if what := self.at_stake():
+        if self.at_stake():
             self._asking = True
-            self._ask(what, self._answered)
+            self._ask(self.at_stake, self._answered)
         else:
             self.now()
 

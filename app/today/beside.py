@@ -2,78 +2,52 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import phrases
-from app.errands import Errands
 from app.parts.amounts import counted
 from app.parts.sections import Pairs
 from app.today.bars import lanes
 from app.today.cards import SpanCard
 from app.today.lane_view import LANE
-from app.today.reading import MOST_BARS, TOUCHING, DayRead, read_day
-from app.today.spans import TimeSpan, answers, kinds, passed, stopped, today_ordinal, waits
+from app.today.reading import MOST_BARS
+from app.today.spans import answers, kinds, passed, stopped, waits
 from runner.audit.counting import percentile
-from runner.audit.search import History
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from app.cards import Cards
     from app.look.look import Look
     from app.today.bars import AgentLane
+    from app.today.day_reader import DayReader
+    from app.today.reading import DayRead
     from app.today.spans import SpanFigures
-    from runner.model.events import Event
-    from runner.system.places import Places
 
-AGAIN_MS = 1500
-"""What has happened is read at most this often, and only while somebody can see it."""
 WORDS, FRAME, LINES = 200, 110, 120
 """Pixels of height for the words of an empty page, for heading, axis and edges of the card, and for the lines."""
 NOTE = f"The newest {MOST_BARS:,} requests of the day"
 
 
 class OfToday(QWidget):
-    """Reads the day when it is shown, and again after requests came further. Where nothing can be read it is empty."""
+    """Has the day read when it is shown. Where nothing can be read it is empty."""
 
-    def __init__(self, cases: Cards, look: Look, places: Places, parent: QWidget | None = None) -> None:
+    def __init__(self, day: DayReader, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self._places = places
-        self._errands = Errands("today-beside", self)
-        self._again = QTimer(self)
-        self._again.setSingleShot(True)
-        self._again.setInterval(AGAIN_MS)
-        self._again.timeout.connect(self.look)
-        cases.happened.connect(self._take)
-        self.destroyed.connect(self._errands.close)
+        self.day = day
+        day.add_viewer(self)
+        day.read.connect(self._take)
 
-    @Slot()
-    def look(self) -> None:
-        """Read the day again."""
-        day, verified = today_ordinal(), self._places.verified
-
-        path = self._places.ledger
-
-        def work() -> DayRead:
-            # Opened each time: it is read seldom, and nothing is held open for a page that nobody sees.
-            with closing(History(path)) as history:
-                return read_day(history, TimeSpan.TODAY, day, verified)
-
-        self._errands.send(work, self.show_day, self._failed)
+    @Slot(object)
+    def _take(self, read: DayRead | None) -> None:
+        self.show_day(read)
 
     def show_day(self, read: DayRead | None) -> None:
         """Show the day; None where it cannot be read, which the page Today says."""
         raise NotImplementedError
-
-    def _failed(self, _error: Exception) -> None:
-        self.show_day(None)
-        if self.isVisible():  # it may only have been in use just then
-            self._again.start()
 
     def fit(self) -> None:
         """Show as much as there is room for."""
@@ -90,27 +64,22 @@ class OfToday(QWidget):
         # After the layout is done: it must not be changed from inside.
         QTimer.singleShot(0, self, self.fit)
 
-    @Slot(object)
-    def _take(self, events: tuple[Event, ...]) -> None:
-        if self.isVisible() and not self._again.isActive() and any(isinstance(one, TOUCHING) for one in events):
-            self._again.start()
-
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not event.spontaneous():
-            self.look()
+            self.day.look()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._again.stop()
+        self.day.rest()
 
 
 class TodayInBrief(OfToday):
     """The four figures of the day in lines, for a narrow place."""
 
-    def __init__(self, cases: Cards, look: Look, places: Places, parent: QWidget | None = None) -> None:
-        super().__init__(cases, look, places, parent)
-        self._day: list[tuple[str, str]] = []
+    def __init__(self, day: DayReader, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(day, look, parent)
+        self._shown: list[tuple[str, str]] = []
         self.pairs = Pairs(look, "Today")
         column = QVBoxLayout(self)
         column.setContentsMargins(look.px(14), 0, look.px(14), look.px(8))
@@ -118,12 +87,12 @@ class TodayInBrief(OfToday):
         self.show_day(None)
 
     def show_day(self, read: DayRead | None) -> None:
-        self._day = in_brief(read.shown) if read is not None else []
+        self._shown = in_brief(read.shown) if read is not None else []
         self.fit()
 
     def fit(self) -> None:
         """Show the lines where they have room below the words of the page."""
-        self.pairs.show_pairs(self._day if self.room >= self._look.px(LINES) else ())
+        self.pairs.show_pairs(self._shown if self.room >= self._look.px(LINES) else ())
 
 
 class TodayLanes(OfToday):
@@ -132,9 +101,9 @@ class TodayLanes(OfToday):
     history_wanted = Signal(object)
     """Requests to be shown in History, as `Filters.restore` takes them."""
 
-    def __init__(self, cases: Cards, look: Look, places: Places, parent: QWidget | None = None) -> None:
-        super().__init__(cases, look, places, parent)
-        self._day: tuple[list[AgentLane], str] = [], ""
+    def __init__(self, day: DayReader, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(day, look, parent)
+        self._shown: tuple[list[AgentLane], str] = [], ""
         self.card = SpanCard(look)
         self.card.hide()
         # Lanes that were there in a large window must not keep it from becoming small.
@@ -146,12 +115,12 @@ class TodayLanes(OfToday):
         self.card.lanes.selected.connect(self._open)
 
     def show_day(self, read: DayRead | None) -> None:
-        self._day = (lanes(read.bars), NOTE if read.cut else "") if read is not None else ([], "")
+        self._shown = (lanes(read.bars), NOTE if read.cut else "") if read is not None else ([], "")
         self.fit()
 
     def fit(self) -> None:
         """Show as many lanes as there is room for beside the words of the page."""
-        found, note = self._day
+        found, note = self._shown
         px = self._look.px
         most = max(0, (self.room - px(FRAME)) // px(LANE))
         if len(found) > most:

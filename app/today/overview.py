@@ -43,7 +43,7 @@ LOW_RULE = "low-risk"
 _DOT = " \N{MIDDLE DOT} "
 _EDGES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0)
 """Seconds at which the columns of the times to decide end; each is an edge of a bucket."""
-_NAMES = ("<1 s", "1\N{EN DASH}2", "2\N{EN DASH}4", "4\N{EN DASH}8", "8\N{EN DASH}16", "16\N{EN DASH}32")
+_NAMES = ("<1 s", *(f"{low}\N{EN DASH}{2 * low} s" for low in (1, 2, 4, 8, 16)))
 _MORE = ("32\N{EN DASH}64 s", "1\N{EN DASH}2 min", "2\N{EN DASH}8 min", ">8 min")
 _CLASS_INKS = {Level.LOW: "neutral", Level.MEDIUM: "neutral", Level.HIGH: "neutral", Level.CRITICAL: "critical"}
 """Colors stand for what was found; a class has one of its own where it is always worth a look."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, Qt, Slot
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, Slot
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.errands import Errands
 from app.page_tasks import PageTasks
 from app.parts.amounts import size
 from app.parts.differences import MOST_TEXT, DifferenceView
 from app.parts.empty import EmptyState
+from app.parts.fold import Folding
 from app.parts.lines import list_view
 from app.parts.plain import plain_label
 from app.parts.summaries import SummaryModel
@@ -123,8 +124,7 @@ class ChangedFilesView(QWidget):
         aside = QVBoxLayout(self._aside)
         aside.setContentsMargins(px(8), 0, 0, 0)
         aside.addWidget(self._stack)
-        self._split = QSplitter(Qt.Orientation.Horizontal)
-        self._split.setChildrenCollapsible(False)
+        self._split = Folding(self._look, 420, (70, 110))
         self._split.addWidget(self.view)
         self._split.addWidget(self._aside)
         self._split.setStretchFactor(1, 1)

@@ -6,13 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from app import phrases
 from app.page_tasks import PageTasks
 from app.parts.back import back_button
 from app.parts.empty import EmptyState
-from app.parts.fold import fit
+from app.parts.fold import Folding, fit
 from app.parts.lines import list_view
 from app.parts.plain import plain_label
 from app.parts.summaries import SummaryModel
@@ -207,8 +207,7 @@ class FilesDialog(QDialog):
         for widget in (self.title, self.about):
             column.addWidget(widget)
         column.addWidget(self.changes, 1)
-        self._page = QSplitter(Qt.Orientation.Horizontal)
-        self._page.setChildrenCollapsible(False)
+        self._page = Folding(self._look, 480, (80, 240))
         self._page.addWidget(self.view)
         self._page.addWidget(right)
         self._page.setStretchFactor(1, 1)

@@ -460,9 +460,8 @@ def queue_today(scene: Scene) -> None:
     until(lambda: bool(scene.window.deciding.queue.none.findChildren(TodayInBrief)))
     (brief,) = scene.window.deciding.queue.none.findChildren(TodayInBrief)
     (lanes,) = scene.window.deciding.review.nothing.findChildren(TodayLanes)
-    brief._places = lanes._places = ledger_of(scene, "long", fill_long)
-    brief.look()
-    lanes.look()
+    brief.day._places = ledger_of(scene, "long", fill_long)
+    brief.day.look()
     until(lambda: brief.pairs.isVisible() and lanes.card.isVisible())
 
 
@@ -471,8 +470,8 @@ def running_today(scene: Scene) -> None:
     scene.window.show_page("Running")
     panel: Any = scene.window.page("Running")
     (of_today,) = panel.nothing.findChildren(TodayLanes)
-    of_today._places = ledger_of(scene, "long", fill_long)
-    of_today.look()
+    of_today.day._places = ledger_of(scene, "long", fill_long)
+    of_today.day.look()
     until(lambda: of_today.card.isVisible())
 
 

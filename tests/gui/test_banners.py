@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
 
 from app.parts.notice import Tone
 from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
@@ -23,6 +27,19 @@ def test_a_trouble_stays_until_it_is_over(desk: Desk) -> None:
     desk.hear((TroubleCleared("ledger"),))
     assert desk.window.banners.text("ledger") == ""
     assert not desk.window.banners.isVisible()
+
+
+def test_a_long_path_is_short_on_screen_and_whole_for_who_wants_it(desk: Desk) -> None:
+    path = Path.home() / ".local" / "share" / "assent" / "ledger.sqlite3"
+    desk.hear((EngineTroubled("ledger", f"Another program is using {path}.", ""),))
+    notice = desk.window.banners._notices["ledger"]
+    assert notice._text.text() == "Another program is using ~/\N{HORIZONTAL ELLIPSIS}/assent/ledger.sqlite3."
+    assert str(path) in notice._text.toolTip() and str(path) in notice.accessibleName() and str(path) in notice.text
+    notice._offer_copy(QPoint())
+    (menu,) = notice.findChildren(QMenu)
+    menu.actions()[0].trigger()
+    assert QGuiApplication.clipboard().text() == notice.text
+    menu.close()
 
 
 def test_a_start_that_failed_is_said_first_and_cannot_be_closed(desk: Desk) -> None:

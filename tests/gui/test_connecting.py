@@ -42,6 +42,15 @@ def page(qtbot: QtBot, look: Look, files: ClientFiles) -> Connecting:
     return page
 
 
+def test_the_tiles_take_the_room_there_is_and_no_more(page: Connecting) -> None:
+    for width in (1280, 2000, 700):
+        page.resize(width, 500)
+        turn()
+        assert page.width() == width, "they keep it wider"
+        edges = [tile.mapTo(page, tile.rect().topRight()).x() for tile in page.tiles]
+        assert max(edges) < width - page._look.px(16)
+
+
 def click(page: Connecting, text: str) -> None:
     """Press a tile or a button by its first line."""
     buttons: list[Any] = [*page.tiles, page.back, page.undo, page.go]

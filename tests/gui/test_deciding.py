@@ -500,6 +500,8 @@ def test_a_batch_approves_exactly_what_it_lists_once_and_never_what_is_critical(
     for one in requests:
         assert one.digest[:8] in found.what.text()
     assert "CRITICAL is approved one by one." in found.left_out.text()
+    assert found.heading.text() == "Answer 3 requests, each once; 1 more can only be denied here"
+    assert found.deny.text() == "Deny 4", "the heading says why these are more"
     desk.qtbot.mouseClick(found.yes, LEFT)
     assert desk.answers == [], "a click at once was taken"
     desk.qtbot.keyClick(found, Qt.Key.Key_Return)

@@ -121,7 +121,7 @@ class Door:
         self.leave = Leave(
             self.cases,
             self.bridge,  # type: ignore[arg-type]
-            lambda what, told: self.asked.append((what, told)),
+            lambda stake, told: self.asked.append((stake(), told)),
             lambda: self.heard.append("hurry"),
         )
         self.leave.leaving.connect(lambda: self.heard.append("leaving"))

@@ -156,6 +156,8 @@ def test_two_of_the_list_are_compared_and_copied(desk: Desk, places: Places) -> 
     page.actions_of_list.compare()
     desk.qtbot.waitUntil(lambda: bool(page.findChildren(CompareDialog)))
     (dialog,) = page.findChildren(CompareDialog)
+    dialog.resize(600, 360)
+    assert dialog.height() == 360, "with large text it would be higher than the window"
     desk.qtbot.waitUntil(lambda: "print(2)" in dialog.code.toPlainText())
     assert "-    1  print(1)" in dialog.code.toPlainText()
     dialog.close()

@@ -49,6 +49,21 @@ def test_a_damaged_request_is_one_line_and_the_others_are_shown(desk: Desk, plac
     panel.list._reader.close()
 
 
+def test_beside_an_empty_list_nothing_is_said(desk: Desk) -> None:
+    """Otherwise it would ask for a choice where there is nothing to choose."""
+    desk.window.show_page("History")
+    panel = desk.window.page("History")
+    assert isinstance(panel, HistoryPanel)
+    assert not panel.detail.nothing.isVisible()
+    desk.qtbot.waitUntil(panel.list.nothing.isVisible)
+    panel._fetch("")
+    desk.qtbot.waitUntil(lambda: panel.detail._stack.currentWidget() is panel.detail._blank)
+    panel._failed(OSError("no ledger"))
+    assert not panel.detail.nothing.isVisible()
+    panel._reader.close()
+    panel.list._reader.close()
+
+
 def test_a_search_that_takes_long_says_so_and_then_no_more(
     desk: Desk, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:

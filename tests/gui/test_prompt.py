@@ -17,7 +17,7 @@ from app.prompt.window import PromptWindow
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
-from runner.model.events import EngineTroubled, RequestAssessed, SandboxesChanged
+from runner.model.events import EngineTroubled, RequestAssessed, SandboxesChanged, TroubleCleared
 from runner.model.kept_sandbox import Kept
 from runner.model.request import (
     ALL_LIMITS,
@@ -38,6 +38,7 @@ from tests.risk.decision_requests import REQUESTS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from app.chrome.dock import Dock
     from app.prompt.card import PromptCard
     from tests.gui.conftest import Desk
 
@@ -397,6 +398,46 @@ def test_the_narrow_window_is_a_column_of_the_same_cards(desk: Desk) -> None:
     desk.window.frame.resize(1280, 800)
     assert not desk.window.docked and desk.review.isVisible()
     assert desk.window.dock.stack.cards == ()
+
+
+def settled(dock: Dock) -> None:
+    """The layouts have done what they were asked for."""
+    dock.stack.layout().activate()  # type: ignore[union-attr]
+    dock.column.widget().layout().activate()  # type: ignore[union-attr]
+    QApplication.processEvents()
+
+
+def test_the_column_shows_what_is_urgent_first_and_no_name_pushes_the_clock_away(desk: Desk) -> None:
+    desk.window.frame.resize(420, 700)
+    dock = desk.window.dock
+    desk.ask(feed.request("rm -rf ~", "a" * 40), feed.assessment(Level.CRITICAL, feed.finding(1, "", Level.CRITICAL)))
+    desk.ask(feed.request("one()", "codex"))
+    desk.ask(feed.request("two()", "codex"))
+    cards = sorted(dock.stack.cards, key=lambda one: one.y())
+    assert cards[0].look_closer.isVisible() and not cards[0].approve.isVisible(), "CRITICAL"
+    view = dock.column.viewport()
+    for card in cards:
+        for part in (card.ring, *(one for one in (card.approve,) if one.isVisible())):
+            assert part.mapTo(view, QPoint(part.width(), 0)).x() <= view.width()
+    dock.stack.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    late = desk.ask(feed.request("three()", "codex"), feed.assessment(Level.HIGH, feed.finding(1, "", Level.HIGH)))
+    settled(dock)
+    assert sorted(dock.stack.cards, key=lambda one: one.y())[:-1] == cards, "moved under the pointer"
+    dock.stack.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+    QApplication.sendEvent(dock.stack, QEvent(QEvent.Type.Leave))
+    settled(dock)
+    second = sorted(dock.stack.cards, key=lambda one: one.y())[1]
+    assert second.card is not None and second.card.id == late.id
+    assert not dock.trouble.isVisible()
+    desk.hear((EngineTroubled("ledger", "The disk is full.", "Free disk space."),))
+    assert dock.trouble.isVisible() and dock.trouble.text == "The disk is full."
+    desk.bridge.silent.emit(34.0)
+    assert dock.trouble.text.startswith("The engine of Assent has not answered for 34 s")
+    desk.bridge.silent.emit(0.0)
+    desk.hear((TroubleCleared("ledger"),))
+    assert not dock.trouble.isVisible()
+    desk.hear((EngineTroubled("ledger", "The disk is full.", "Free disk space."),))
+    assert dock.trouble.mapTo(dock, QPoint(dock.trouble.width(), 0)).x() <= dock.width()
 
 
 def test_the_strip_is_for_something_else_that_is_soon_over(desk: Desk) -> None:

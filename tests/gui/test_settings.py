@@ -14,6 +14,7 @@ from app.look.look import Look, Theme
 from app.parts.confirm import ConfirmDialog
 from app.settings.form import Form
 from app.settings.panel import SettingsPanel
+from app.settings.section_list import reading_line
 from app.settings.words import TITLES
 from runner.settings.loading import Settings, SettingSource, declared, load
 from tests.gui import feed
@@ -359,6 +360,14 @@ def test_the_form_never_offers_what_it_cannot_read_back(places: Places) -> None:
         assert form.error(one.name) == ""
 
 
+def test_where_one_reads_goes_from_the_first_section_to_the_last() -> None:
+    assert reading_line(0, 2000, 600) == 0 and reading_line(2000, 2000, 600) == 2600
+    lines = [reading_line(value, 2000, 600) for value in range(2001)]
+    assert lines == sorted(lines) and lines[1000] == 1200
+    assert [reading_line(value, 10, 600) for value in (0, 10)] == [0, 610]
+    assert reading_line(0, 0, 600) == 0, "all of it is in view"
+
+
 def test_the_sections_beside_the_form_go_where_they_say_and_follow_it(
     opened: Callable[[], SettingsPanel], qtbot: QtBot
 ) -> None:
@@ -370,7 +379,11 @@ def test_the_sections_beside_the_form_go_where_they_say_and_follow_it(
     bar = panel._scroll.verticalScrollBar()
     assert panel.sections.currentRow() == 1 and bar.value() == panel._groups[1][0].y() > 0
     bar.setValue(bar.maximum())
-    assert panel.sections.currentRow() > 1
+    assert panel.sections.currentRow() == len(names) - 1
+    panel.sections.setCurrentRow(len(names) - 2)
+    assert panel.sections.currentRow() == len(names) - 2, "also where it cannot reach the top"
+    panel.reveal("secrets_file")
+    qtbot.waitUntil(lambda: names[panel.sections.currentRow()] == "Secrets")
     panel.search.setText("theme")
     shown = [name for row, name in enumerate(names) if not panel.sections.isRowHidden(row)]
     assert shown and len(shown) < len(names)

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QLabel
 
-from app.today import beside
+from app.today import day_reader
 from app.today.bars import RAN, WAITED, AgentLane, Bar, Stretch
 from app.today.beside import TodayInBrief, TodayLanes
 from app.today.lane_view import AXIS, LANE, LEAST, LanesView
@@ -262,11 +262,16 @@ def lines(of: TodayInBrief) -> list[str]:
     return [one.text() for one in of.pairs.findChildren(QLabel) if one.isVisible()]
 
 
-def test_the_empty_queue_shows_the_figures_of_the_day(desk: Desk, ledger: Path) -> None:
+def test_the_empty_queue_shows_the_figures_of_the_day(
+    desk: Desk, ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readings: list[object] = []
+    monkeypatch.setattr(day_reader, "read_day", lambda *args: readings.append(args) or read_day(*args))
     of_today = brief(desk)
     desk.qtbot.waitUntil(lambda: "1 approved, 1 denied" in lines(of_today))
     (lanes,) = desk.review.nothing.findChildren(TodayLanes)
     desk.qtbot.waitUntil(lanes.card.lanes.isVisible)
+    assert len(readings) == 1, "two stand beside each other, and the day is the same"
     assert lines(of_today)[:4] == ["Today", "You", "1 approved, 1 denied", "Median"]
     record.ledger(ledger, approved(request("r5", "codex")))
     desk.hear((RequestClosed("r5"),))
@@ -279,7 +284,7 @@ def test_a_day_without_requests_has_no_figures(desk: Desk, places: Places) -> No
     record.ledger(places.ledger, opening(request("r1")))
     read: list[object] = []
     of_today.show_day = read.append  # type: ignore[method-assign]
-    of_today.look()
+    of_today.day.look()
     desk.qtbot.waitUntil(lambda: bool(read))
     TodayInBrief.show_day(of_today, cast("DayRead", read[0]))
     assert lines(of_today) == []
@@ -310,10 +315,10 @@ def test_a_day_that_could_not_be_read_is_read_again(desk: Desk, ledger: Path, mo
             raise OSError
         return read_day(*args)
 
-    monkeypatch.setattr(beside, "read_day", sometimes)
+    monkeypatch.setattr(day_reader, "read_day", sometimes)
     desk.window.show_page("Running")
     (of_today,) = desk.window.page("Running").findChildren(TodayLanes)
-    of_today._again.setInterval(1)
+    of_today.day._again.setInterval(1)
     desk.qtbot.waitUntil(of_today.card.lanes.isVisible)
     assert len(tries) == 2
 
@@ -331,7 +336,7 @@ def test_running_shows_the_day_while_nothing_runs(desk: Desk, ledger: Path) -> N
     assert not of_today.isVisible()
     record.ledger(ledger, approved(request("r5", "codex")))
     desk.hear((RequestClosed("r5"),))
-    assert not of_today._again.isActive(), "it reads though nobody sees it"
+    assert not of_today.day._again.isActive(), "it reads though nobody sees it"
 
 
 @pytest.mark.parametrize("number", [3, 70_000, 3_000_000])

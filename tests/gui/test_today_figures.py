@@ -110,6 +110,7 @@ def test_columns_and_shares_add_up_to_the_requests() -> None:
     assert [(one.name, one.number) for one in overview.agents(shown)] == [("claude", 14), ("codex", 8)]
     assert sum(one.number for one in overview.times_to_decide(shown)) == 8
     assert [one.number for one in overview.times_to_decide(shown) if one.number] == [6, 2]
+    assert all(one.name.endswith((" s", " min")) for one in overview.times_to_decide(shown)), "a number of what"
     names = {one.name: one.number for one in overview.deciders(shown)}
     assert names == {"You approved": 6, "Passed as LOW": 10, "Passed in trust": 2}
     assert [one.name for one in overview.levels(shown)] == ["CRITICAL", "HIGH", "LOW"]

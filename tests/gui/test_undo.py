@@ -43,6 +43,8 @@ def test_what_a_run_changed_is_listed_and_looked_into(desk: Desk, dialog: FilesD
     desk.bridge.give("changed_file", FilePreview(b"old\nsame", b"new\nsame"), newest=True)
     desk.qtbot.waitUntil(lambda: dialog.changes.shown is dialog.changes.text)
     assert dialog.changes.text.toPlainText().split() == ["-", "1", "old", "+", "1", "new", "2", "same"]
+    dialog.resize(400, 640)
+    assert dialog.width() == 400 and dialog.changes.text.width() > 300, "there is room to read what changed"
     dialog.changes.view.setCurrentIndex(dialog.changes.model.index(0, 0))
     assert dialog.changes.shown is dialog.changes.nothing, "what was read before is gone at once"
     desk.bridge.give("changed_file", FilePreview(None, b"\x89PNG\0"), newest=True)

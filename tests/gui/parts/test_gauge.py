@@ -21,6 +21,16 @@ def shown(gauge: GaugeView) -> list[str]:
     return [label.text() for label in gauge.findChildren(QLabel) if label.text()]
 
 
+def test_the_first_reading_moves_nothing(qtbot: QtBot, look: Look) -> None:
+    gauge = GaugeView(look, "memory-stick", "Memory", size)
+    qtbot.addWidget(gauge)
+    gauge.resize(220, 92)
+    gauge.show()
+    before = gauge.sizeHint().height()
+    gauge.add(0.0, 20 * MB)
+    assert gauge.sizeHint().height() == before
+
+
 def test_the_large_figure_is_the_present_one_and_at_the_end_the_peak(qtbot: QtBot, look: Look) -> None:
     gauge = GaugeView(look, "memory-stick", "Memory", size)
     qtbot.addWidget(gauge)

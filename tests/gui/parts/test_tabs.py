@@ -33,6 +33,20 @@ def shown(tabs: WholeTabs) -> list[str]:
     return [tabs.tabText(at) for at in found]
 
 
+def test_a_bar_that_was_never_shown_asks_for_the_room_of_all_its_tabs(look: Look) -> None:
+    """The layout around it asks once, before it is on screen."""
+    del look
+    tabs, one = WholeTabs(), WholeTabs()
+    one.addTab(WORDS[0])
+    for words in WORDS:
+        tabs.addTab(words)
+    assert tabs.sizeHint().width() > len(WORDS) * one.sizeHint().width() / 2
+    tabs.removeTab(0)
+    wider = tabs.sizeHint().width()
+    tabs.addTab(WORDS[0])
+    assert tabs.sizeHint().width() - wider == one.sizeHint().width()
+
+
 @pytest.fixture(params=[1.0, 1.5, 2.0])
 def scale(request: pytest.FixtureRequest, look: Look) -> Iterator[float]:
     """Text as large as a person may have it, for one test."""

@@ -1,0 +1,87 @@
+"""One reading of the day for all the pages that show something of it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.errands import Errands
+from app.today.reading import TOUCHING, DayRead, read_day
+from app.today.spans import TimeSpan, today_ordinal
+from runner.audit.search import History
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from app.cards import Cards
+    from runner.model.events import Event
+    from runner.system.places import Places
+
+AGAIN_MS = 1500
+"""What has happened is read at most this often, and only while somebody can see it."""
+
+
+class DayReader(QObject):
+    """Reads the day when something asks for it, and again after requests came further while one of those shows it.
+
+    Where two views stand beside each other, both ask in the same moment, and it is read once.
+    """
+
+    read = Signal(object)
+    """A `DayRead`; None where the day cannot be read, which the page Today says."""
+
+    def __init__(self, cases: Cards, places: Places, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._places = places
+        self._viewers: list[QWidget] = []
+        self._errands = Errands("today-beside", self)
+        self._soon, self._again = QTimer(self), QTimer(self)
+        for timer in (self._soon, self._again):
+            timer.setSingleShot(True)
+        self._again.setInterval(AGAIN_MS)
+        self._soon.timeout.connect(self._read)
+        self._again.timeout.connect(self._read)
+        cases.happened.connect(self._take)
+        self.destroyed.connect(self._errands.close)
+
+    def add_viewer(self, viewer: QWidget) -> None:
+        """Read again also while `viewer`, which lives as long as this does, can be seen."""
+        self._viewers.append(viewer)
+
+    @property
+    def seen(self) -> bool:
+        """Whether somebody can see the day."""
+        return any(viewer.isVisible() for viewer in self._viewers)
+
+    @Slot()
+    def look(self) -> None:
+        """Read the day again, after everything that asks for it now has asked."""
+        self._soon.start()
+
+    def rest(self) -> None:
+        """Read nothing more where nobody can see the day."""
+        if not self.seen:
+            self._again.stop()
+
+    @Slot()
+    def _read(self) -> None:
+        day, path, verified = today_ordinal(), self._places.ledger, self._places.verified
+
+        def work() -> DayRead:
+            # Opened each time: it is read seldom, and nothing is held open for a page that nobody sees.
+            with closing(History(path)) as history:
+                return read_day(history, TimeSpan.TODAY, day, verified)
+
+        self._errands.send(work, self.read.emit, self._failed)
+
+    def _failed(self, _error: Exception) -> None:
+        self.read.emit(None)
+        if self.seen:  # it may only have been in use just then
+            self._again.start()
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        if self.seen and not self._again.isActive() and any(isinstance(one, TOUCHING) for one in events):
+            self._again.start()
