@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.javascript.libraries import SPECIAL_LIBRARIES
 from runner.risk.javascript.methods import Args, first, mapped
+from runner.risk.javascript.paths import file_address, home, joined_path, resolved_path, temporary
 from runner.risk.javascript.properties import OF_FUNCTIONS, PROXY
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
@@ -131,27 +132,9 @@ def put_together(machine: Machine, called: Value, args: Args, named: Named, plac
     return concatenate(args[0].items) if args and args[0].items is not None else None
 
 
-def joined_path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    return concatenate([arg for arg in args if arg.exact != ""], "/")
-
-
-def resolved_path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    """path.resolve(...): what stands before a path from the root does not count."""
-    from_root = [at for at, arg in enumerate(args) if arg.text.startswith(("/", "~"))]
-    return joined_path(machine, called, args[from_root[-1] :] if from_root else args, named, place)
-
-
 def same(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     value = first(args)
     return Value(value.texts, value.name, labels_of(args), value.items, value.fields, value.number)
-
-
-def home(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    return text("~")
-
-
-def temporary(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    return text("/tmp")
 
 
 def opened(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -353,6 +336,7 @@ SPECIALS: dict[str, Special] = {
     "String": string,
     "path.join": joined_path,
     "path.resolve": resolved_path,
+    "url.pathToFileURL": file_address,
     "path.normalize": same,
     "path.basename": last_part,
     "JSON.stringify": same,

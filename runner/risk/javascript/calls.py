@@ -11,7 +11,7 @@ from runner.risk.javascript.properties import PROXY
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, reference, text
-from runner.risk.trace.machine import OF_HTTP
+from runner.risk.trace.machine import OF_HTTP, TOOLS, VISITORS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 UNCURRIED = frozenset(("Function.prototype.call", "Function.call"))
 """Functions that call the one they are bound to."""
-HANDING_ON = OF_HTTP | {"use", "createServer"}
+HANDING_ON = OF_HTTP | TOOLS | {"use", "createServer"}
 """Methods that hand functions on to answer requests with."""
 REQUEST = reference("~req")
 CONTEXT = reference("~ctx")
@@ -124,6 +124,11 @@ def _routes(walker: Walker, called: Value, args: list[Value]) -> None:
     if called.attribute not in HANDING_ON or (called.owner is not None and called.owner.fields is not None):
         return
     path = args[0].text if args else ""
+    if called.attribute in TOOLS and "mcp" in called.name.lower():
+        for one in args[1:]:
+            if one.function is not None:
+                walker.follow(one.function, [], {}, one.owner, VISITORS)
+        return
     if path[:1] != "/" and called.attribute not in ("use", "createServer"):
         return
     for one in args[:8]:

@@ -104,11 +104,11 @@ def require(walker: Walker, called: Value, args: list[Value], where: Place, list
     if wanted.text.startswith("data:"):
         return _from_text(walker, wanted, where, called.labels)
     walker.trail.add("import", module(known or ""), {"module": wanted}, where, called.labels)
+    # What the program has written out of itself is read where it is written.
+    if not wanted.text.endswith(".json") and walker.nested.origin(wanted) & FROM_ELSEWHERE:
+        walker.nested.started(wanted, called.labels, where, "javascript")
     if known is None:
         return Value(name="require()", labels=wanted.labels)
-    # What the program has written out of itself is read where it is written.
-    if not known.endswith(".json") and walker.nested.origin(wanted) & FROM_ELSEWHERE:
-        walker.nested.started(wanted, called.labels, where, "javascript")
     written = listed.named_children[0] if listed is not None and listed.named_children else None
     plain = written is not None and written.type in ("string", "identifier") and b"\\" not in (written.text or b"")
     hidden = NO_LABELS if plain and not wanted.labels else fold.ASSEMBLED

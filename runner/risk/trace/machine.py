@@ -30,6 +30,8 @@ MOST_SIMPLE_CALLS = 400
 """As MOST_CALLS, for functions that are a single expression."""
 
 MOCKED = frozenset({"mocked"})
+ANSWERS = ("~res", "~reply", "~rsp", "~ctx")
+"""What functions that answer requests call what they answer with: it goes to whoever asked."""
 VISITORS = frozenset({"input"})
 EACH = frozenset(("forEach", "map", "flatMap", "reduce", "eachSeries", "eachLimit", "each"))
 """Methods that call a function for each part of a list."""
@@ -39,6 +41,8 @@ OF_HTTP = frozenset(("get", "post", "put", "patch", "delete", "all"))
 """Methods of servers that are called like those of HTTP."""
 ROUTES = OF_HTTP | {"route", "api_route", "handle", "on"}
 """Methods of servers that take the function which answers requests for a path."""
+TOOLS = frozenset(("tool", "registerTool", "addTool"))
+"""Methods of an MCP server that take the function which a model calls."""
 SET_UP = ("setUp", "setUpClass", "asyncSetUp", "setup_method", "setup_class", "setup")
 """Methods that run before each of the others."""
 RUNNERS = frozenset(["eval", "exec", "Function"])
@@ -173,6 +177,8 @@ class Machine(Values):
             if act == "print":
                 note_shown(self.trail, called.name, labels_of(fields.values()), place)
                 return result
+            if act == "send" and called.attribute == "send" and called.name.startswith(ANSWERS):
+                act = "answer"
             labels = called.labels | MOCKED if self.mocked and self.is_mocked(called.name) else called.labels
             done = self.trail.add(act, called.name, fields, place, labels)
             result = result.labelled(self.nested.done(done))
@@ -199,6 +205,8 @@ class Machine(Values):
     @staticmethod
     def answers(name: str, args: Sequence[Value]) -> bool:
         """Return whether a call has a function answer requests of visitors: `app.get("/x", f)`, `@app.get("/x")`."""
+        if "mcp" in name.lower() and name.removesuffix("()").rpartition(".")[2] in TOOLS:
+            return True
         if name.endswith("()"):
             return name[:-2].rpartition(".")[2] in ROUTES
         return name.rpartition(".")[2] in ROUTES and bool(args) and args[0].text.startswith("/")
