@@ -18,6 +18,7 @@ SETS = {
     "node-packages": "26 of 30 found, none of 30 raised",
     "node-servers": "15 of 30 found, none of 30 raised",
     "node-further": "42 of 50 found, 2 of 50 raised",
+    "node-last": "43 of 50 found, none of 50 raised",
     "python-and-shell": "26 of 30 found, 1 of 30 raised",
     "further-python-and-shell": "35 of 40 found, 2 of 40 raised",
 }
