@@ -142,9 +142,9 @@ class Search:
         """Yield the requests of which it was recorded after that entry what their runs had removed."""
         where, values = self._where()
         where += f" {'AND' if where else 'WHERE'} id IN ({_COMPARED})"
-        statement = f"SELECT seq FROM requests{where} ORDER BY seq DESC"
-        for (seq,) in self._connection.execute(statement, (*values, after, FILES_CHANGED)):
-            yield seq
+        found = self._connection.execute(f"SELECT seq FROM requests{where}", (*values, after, FILES_CHANGED))
+        # Sorted here: SQLite would have to as well, and these are few.
+        yield from sorted((seq for (seq,) in found), reverse=True)
 
     def _listed(self, among: Collection[int] = (), *, after: int = 0, upto: int = _ENDLESS) -> Iterator[int]:
         where, values = self._where(after, upto)

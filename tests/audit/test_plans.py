@@ -29,6 +29,7 @@ from runner.audit.verify import broken_tail, verify
 from runner.model.assessment import Level
 from runner.model.codec import encode
 from runner.model.decision import Verdict
+from runner.model.file_changes import FILES_CHANGED
 from runner.model.network import Contact
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
@@ -140,6 +141,7 @@ async def session(path: Path) -> None:
         await Pruning(ledger, places).remove(chosen(path, "r10"))
         refused = replace(RESULT, contacts=(Contact("stats.example.net", 443, False),))
         await tell(ledger, approved(request("r11"), refused))
+        await tell(ledger, [(FILES_CHANGED, "r1", {"unforeseen": ["removed 1 file"]})])
     finally:
         await ledger.close()
 
@@ -164,6 +166,7 @@ def read(path: Path) -> None:
         Filter(since=1.0, until=2.0, agent="claude"),
         Filter(text="hello"),
         Filter(language=Language.PYTHON),
+        Filter(unforeseen="yes"),
         Filter(text="he", host="example.org", sandbox=Isolation.LOCAL, since=1.0),
     ]
     with closing(History(path)) as history:

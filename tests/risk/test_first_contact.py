@@ -83,7 +83,22 @@ CRITICAL = [
         "app.get('/x', (req, res) => res.send(env.renderString('<h1>' + req.query.name)))",
     ),
 ]
+STEP = (
+    "import subprocess\n{}\n"
+    "for one in [Step('a', 'iptables -F'), Step('b', 'ls')]: subprocess.run(one.command, shell=True)"
+)
+CRITICAL += [
+    (PYTHON, STEP.format(f"{how}\n    title: str\n    command: str"))
+    for how in (
+        "from dataclasses import dataclass\n@dataclass\nclass Step:",
+        "from typing import NamedTuple\nclass Step(NamedTuple):",
+        "from pydantic import BaseModel\nclass Step(BaseModel):",
+    )
+]
+CRITICAL.append((PYTHON, STEP.format("from collections import namedtuple\nStep = namedtuple('Step', 'title command')")))
 NOT_CRITICAL = [
+    (SHELL, 'timeout 2 bash -c "exec 3<>/dev/tcp/$H/80" && echo open'),
+    (SHELL, "ls -ld ~/.ssh"),
     (SHELL, "build() { make a; make b; }; build & build"),
     (SHELL, 'walk() { for d in "$1"/*/; do walk "$d" & done; }; walk .'),
     (SHELL, '(exec 3<>"/dev/tcp/${DB_HOST:-localhost}/$port") 2>/dev/null'),

@@ -166,6 +166,8 @@ class Class:
     name: str
     bases: list[Value]
     members: dict[str, Value]
+    parts: tuple[str, ...] = ()
+    """Names of what an instance is made of, in the order in which it is given: of a dataclass or a named tuple."""
 
 
 def text(*texts: str, labels: frozenset[str] = NO_LABELS, binary: bool = False) -> Value:

@@ -43,6 +43,7 @@ from runner.risk.python.files import (
     variable,
 )
 from runner.risk.python.libraries import SPECIAL_LIBRARIES
+from runner.risk.python.records import RECORDS
 from runner.risk.python.sequences import backwards, dictionary, listed, next_of, nothing_new, numbered, ranged, zipped
 from runner.risk.python.statements_run import RUN_STATEMENTS
 from runner.risk.python.texts import call_coder, codec, coder, decoder, from_json, shell_words, substituted, template
@@ -183,6 +184,7 @@ SAME_THING = (
 SPECIALS: dict[str, Special] = {
     **SPECIAL_LIBRARIES,
     **COMMAND_LINE,
+    **RECORDS,
     **RUN_STATEMENTS,
     **DERIVED,
     "fileinput.input": edited,

@@ -13,6 +13,7 @@ from runner.risk.python.expressions import PythonExpressions
 from runner.risk.python.held_modules import full_name
 from runner.risk.python.names import BUILTINS
 from runner.risk.python.operators import OPERATORS
+from runner.risk.python.records import parts_of
 from runner.risk.python.statements_run import examples
 from runner.risk.python.syntax import Unparsed, parse, place
 from runner.risk.python.syntax import place as at
@@ -144,7 +145,7 @@ class Python(PythonExpressions):
 
     def classes(self, node: ast.ClassDef) -> None:
         bases = [self.value(base) for base in node.bases]
-        kind = Class(node.name, bases, {})
+        kind = Class(node.name, bases, {}, parts_of(node, bases))
         made = Value()
         made.kind = kind
         inside = Scope(self.scope)

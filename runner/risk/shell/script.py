@@ -78,7 +78,9 @@ class Shell:
         ours = self.shell.state
         state = ShellState(ours.variables, ours.functions, ours.aliases, list(arguments))
         state.active, state.called = ours.active, ours.called
-        return Shell(self.shell.trail, self.shell.nested, state).run(code, stdin)
+        inner = Shell(self.shell.trail, self.shell.nested, state)
+        inner.shell.probing = PROBE.match(f"({code.strip()})") is not None
+        return inner.run(code, stdin)
 
     def simple_values(self, words: list[Value], stdin: Value, where: Place) -> Value:
         """Follow one command that another language starts with these arguments; return what it prints."""

@@ -274,6 +274,8 @@ class Machine(Values):
         start = self._member(kind, self.constructor)
         if start is not None and start.function is not None:
             self.follow(start.function, args, named, made)
+        elif kind.parts:
+            made.fields = {**dict(zip(kind.parts, args, strict=False)), **named}
         elif kind.bases and kind.bases[0].kind is None and kind.bases[0].name:
             base = self.call(kind.bases[0], args, named, (1, 0, 1, 0))
             made.labels = base.labels

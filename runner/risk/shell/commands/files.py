@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 def listing(command: Command) -> Value | None:
     """ls: names of what is there; a path with a pattern comes out as it went in."""
-    _, operands = command.parsed("-I -w -T --ignore")
-    for path in operands[:10]:
-        command.act("walk", path=path)
+    options, operands = command.parsed("-I -w -T --ignore")
+    if not any(one[1:2] != "-" and "d" in one for one in options):  # that says something of the folder alone
+        for path in operands[:10]:
+            command.act("walk", path=path)
     shown = [path for path in operands if "*" in path.text]
     return Value(
         tuple(path.text for path in shown)[:12] or (HOLE,), labels=labels_of(operands) | {"listed", "found"}, name="ls"
