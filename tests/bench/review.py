@@ -58,11 +58,11 @@ class Reviewing(Bench):
                 return False
 
         self.app.processEvents()
-        assert widget.isVisible(), "what is not shown is never painted"
         paints = Paints()
         widget.installEventFilter(paints)
         begun = time.perf_counter()
         act()
+        assert widget.isVisible(), "what is not shown is never painted"
         widget.update()
         while not ends:
             self.app.processEvents()
