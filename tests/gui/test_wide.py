@@ -46,3 +46,14 @@ def test_texts_break_where_they_are_too_long_to_be_read_along(look: Look, qtbot:
         assert look.px(READABLE - 20) <= text.width() <= look.px(READABLE)
         one.resize(600, 300)
         assert text.width() > look.px(380) and button.geometry().right() <= 600
+
+
+def test_the_button_of_a_banner_stands_beside_its_text_however_short(look: Look, qtbot: QtBot) -> None:
+    notice = Notice(look, Tone.GOOD, WORDS, "First steps")
+    qtbot.addWidget(notice)
+    notice.resize(2400, 60)
+    notice.show()
+    notice.say(Tone.GOOD, "It was approved.", "First steps")
+    qtbot.waitUntil(lambda: notice.action.x() < look.px(260))
+    (text,) = (label for label in notice.findChildren(QLabel) if label.text().startswith("It was"))
+    assert text.heightForWidth(text.width()) < 2 * text.fontMetrics().height(), "on one line"
