@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from app.look.look import Look
+    from tests.gui.conftest import Desk
 
 WORDS = "words of a sentence that does not end " * 12
 
@@ -57,3 +58,14 @@ def test_the_button_of_a_banner_stands_beside_its_text_however_short(look: Look,
     qtbot.waitUntil(lambda: notice.action.x() < look.px(260))
     (text,) = (label for label in notice.findChildren(QLabel) if label.text().startswith("It was"))
     assert text.heightForWidth(text.width()) < 2 * text.fontMetrics().height(), "on one line"
+
+
+def test_what_the_empty_queue_showed_takes_no_room_from_the_buttons_of_a_request(desk: Desk) -> None:
+    figures = QLabel("Today")
+    figures.setFixedHeight(700)
+    queue = desk.window.deciding.queue
+    queue.none.add_below(figures)
+    figures.show()
+    desk.qtbot.waitUntil(lambda: queue.none.minimumSizeHint().height() > 700)
+    desk.ask()
+    desk.qtbot.waitUntil(lambda: queue.minimumSizeHint().height() < 400)
