@@ -60,12 +60,14 @@ def test_the_button_of_a_banner_stands_beside_its_text_however_short(look: Look,
     assert text.heightForWidth(text.width()) < 2 * text.fontMetrics().height(), "on one line"
 
 
-def test_what_the_empty_queue_showed_takes_no_room_from_the_buttons_of_a_request(desk: Desk) -> None:
-    figures = QLabel("Today")
-    figures.setFixedHeight(700)
-    queue = desk.window.deciding.queue
-    queue.none.add_below(figures)
-    figures.show()
-    desk.qtbot.waitUntil(lambda: queue.none.minimumSizeHint().height() > 700)
+def test_what_the_empty_pages_showed_takes_no_room_from_the_buttons_of_a_request(desk: Desk) -> None:
+    queue, review = desk.window.deciding.queue, desk.review
+    for empty in (queue.none, review.nothing):
+        figures = QLabel("Today")
+        figures.setFixedHeight(700)
+        empty.add_below(figures)
+        figures.show()
+        desk.qtbot.waitUntil(lambda empty=empty: empty.minimumSizeHint().height() > 700)
     desk.ask()
     desk.qtbot.waitUntil(lambda: queue.minimumSizeHint().height() < 400)
+    desk.qtbot.waitUntil(lambda: review.minimumSizeHint().height() < 400)
