@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 COLUMNS = ("Name", "Added", "Last seen", "Requests", "Refused", "State")
+COUNTS = ("Requests", "Refused")
+SINCE = "Since Assent was started"
 AGENT = Qt.ItemDataRole.UserRole
 
 
@@ -60,8 +62,11 @@ class AgentsModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        across = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
-        return COLUMNS[section] if across else None
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.ToolTipRole and COLUMNS[section] in COUNTS:
+            return SINCE
+        return COLUMNS[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         agent = self.agent(index.row())

@@ -56,7 +56,7 @@ LIMITS = (
     ("seconds", "Longest run", " s"),
     ("memory_mb", "Most memory", " MB"),
 )
-LANGUAGES = {Language.PYTHON: "Python", Language.JAVASCRIPT: "JavaScript", Language.SHELL: "Shell"}
+LANGUAGES = {language: phrases.language(language) for language in Language}
 SWATCH = 22
 
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from app.bridge import EngineLink
     from app.cards import Cards
+    from app.chrome.dock import Dock
     from app.review.deciding import Deciding
+
+    Clock = Callable[[], float]
 
 PAUSE = 1.0
 """Seconds between two words to the engine, which lets the countdowns stand for longer than that."""
@@ -24,7 +27,7 @@ class Attending(QObject):
     """A key, a turn of the wheel or a press by the person counts; that something came on screen does not."""
 
     def __init__(
-        self, deciding: Deciding, cases: Cards, bridge: EngineLink, clock: Callable[[], float] = time.monotonic
+        self, deciding: Deciding, dock: Dock, cases: Cards, bridge: EngineLink, clock: Clock = time.monotonic
     ) -> None:
         """`clock` is in seconds."""
         super().__init__(deciding)
@@ -32,8 +35,9 @@ class Attending(QObject):
         self._bridge = bridge
         self._clock = clock
         self._said_at = float("-inf")
-        for part in (deciding.queue, deciding.review):
+        for part in (deciding.queue, deciding.review, dock):
             Interest(part).shown.connect(self.note)
+        deciding.attended.connect(self.note)
 
     @Slot()
     def note(self) -> None:

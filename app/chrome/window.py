@@ -96,7 +96,6 @@ class Window(QWidget):
         self.pages = PageShelf(cases, bridge, look, places, self._inside)
         self.deciding = Deciding(cases, bridge, look, places, self.pages.stack)
         self.aftermath = Aftermath(self.deciding, cases, bridge, look)
-        self.attending = Attending(self.deciding, cases, bridge)
         self.hurry = Hurry(cases, look, self._on_screen, self._inside)
         self.overall = OverallCommands(self, cases, bridge, look)
         leave = frame.close_wanted.emit
@@ -108,6 +107,7 @@ class Window(QWidget):
         self._tasks = PageTasks("window", self)
         self.pages.add("Queue", self.deciding)
         self.dock = Dock(cases, self.deciding.queue.answers, bridge, look, self._shapes)
+        self.attending = Attending(self.deciding, self.dock, cases, bridge)
         self._lay_out()
         self.toast = Toast(self._whole, cases, bridge, look, self._elsewhere)
 

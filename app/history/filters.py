@@ -40,7 +40,7 @@ LEAST_FIELD = 160
 PERIODS = (("Today", 0), ("Since yesterday", 1), ("Last 7 days", 6), ("Last 30 days", 29), ("Last 365 days", 364))
 """Periods to choose from, and on which day before today each begins."""
 _MINUTE = 60.0
-_TEXT = 8
+_TEXT = 9
 """Letters of a choice that a combo box always has room for."""
 
 

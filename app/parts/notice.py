@@ -60,7 +60,6 @@ class Notice(QFrame):
         self._picture = plain_label()
         self._text = plain_label(wrap=True)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._text.setMaximumWidth(look.px(READABLE))
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._text.customContextMenuRequested.connect(self._offer_copy)
@@ -101,6 +100,7 @@ class Notice(QFrame):
         self.style().unpolish(self)
         self.style().polish(self)
         self._paint_icon()
+        self._fit()
 
     def hold(self, button: QPushButton) -> None:
         """Give `button` a place in it, after its own."""
@@ -120,6 +120,12 @@ class Notice(QFrame):
             menu.addAction("Copy selection").triggered.connect(lambda: QGuiApplication.clipboard().setText(marked))
         menu.addAction("Copy all").triggered.connect(lambda: QGuiApplication.clipboard().setText(self._whole))
         menu.popup(self._text.mapToGlobal(at))
+
+    def _fit(self) -> None:
+        """Give the text no more width than it has on one line, nor than can be read along: the button is beside it."""
+        self._text.ensurePolished()
+        wanted = self._text.fontMetrics().size(0, self._text.text()).width() + self._look.px(2)
+        self._text.setMaximumWidth(min(wanted, self._look.px(READABLE)))
 
     def _close(self) -> None:
         self.hide()

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QStackedWidget,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 from app.just_now import JustNowModel
 from app.parts.copies import offer_copies
 from app.parts.empty import EmptyState
+from app.parts.fold import Pages
 from app.parts.lines import painted_view
 from app.parts.plain import plain_label
 from app.queue.answers import JustNowList
@@ -91,7 +91,7 @@ class QueuePanel(QFrame):
         self.bar = BatchBar(look)
         self.answers = JustNowModel(cases, self)
         self.just_now = JustNowList(self.answers, look)
-        self._stack = QStackedWidget()
+        self._stack = Pages()
         for page in (self.none, self.nobody, self.view):
             self._stack.addWidget(page)
         self._lay_out()

@@ -14,16 +14,18 @@ from app.parts.column import ScrollColumn
 from app.parts.fold import fit
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
+from app.parts.ring import CountdownRing
 from app.review.approval import STOPPERS, too_long
 from app.review.buttons import DecisionButton
 from app.review.denial import ReasonField
 from app.review.guard import REST_SECONDS, ClickGuard
+from app.review.interest import Interest
 from app.review.joined import joined
 from app.review.limits import limit_pairs
 from app.review.steady import Steady
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
-from runner.model.events import EngineTroubled, RequestAssessed, RequestDecided, TroubleCleared
+from runner.model.events import RequestAssessed, RequestDecided
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -45,6 +47,8 @@ class Batch(QDialog):
     """Opened with `open`. What is listed is fixed by digest; whatever changes meanwhile leaves the list."""
 
     approved = Signal()
+    attended = Signal()
+    """A person did something here: countdowns may stand for a moment."""
 
     def __init__(
         self,
@@ -69,6 +73,8 @@ class Batch(QDialog):
         self._sort([card for one in chosen if (card := cases.card(one)) is not None and card.waiting])
         self.guard = ClickGuard(self._can_be_answered)
         self.heading = plain_label(role="title", wrap=True)
+        self.ring = CountdownRing(look)
+        self.ring.setToolTip("Until the first of them expires")
         self.what = plain_label(role="muted", wrap=True)
         self.left_out = plain_label(role="muted", wrap=True)
         self.code = CodeView(look)
@@ -83,6 +89,7 @@ class Batch(QDialog):
         self._steady.moved.connect(self.rearm)
         self.code.seen_to_end.connect(self._show_state)
         cases.happened.connect(self._take)
+        Interest(self).shown.connect(self.attended)
         self._show_all()
         self.no.setFocus()
 
@@ -128,9 +135,6 @@ class Batch(QDialog):
     def _show_all(self) -> None:
         """Show the list and the code of everything in it."""
         self.setWindowTitle("Answer selected")
-        # Deny counts these too, and their names are below a list that may have to be scrolled.
-        apart = f"; {len(self.skipped):,} more can only be denied here" if self.skipped else ""
-        self.heading.setText(f"Answer {counted(len(self.listed), 'request')}, each once{apart}")
         self.what.setText("\n".join(_lines(self.listed)))
         self.left_out.setText(
             "\n".join(f"Left out: {phrases.title(card.request)}. {why}" for card, why in self.skipped)
@@ -141,6 +145,7 @@ class Batch(QDialog):
         language = next(iter(languages)) if len(languages) == 1 else None
         self.code.set_code(code, language.value if language else "", findings)
         self.yes.setText(f"Approve {len(self.listed)} once")
+        self._count_down()
         self.rearm()
 
     @Slot()
@@ -149,10 +154,24 @@ class Batch(QDialog):
         self.sentence.setText(why_not)
         self.yes.setEnabled(not why_not and not self._rest.isActive())
         waiting = self._waiting()
+        self.heading.setText(self._title(len(waiting)))
         self.deny.setText(f"Deny {len(waiting)}")
         self.deny.setAccessibleName(f"Deny {counted(len(waiting), 'request')}, with those left out")
         self.deny.setToolTip("With those that are left out of approving")
         self.deny.setEnabled(bool(waiting) and not self._rest.isActive())
+
+    def _title(self, waiting: int) -> str:
+        """Return the heading. Deny counts those left out too, whose names may have to be scrolled to."""
+        apart = waiting - len(self.listed)
+        if not self.listed:
+            return f"{counted(apart, 'request')} can only be denied here" if apart else "Nothing is left to answer"
+        more = f"; {apart:,} more can only be denied here" if apart else ""
+        return f"Answer {counted(len(self.listed), 'request')}, each once{more}"
+
+    def _count_down(self) -> None:
+        """Show the time of what expires first."""
+        ends = [(card.deadline, card.window) for card in self._waiting() if card.deadline is not None]
+        self.ring.set_deadline(*min(ends, default=(None, 0.0)))
 
     def _waiting(self) -> list[Card]:
         """Return everything that was chosen and still waits, with what is left out of approving."""
@@ -193,8 +212,9 @@ class Batch(QDialog):
             self.listed = [card for card in self.listed if card.id not in changed]
             self.skipped += [(card, "It has changed or is over.") for card in gone]
             self._show_all()
-        elif any(isinstance(event, (EngineTroubled, TroubleCleared)) for event in events):
+        else:
             self._show_state()
+        self._count_down()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -220,7 +240,10 @@ class Batch(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(px(18), px(16), px(18), px(14))
         column.setSpacing(px(8))
-        column.addWidget(self.heading)
+        head = QHBoxLayout()
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.ring)
+        column.addLayout(head)
         listed = ScrollColumn("What would be approved")
         listed.column.addWidget(self.what)
         listed.column.addWidget(self.left_out)

@@ -39,6 +39,8 @@ class Deciding(QWidget):
     """Nothing that arrives takes the place of a question. One that is over, and that nobody touches, gives way."""
 
     add_agent = Signal()
+    attended = Signal()
+    """A person did something in a batch, which is a window of its own."""
     opened = Signal(str)
     """A request was brought under review."""
     declined = Signal(str, str)
@@ -207,6 +209,7 @@ class Deciding(QWidget):
         by = self._bridge.decisions.approve_by()
         batch = Batch(self, self._cases, self._approve_one, self._look, chosen, by, self._deny_one)
         batch.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        batch.attended.connect(self.attended)
         batch.open()
 
     def _approve_one(self, request_id: str, digest: str) -> None:

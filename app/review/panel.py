@@ -6,10 +6,11 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app import rehearsals
 from app.parts.empty import EmptyState
+from app.parts.fold import Pages
 from app.parts.order import tab_in_reading_order
 from app.review.answering import Answering
 from app.review.comparing import Comparing
@@ -81,7 +82,7 @@ class ReviewPanel(QFrame):
         self._under_review = UnderReview(bridge)
         self.guard = ClickGuard(self._can_be_answered)
         self.setProperty("card", True)
-        self._stack = QStackedWidget(self)
+        self._stack = Pages(self)
         self.page = RequestPage(look, self._under_review, self.guard, CaseKeeping(disputed, self), self._stack)
         reading, foot = self.page.reading, self.page.foot
         self.editing = VersionEditing(self._under_review, reading, foot, bridge, self)

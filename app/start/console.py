@@ -134,6 +134,7 @@ class Console(QObject):
         self.window.vault.look_again()
         self._agents_watch = FolderWatch(self._places.agents.parent, self)
         self._agents_watch.changed.connect(self.bridge.agents.look_again)
+        self.cases.agents_known.connect(self._agents_watch.look_for_folder)
         self.update.begin()
         QTimer.singleShot(SETTLED_MS, gc.freeze)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtCore import Qt
 
 from app import phrases
 from app.agents.settings import renaming
@@ -132,6 +133,10 @@ def test_renaming_says_what_ends_and_asks_first(desk: Desk) -> None:
     assert form.title.text() == "codex-work" and "called codex before" in form.facts.text()
     panel._done()
     states = [panel.model._text(panel.model.agent(row), 5) for row in range(2)]
+    tips = [
+        panel.model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) for column in (0, 3, 4)
+    ]
+    assert tips == [None, "Since Assent was started", "Since Assent was started"]
     assert states == ["active", "now codex-work"]
 
 

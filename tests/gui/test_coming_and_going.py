@@ -19,8 +19,11 @@ from runner.system.clock import since_boot
 from tests.doubles import SilentRecord
 from tests.gui import feed
 from tests.gui.test_notices import Heard
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
     from pytestqt.qtbot import QtBot
 
@@ -42,6 +45,16 @@ def test_a_folder_says_that_another_process_has_added_an_agent(qtbot: QtBot, pla
     console.add("cursor")
     console.refresh()
     assert changed == [1], "what this process adds it reports itself"
+
+
+def test_a_folder_is_watched_that_a_first_start_makes_later(qtbot: QtBot, tmp_path: Path) -> None:
+    folder = tmp_path / "config"
+    watch = FolderWatch(folder)
+    watch.look_for_folder()
+    folder.mkdir()
+    for step in (watch.look_for_folder, (folder / "agents.json").touch):
+        with qtbot.waitSignal(watch.changed, timeout=int(HANGS * 1000)):
+            step()
 
 
 class Published(SilentRecord):

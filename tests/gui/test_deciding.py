@@ -550,9 +550,30 @@ def test_what_changes_while_the_batch_is_open_leaves_it(desk: Desk) -> None:
     assert found.yes.isEnabled()
     desk.hear(feed.decided(first, Verdict.WITHDRAWN, Decider.AGENT))
     assert not found.yes.isEnabled()
+    assert found.heading.text() == "Answer 1 request, each once", "what is over can not be denied either"
     rest_passes(desk, found)
     desk.qtbot.mouseClick(found.yes, LEFT)
     assert desk.answers == [("approve", second.id, second.digest)]
+
+
+def test_a_batch_counts_down_to_the_first_of_all_it_answers_until_nothing_is_left(desk: Desk) -> None:
+    waiting = [*alike(desk, 2), desk.ask(feed.request("rm()"), feed.assessment(Level.CRITICAL))]
+    desk.window.deciding.queue.bar.mark.click()
+    desk.window.deciding.queue.model.marked.add(waiting[-1].id)
+    found = batch(desk)
+    assert found.ring.left > 0
+    for one, heading in zip(
+        waiting,
+        (
+            "Answer 1 request, each once; 1 more can only be denied here",
+            "1 request can only be denied here",
+            "Nothing is left to answer",
+        ),
+        strict=True,
+    ):
+        desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
+        assert found.heading.text() == heading
+    assert not found.ring.left and not found.deny.isEnabled() and found.deny.text() == "Deny 0"
 
 
 def test_a_batch_denies_everything_that_was_selected_with_its_reason(desk: Desk) -> None:
@@ -580,8 +601,9 @@ def test_a_batch_shows_all_of_the_code_before_it_approves(desk: Desk) -> None:
     desk.window.deciding.queue.bar.mark.click()
     found = batch(desk)
     rest_passes(desk, found)
-    assert not found.yes.isEnabled()
+    assert not found.yes.isEnabled() and ("attend",) not in desk.bridge.asides
     desk.qtbot.keyClick(found.code, Qt.Key.Key_End)
+    assert ("attend",) in desk.bridge.asides, "what is read in a batch does not expire meanwhile"
     desk.qtbot.waitUntil(found.yes.isEnabled)
 
 

@@ -247,3 +247,6 @@ def test_countdowns_stand_while_somebody_is_active_once_a_second_and_not_by_what
     attending._said_at -= 2
     attending.note()
     assert desk.bridge.asides.count(("attend",)) == 2
+    attending._said_at -= 2
+    desk.qtbot.keyClick(desk.window.dock, Qt.Key.Key_Down)
+    assert desk.bridge.asides.count(("attend",)) == 3, "in the narrow column too"

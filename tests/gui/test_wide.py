@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from app.look.look import Look
+    from tests.gui.conftest import Desk
 
 WORDS = "words of a sentence that does not end " * 12
 
@@ -46,3 +47,27 @@ def test_texts_break_where_they_are_too_long_to_be_read_along(look: Look, qtbot:
         assert look.px(READABLE - 20) <= text.width() <= look.px(READABLE)
         one.resize(600, 300)
         assert text.width() > look.px(380) and button.geometry().right() <= 600
+
+
+def test_the_button_of_a_banner_stands_beside_its_text_however_short(look: Look, qtbot: QtBot) -> None:
+    notice = Notice(look, Tone.GOOD, WORDS, "First steps")
+    qtbot.addWidget(notice)
+    notice.resize(2400, 60)
+    notice.show()
+    notice.say(Tone.GOOD, "It was approved.", "First steps")
+    qtbot.waitUntil(lambda: notice.action.x() < look.px(260))
+    (text,) = (label for label in notice.findChildren(QLabel) if label.text().startswith("It was"))
+    assert text.heightForWidth(text.width()) < 2 * text.fontMetrics().height(), "on one line"
+
+
+def test_what_the_empty_pages_showed_takes_no_room_from_the_buttons_of_a_request(desk: Desk) -> None:
+    queue, review = desk.window.deciding.queue, desk.review
+    for empty in (queue.none, review.nothing):
+        figures = QLabel("Today")
+        figures.setFixedHeight(700)
+        empty.add_below(figures)
+        figures.show()
+        desk.qtbot.waitUntil(lambda empty=empty: empty.minimumSizeHint().height() > 700)
+    desk.ask()
+    desk.qtbot.waitUntil(lambda: queue.minimumSizeHint().height() < 400)
+    desk.qtbot.waitUntil(lambda: review.minimumSizeHint().height() < 400)
