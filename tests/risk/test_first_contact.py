@@ -114,6 +114,7 @@ NOT_CRITICAL = [
 SENTENCES = [
     (SHELL, "cd build; find . -delete", "Deletes the folder “build”."),
     (SHELL, "cd a; cd b; find . -delete", "Deletes the folder a/b."),
+    (SHELL, "cd build && rm -rf ./old", "Deletes the folder build/old."),
     (SHELL, "if true; then cd a; fi\nfind . -delete", "Deletes a path worked out at run time."),
     (
         SHELL,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, text
 from runner.risk.trace.machine import TooDeep
 
 if TYPE_CHECKING:
@@ -259,7 +259,8 @@ class Command:
         folder = self.shell.state.directory
         if not folder or not path.texts or path.text.startswith(("/", "~", HOLE, "-", "$")) or ":" in path.text[:3]:
             return path
-        return concatenate((text(folder.rstrip("/") + "/"), path)).labelled(path.labels)
+        below = each(path, lambda known: known.removeprefix("./") or ".")
+        return concatenate((text(folder.rstrip("/") + "/"), below)).labelled(path.labels)
 
 
 Handler = Callable[[Command], Value | None]
