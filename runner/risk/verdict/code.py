@@ -122,8 +122,12 @@ def _lead(
 def _led(lead: str, shown: Sequence[tuple[Verb, str]], partly: str) -> str:
     if not shown or len(lead) > LONGEST_LEAD:
         return finished([lead], partly=partly)
-    for others in (shown, [one for one in shown if one[0] is not Verb.CALLS]):
-        rest = sentence(others[:6])[:-1] if others else ""
+    plain = [one for one in shown if one[0] is not Verb.CALLS]
+    for others, most in ((shown, 6), (plain, 6), (plain, 3), (plain, 2), (plain, 1)):
+        rest = sentence(others[:most])[:-1] if others else ""
+        if most < len(others) and not rest.endswith(" more"):
+            before, joined, last = rest.rpartition(" and ")
+            rest = f"{before}, {last} and more" if joined else f"{rest} and more"
         whole = f"{lead}; it also {rest[:1].lower()}{rest[1:]}"
         if rest and len(whole) <= LONGEST_LED:
             return finished([whole], partly=partly)
