@@ -112,10 +112,15 @@ NOT_CRITICAL = [
     ),
 ]
 SENTENCES = [
-    (SHELL, "cd build; find . -delete", "Deletes the folder “build”."),
-    (SHELL, "cd a; cd b; find . -delete", "Deletes the folder a/b."),
+    (SHELL, "cd build && find . -delete", "Deletes the folder “build”."),
+    (SHELL, "cd build || { echo no; exit 1; }\nfind . -delete", "Deletes the folder “build”."),
+    (SHELL, "set -eu\ncd a; cd b; find . -delete", "Deletes the folder a/b."),
+    (SHELL, "cd build; find . -delete", "Deletes “build”, or everything in its working folder."),
+    (SHELL, "cd build; rm -rf *", "Deletes build/*, or everything in its working folder."),
+    (SHELL, "cd build && make; find . -delete", "Deletes “build”, or everything in its working folder and runs make."),
+    (SHELL, "cd build | true; find . -delete", "Deletes everything in its working folder."),
     (SHELL, "cd build && rm -rf ./old", "Deletes the folder build/old."),
-    (SHELL, "if true; then cd a; fi\nfind . -delete", "Deletes a path worked out at run time."),
+    (SHELL, "if true; then cd a; fi\nfind . -delete", "Deletes everything in its working folder."),
     (
         SHELL,
         "cd $LOGS\nfind . -mtime +2 -delete",

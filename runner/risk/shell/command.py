@@ -51,6 +51,10 @@ class ShellState:
     directory: str = ""
     folder: Value = UNKNOWN
     """The same with its labels."""
+    surely: bool = True
+    """Whether the script is in that folder for sure: one that is not there leaves it where it was."""
+    stops: bool = False
+    """Whether the script ends when a command fails (`set -e`)."""
     names: dict[str, str] = field(default_factory=dict)
     """Variables that stand for another one (`declare -n`)."""
 
@@ -92,11 +96,12 @@ class ShellContext:
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
         """Follow what changes to other folders for itself only."""
-        kept = self.state.directory, self.state.folder
+        state = self.state
+        kept = state.directory, state.folder, state.surely
         try:
             yield
         finally:
-            self.state.directory, self.state.folder = kept
+            state.directory, state.folder, state.surely = kept
 
     @contextmanager
     def branch(self) -> Iterator[None]:
@@ -252,7 +257,8 @@ class Command:
         folder = self.shell.state.folder
         if path.text not in ("", ".", "./") or not folder.texts or folder.text == ".":
             return path
-        return folder.labelled(path.labels)
+        changed = folder.labelled(path.labels)
+        return changed if self.shell.state.surely else either((changed, path))
 
     def placed(self, path: Value) -> Value:
         """Return a relative path below the folder that the script changed to."""

@@ -23,6 +23,14 @@ LATEST = 40
 EMPTYING = (":", "true", "cat /dev/null", "echo -n", "printf ")
 ADDRESSES = frozenset({Source.ASSEMBLED, "argument"})
 """Labels of an address that tell nobody anything: it is put together, or stands in an argument."""
+PROBE = expression(
+    r"\(\s*+(?:exec\s++\d{0,3}+[<>]{1,2}+|(?:(?:echo|:|true)\s++)?+[<>])\s*+[\"']?+/dev/(?:tcp|udp)/[^\s;|&()<>`]*+\s*+\)\Z"
+)
+"""A subshell that opens a connection and ends, as scripts do that wait for a server."""
+LEAVES = expression(r"\b(?:exit|return|die|fail|abort)\b")
+"""What a script does that cannot change to a folder."""
+SILENT = frozenset((":", "true", "echo"))
+"""Commands that say nothing to whoever is connected."""
 SOCKET = expression(r"/dev/(tcp|udp)/")
 
 

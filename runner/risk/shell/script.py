@@ -13,7 +13,7 @@ from runner.risk.shell.assignments import Assignments
 from runner.risk.shell.command import ELSEWHERE, ShellContext, ShellState
 from runner.risk.shell.expansion import brace_words
 from runner.risk.shell.noted import MANY, MANY_TURNS, depends_on, note_flood, note_output
-from runner.risk.shell.redirects import read_redirects, redirects_of, write_redirect
+from runner.risk.shell.redirects import LEAVES, PROBE, SILENT, read_redirects, redirects_of, write_redirect
 from runner.risk.shell.simple import SimpleCommands, hides_name
 from runner.risk.shell.subscripts import worked_out
 from runner.risk.shell.syntax import is_broken, is_cut_off, parse, place, source
@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from runner.risk.trace.world import World
 
 MOST_TURNS = 100
-PROBE = expression(
-    r"\(\s*+(?:exec\s++\d{0,3}+[<>]{1,2}+|(?:(?:echo|:|true)\s++)?+[<>])\s*+[\"']?+/dev/(?:tcp|udp)/[^\s;|&()<>`]*+\s*+\)\Z"
-)
-"""A subshell that opens a connection and ends, as scripts do that wait for a server."""
-SILENT = frozenset((":", "true", "echo"))
-"""Commands that say nothing to whoever is connected."""
 GROWS = expression(rb"\bprintf\b|\+=|echo -n|=[\"']?\$\{?\w+\}?[\"']?\$")
 MOST_OUTPUTS = 50
 """Statements whose output is put together."""
@@ -139,7 +133,8 @@ class Shell:
         value, piped = stdin, self.shell.piped
         self.shell.piped = True
         for stage in node.named_children:
-            value = self.statement(stage, value)
+            with self.shell.elsewhere():
+                value = self.statement(stage, value)
         self.shell.piped = piped
         return value
 
@@ -180,8 +175,11 @@ class Shell:
         start = len(self.shell.trail.acts)
         parts = node.named_children
         first, rest = parts[0] if parts else node, parts[1:]
-        outputs = [self.statement(first, stdin)] if parts else []
         state = self.shell.state
+        was, both = state.folder, any(child.type == "&&" for child in node.children)
+        outputs = [self.statement(first, stdin)] if parts else []
+        moved = state.folder is not was
+        state.surely = state.surely or (moved and both)
         with self.shell.branch():
             for part in rest:
                 before = state.folder
@@ -189,6 +187,8 @@ class Shell:
                 if state.folder is not before:
                     # Whether the script has changed to it depends on what stands before.
                     state.folder = ELSEWHERE
+        if moved:
+            state.surely = state.stops or (not both and any(map(LEAVES.search, map(source, rest))))
         outputs = [output for output in outputs if output is not UNKNOWN]
         if first.type == "test_command":
             note_condition(self.shell.trail, depends_on(self.shell, first), start, place(first))

@@ -109,6 +109,8 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
     if not known:
         return Named(f"a {thing} {AT_RUN_TIME}" if "(" in path.name else _unknown(labels, thing), computed=True)
     named = _of_texts(known, path, tree=tree)
+    if whole is not None:
+        return Named(f"{named.words}, or everything in {WORKING}", computed=True)
     if not any(HOLE in one and not one.strip(HOLE) for one in path.texts):
         elsewhere = _or_given(labels) if path.exact is not None and path.exact[:1] not in "/~" else ""
         return Named(named.words + elsewhere, computed=True) if elsewhere else named

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, labels_of, text
 from runner.risk.shell.command import ELSEWHERE
+from runner.risk.trace.files import is_temporary
 from runner.risk.trace.search_path import HERE
 
 if TYPE_CHECKING:
@@ -72,6 +73,9 @@ def change_directory(command: Command) -> Value | None:
         folder = text(posixpath.normpath(folder.exact), labels=folder.labels)
     state.directory = "" if folder.text == "." else folder.text
     state.folder = folder
+    state.surely = (
+        state.stops or folder.text.startswith(ABSOLUTE[1:]) or folder.text in ("/", "..") or is_temporary(folder)
+    )
     return UNKNOWN
 
 
@@ -106,6 +110,11 @@ def set_(command: Command) -> Value | None:
     arguments = command.arguments
     if arguments and arguments[0].text == "--":
         command.shell.state.arguments = arguments[1:]
+    for argument in arguments:
+        if argument.text[:1] in "-+" and ("e" in argument.text or "errexit" in argument.text):
+            command.shell.state.stops = argument.text[0] == "-"
+    if any(argument.text == "errexit" for argument in arguments):
+        command.shell.state.stops = arguments[0].text[:1] == "-"
     return UNKNOWN
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, labels_of, text
 from runner.risk.shell.command import is_narrowed
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ def which(command: Command) -> Value | None:
     return operands[0] if len(operands) == 1 and operands[0].exact else None
 
 
+EVERYTHING = ("*", "./*", ".*", ".", "./")
+"""Paths of all that is in the folder where a script is."""
+
+
 def remove(command: Command) -> Value | None:
     options, operands = command.parsed("-n --iterations -s --size --random-source")
     tree = (
@@ -44,9 +48,12 @@ def remove(command: Command) -> Value | None:
         tree = ""
     for path in operands[:100]:
         content = Value(path.texts, path.name, path.labels)
+        placed = command.placed(content)
+        if path.text in EVERYTHING and not command.shell.state.surely:
+            placed = either((placed, content))
         command.act(
             "delete",
-            path=command.placed(content),
+            path=placed,
             tree=text(tree) if tree else UNKNOWN,
             tool=text(command.name),
             narrowed=is_narrowed(path),
