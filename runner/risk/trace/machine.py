@@ -30,7 +30,7 @@ MOST_SIMPLE_CALLS = 400
 """As MOST_CALLS, for functions that are a single expression."""
 
 MOCKED = frozenset({"mocked"})
-ANSWERS = ("~res", "~reply", "~rsp", "~ctx")
+ANSWERS = frozenset(("~res", "~response", "~reply", "~rsp", "~ctx"))
 """What functions that answer requests call what they answer with: it goes to whoever asked."""
 VISITORS = frozenset({"input"})
 EACH = frozenset(("forEach", "map", "flatMap", "reduce", "eachSeries", "eachLimit", "each"))
@@ -177,7 +177,7 @@ class Machine(Values):
             if act == "print":
                 note_shown(self.trail, called.name, labels_of(fields.values()), place)
                 return result
-            if act == "send" and called.attribute == "send" and called.name.startswith(ANSWERS):
+            if act == "send" and called.attribute == "send" and called.name.partition(".")[0] in ANSWERS:
                 act = "answer"
             labels = called.labels | MOCKED if self.mocked and self.is_mocked(called.name) else called.labels
             done = self.trail.add(act, called.name, fields, place, labels)
