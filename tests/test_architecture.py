@@ -23,6 +23,7 @@ ROOMS = {
         gateway
         approval
         requests
+        workspace
         sandbox policy packages
         network
         identity

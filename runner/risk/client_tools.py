@@ -166,7 +166,7 @@ def _place(part: Patched, folder: str) -> Iterator[Finding]:
     kinds = targets.of(whole) | (targets.of(whole.removeprefix(folder.rstrip("/") + "/")) if inside else frozenset())
     if "\0" in part.path or "\n" in part.path:
         yield _finding("edit.name", Level.CRITICAL, part.path, "The name has characters that cannot be shown.")
-    if _steers(whole.lower()):
+    if steers(whole.lower()):
         reason = "Programs of agents are configured here: permissions, hooks and servers."
         yield _finding("edit.agents", Level.CRITICAL, part.path, reason, Capability.PERSISTENCE)
     elif "startup" in kinds:
@@ -178,7 +178,7 @@ def _place(part: Patched, folder: str) -> Iterator[Finding]:
         yield _finding("edit.deletes", Level.HIGH, part.path, DELETES)
 
 
-def _steers(path: str) -> bool:
+def steers(path: str) -> bool:
     """Return whether a file configures programs of agents, or Assent."""
     folders = path.split("/")[:-1]
     named = any(path == name or path.endswith(f"/{name}") for name in STEERING_NAMES)

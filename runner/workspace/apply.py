@@ -1,0 +1,340 @@
+"""Writes changes into a project so that it is afterwards the old one or the new one, whatever is ended when.
+
+How it goes, for `write(...)` as for the Undo that follows it:
+
+1. Each path must still be what the changes say it was (inode, size and time); else nothing is done.
+2. Everything new is copied into one hidden folder of the project (`.assent-...`), checked against its hash, and made
+   durable. Up to here only this folder is there in addition: a failure, a full disk or a kill leaves the project as it
+   was.
+3. The journal is written. It names every step; from here on the way leads forward only.
+4. The steps: a new file changes places with the old one in one call of the kernel (RENAME_EXCHANGE), what goes is moved
+   into the hidden folder. What came out is looked at: where it is not what the changes are about, because somebody
+   saved it in this moment, it goes back. Each step can be repeated: the hidden folder shows what has been done.
+5. What was taken away is kept for Undo, and the hidden folder and the journal are removed.
+
+`finish` does the rest of 4 and 5 where 4 was interrupted; every command that looks at a project calls it first.
+
+Folders are opened one below the other and never through a link: a link that a program planted leads nowhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import functools
+import json
+import os
+import secrets
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError
+from runner.system.durable import replace_file
+from runner.workspace import entry, journal, staging
+from runner.workspace.change import Change
+from runner.workspace.entry import Kind, Special, Unreadable
+from runner.workspace.journal import Journal, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from runner.workspace.entry import Entry
+
+STAGE_PREFIX = ".assent-"
+NO_REPLACE, EXCHANGE = 1, 2
+"""Flags of renameat2(2)."""
+UNDO, UNDO_LIST = "undo", "undo.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What was done."""
+
+    paths: int
+    passed_over: tuple[bytes, ...] = ()
+    """Paths that somebody else changed in the very moment; they are as that left them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """What Undo would write."""
+
+    project: Path
+    changes: tuple[Change, ...]
+    content: Path
+    """The folder with the files that come back, by path."""
+
+
+def write(
+    project: Path,
+    changes: Sequence[Change],
+    content: Path,
+    record: Path,
+    progress: Callable[[int], None] = lambda _done: None,
+    *,
+    own: bool = False,
+) -> Applied:
+    """Write `changes` into `project`, taking new content from the folder `content`, by path.
+
+    `record` is the folder for the journal and for Undo; what an earlier Undo needs is replaced. `own` says that the
+    content is what was taken away by an earlier call.
+    Raises KnownError and OSError; where the journal was written before, `finish` does the rest.
+    """
+    with entry.folder_open(project) as top:
+        _check(top, changes)
+        stage = STAGE_PREFIX + secrets.token_hex(8)
+        os.mkdir(stage, 0o700, dir_fd=top)
+        try:
+            steps = staging.staged(top, stage, changes, content, progress, own=own)
+            _sync(top)
+            Journal(project, stage, tuple(steps)).write(record)
+        except BaseException:
+            _remove_stage(top, stage)
+            raise
+    done = finish(record)
+    assert done is not None
+    return done
+
+
+def finish(record: Path) -> Applied | None:
+    """Do the rest of what was begun; None where nothing was. Raises KnownError and OSError."""
+    if (begun := Journal.read(record)) is None:
+        return None
+    passed_over: list[bytes] = []
+    with entry.folder_open(begun.project) as top:
+        with contextlib.suppress(FileNotFoundError), entry.folder_below(begun.stage, top) as staged:
+            passed_over = [step.path for step in begun.steps if not _do(top, staged, step)]
+            _folders(top, begun.steps)
+            _sync(top)
+            _note_undo(top, staged, record, begun, frozenset(passed_over))
+        _remove_stage(top, begun.stage)
+        (record / journal.NAME).unlink()
+    return Applied(len(begun.steps) - len(passed_over), tuple(passed_over))
+
+
+def undo_of(record: Path) -> Undo | None:
+    """Return what Undo would write; None where there is nothing to undo."""
+    try:
+        said = json.loads((record / UNDO_LIST).read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    changes = tuple(
+        Change(bytes.fromhex(path), journal.entry_of(before), journal.entry_of(after))
+        for path, before, after in said["changes"]
+    )
+    return Undo(Path(said["project"]), changes, record / said["content"])
+
+
+def ours(record: Path) -> set[tuple[int, int]]:
+    """Return inode and time of what was written into the project from here: nobody else changed it."""
+    found = undo_of(record)
+    return set() if found is None else {(one.before.inode, one.before.modified) for one in found.changes if one.before}
+
+
+def _check(top: int, changes: Iterable[Change]) -> None:
+    """Raise KnownError unless the project has at each path what the change says."""
+    for change in changes:
+        if not change.path:
+            continue
+        try:
+            now = entry.at(top, change.path)
+        except (Unreadable, Special, OSError) as error:
+            raise KnownError(f"“{staging.words(change.path)}” cannot be read: {error}.", staging.AGAIN) from error
+        if not _is(now, change.before):
+            raise KnownError(f"“{staging.words(change.path)}” was changed in the project meanwhile.", staging.AGAIN)
+
+
+def _is(now: Entry | None, expected: Entry | None) -> bool:
+    if now is None or expected is None:
+        return now is expected
+    if now.kind is not expected.kind or now.inode != expected.inode:
+        return False
+    return now.kind is Kind.FOLDER or (now.size, now.modified) == (expected.size, expected.modified)
+
+
+def _do(top: int, staged: int, step: Step) -> bool:
+    """Do one step, which may have been done already; False where somebody else changed the path meanwhile."""
+    if not step.path or step.is_done(staged):
+        return True
+    try:
+        with entry.parent(top, step.path) as (folder, last), _writable(folder):
+            now = entry.stat_of(folder, last)
+            is_folder = now is not None and stat.S_ISDIR(now.st_mode)
+            if step.after is None and now is None:
+                return True
+            if step.after is not None and step.after.kind is Kind.FOLDER:
+                return is_folder or _make_folder(folder, last, staged, step, now)
+            if is_folder:
+                os.rmdir(last, dir_fd=folder)
+                now = None
+            elif step.after is None:
+                return _take(folder, last, staged, step.name, step.before)
+            return step.after is None or _bring(folder, last, staged, step, now)
+    except (NotADirectoryError, FileNotFoundError, FileExistsError, IsADirectoryError):
+        return False
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.ELOOP, errno.EACCES):
+            return False
+        raise
+
+
+def _make_folder(folder: int, last: bytes, staged: int, step: Step, now: os.stat_result | None) -> bool:
+    """Make a folder, in place of what is no folder."""
+    if now is not None and not _take(folder, last, staged, step.name, step.before):
+        return False
+    os.mkdir(last, 0o700, dir_fd=folder)
+    return True
+
+
+def _bring(folder: int, last: bytes, staged: int, step: Step, now: os.stat_result | None) -> bool:
+    """Put what is new in its place, in one go with taking away what stands there. Raises OSError."""
+    if now is None:
+        _rename(staged, step.name.encode(), folder, last, NO_REPLACE)
+        return True
+    if not _rename(staged, step.name.encode(), folder, last, EXCHANGE):
+        # This file system cannot do both at once.
+        return _take(folder, last, staged, f"{step.name}{journal.OLD}", step.before) and _bring(
+            folder, last, staged, step, None
+        )
+    taken = entry.stat_of(staged, step.name.encode())
+    if taken is not None and _stands(taken, step.before):
+        return True
+    _rename(staged, step.name.encode(), folder, last, EXCHANGE)
+    return False
+
+
+def _take(folder: int, last: bytes, staged: int, name: str, before: Entry | None) -> bool:
+    """Move what is to go into the hidden folder; move it back where it is not what it was. Raises OSError."""
+    _rename(folder, last, staged, name.encode(), NO_REPLACE)
+    taken = entry.stat_of(staged, name.encode())
+    if taken is not None and _stands(taken, before):
+        return True
+    _rename(staged, name.encode(), folder, last, NO_REPLACE)
+    return False
+
+
+def _rename(source: int, name: bytes, target: int, other: bytes, how: int) -> bool:
+    """Rename by renameat2(2); False where the file system does not know `how`, which for NO_REPLACE is then made up.
+
+    Raises OSError.
+    """
+    if _libc().renameat2(source, name, target, other, how) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number not in (errno.EINVAL, errno.ENOSYS):
+        raise OSError(number, os.strerror(number), other)
+    if how == EXCHANGE:
+        return False
+    if entry.stat_of(target, other) is not None:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), other)
+    os.rename(name, other, src_dir_fd=source, dst_dir_fd=target)
+    return True
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+@contextlib.contextmanager
+def _writable(folder: int) -> Iterator[None]:
+    """Let names be changed in a folder of this account's that is closed to that, as long as needed."""
+    found = os.fstat(folder)
+    if found.st_mode & 0o300 == 0o300 or found.st_uid != os.geteuid():
+        yield
+        return
+    os.fchmod(folder, stat.S_IMODE(found.st_mode) | 0o300)
+    try:
+        yield
+    finally:
+        os.fchmod(folder, stat.S_IMODE(found.st_mode))
+
+
+def _stands(now: os.stat_result, before: Entry | None) -> bool:
+    """Return whether the entry is the one that the changes are about."""
+    return before is not None and (now.st_ino, now.st_mtime_ns) == (before.inode, before.modified)
+
+
+def _folders(top: int, steps: Iterable[Step]) -> None:
+    """Set permissions, attributes and times of folders, the inner ones first."""
+    for step in sorted(steps, key=lambda one: one.path, reverse=True):
+        if step.after is None or step.after.kind is not Kind.FOLDER:
+            continue
+        closed = (NotADirectoryError, FileNotFoundError, PermissionError)
+        with contextlib.suppress(*closed), _folder_at(top, step.path) as descriptor:
+            for key, value in step.after.attributes:
+                with contextlib.suppress(OSError):
+                    os.setxattr(descriptor, key, value)
+            os.fchmod(descriptor, step.after.mode)
+            if step.path:
+                os.utime(descriptor, ns=(step.after.folder_modified, step.after.folder_modified))
+
+
+def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over: Collection[bytes]) -> None:
+    """Keep what Undo needs: back from what stands there now to what was there, with the files that were taken away."""
+    content = f"{UNDO}-{begun.stage.removeprefix(STAGE_PREFIX)}"
+    tree = record / content
+    tree.mkdir(mode=0o700, exist_ok=True)
+    back = []
+    for step in begun.steps:
+        if step.path in passed_over:
+            continue
+        if (taken := step.taken(staged)) and step.before is not None and step.before.kind is Kind.FILE:
+            _move_out(staged, taken, tree, step.path)
+        try:
+            now = entry.at(top, step.path) if step.path else entry.folder_entry(top)
+        except (Unreadable, Special, OSError):
+            continue
+        back.append([step.path.hex(), journal.plain(now), journal.plain(step.before)])
+    old = undo_of(record)
+    replace_file(record / UNDO_LIST, json.dumps({"project": str(begun.project), "content": content, "changes": back}))
+    if old is not None and old.content != tree:
+        shutil.rmtree(old.content, ignore_errors=True)
+
+
+def _move_out(staged: int, name: str, tree: Path, path: bytes) -> None:
+    """Move a file that was taken away to its path below `tree`. Raises OSError."""
+    place = os.path.join(os.fsencode(tree), path)
+    os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+    try:
+        os.rename(name, place, src_dir_fd=staged)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        with staging.lent(staged, name.encode()), entry.opened(staged, name.encode(), entry.READ_FLAGS) as source:
+            target = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            try:
+                staging.copy(source, target, os.fstat(source).st_size)
+            finally:
+                os.close(target)
+        os.unlink(name, dir_fd=staged)
+
+
+@contextlib.contextmanager
+def _folder_at(top: int, path: bytes) -> Iterator[int]:
+    if not path:
+        descriptor = os.dup(top)
+    else:
+        with entry.parent(top, path) as (folder, name):
+            descriptor = os.open(name, entry.FOLDER_FLAGS, dir_fd=folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _remove_stage(top: int, stage: str) -> None:
+    with contextlib.suppress(FileNotFoundError), entry.folder_below(stage, top) as staged:
+        for name in os.listdir(staged):
+            os.unlink(name, dir_fd=staged)
+    with contextlib.suppress(FileNotFoundError):
+        os.rmdir(stage, dir_fd=top)
+
+
+def _sync(folder: int) -> None:
+    """Make everything on the file system of an open folder durable."""
+    _libc().syncfs(folder)

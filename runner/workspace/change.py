@@ -1,0 +1,89 @@
+"""What differs between a project and a layer over it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from runner.workspace.entry import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.workspace.entry import Entry
+
+
+class How(StrEnum):
+    ADDED = "added"
+    CHANGED = "changed"
+    DELETED = "deleted"
+    TOUCHED = "touched"
+    """Nothing but its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path that is not the same in the project, as it is now, and in the layer."""
+
+    path: bytes
+    """Below the project, without a leading slash; empty for the project's own folder."""
+    before: Entry | None
+    """In the project, without its hash unless the sizes are equal; None for nothing."""
+    after: Entry | None
+    """In the layer."""
+    conflict: str = ""
+    """Why it cannot be applied: what somebody else did in the project meanwhile; '' where nobody did anything."""
+    mark: str = ""
+    """What makes it run by itself later on, or grave otherwise; '' for an ordinary one."""
+
+    @property
+    def how(self) -> How:
+        if self.before is None:
+            return How.ADDED
+        if self.after is None:
+            return How.DELETED
+        return How.TOUCHED if self._same_but_time else How.CHANGED
+
+    @property
+    def _same_but_time(self) -> bool:
+        one, other = self.before, self.after
+        assert one is not None and other is not None
+        return one.kind is other.kind is not Kind.FOLDER and _but_time(one) == _but_time(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """All that a layer changes, by path."""
+
+    changes: tuple[Change, ...] = ()
+    left_out: tuple[tuple[bytes, str], ...] = ()
+    """Paths that cannot be applied, and why: sockets, devices, what this account may not read."""
+
+    @property
+    def conflicts(self) -> tuple[Change, ...]:
+        return tuple(one for one in self.changes if one.conflict)
+
+    @property
+    def marked(self) -> tuple[Change, ...]:
+        return tuple(one for one in self.changes if one.mark)
+
+
+def digest(changes: Iterable[Change]) -> str:
+    """Return the SHA-256 of exactly these changes: what would be written, and over what."""
+    rows = [
+        (one.path.hex(), _canonical(one.before) if one.before else None, _canonical(one.after) if one.after else None)
+        for one in sorted(changes, key=lambda one: one.path)
+    ]
+    return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode()).hexdigest()
+
+
+def _canonical(entry: Entry) -> list[object]:
+    attributes = [(name, value.hex()) for name, value in entry.attributes]
+    return [*_but_time(entry)[:4], attributes, entry.modified, entry.inode, entry.names]
+
+
+def _but_time(entry: Entry) -> tuple[str, int, str, str, tuple[tuple[str, bytes], ...]]:
+    return entry.kind.value, entry.mode, entry.sha256, entry.target.hex(), entry.attributes

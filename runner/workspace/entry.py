@@ -1,0 +1,203 @@
+"""One file, folder, link or pipe of a tree, read by descriptors: no link is ever followed.
+
+The trees are written by programs that may be hostile. A path is bytes without a leading slash; it is walked component
+by component below an open folder, so that a folder that was swapped for a link leads nowhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+CHUNK = 1 << 20
+OWN_ATTRIBUTE = "user.overlay."
+"""Prefix of the extended attributes by which the kernel marks the entries of a layer (overlayfs, `userxattr`)."""
+
+
+class Kind(StrEnum):
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "link"
+    PIPE = "pipe"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What stands at a path. Two are equal where everything is that Apply would write."""
+
+    kind: Kind
+    mode: int
+    """Permission bits, of a link always 0."""
+    size: int = 0
+    """Bytes, of a file."""
+    sha256: str = ""
+    """Of a file whose content was read; '' otherwise."""
+    target: bytes = b""
+    """Of a link."""
+    attributes: tuple[tuple[str, bytes], ...] = ()
+    """Extended attributes below `user.`, sorted; those of the layer itself left out."""
+    modified: int = 0
+    """Nanoseconds since the epoch, of a file, link or pipe. A folder's follows from what is done in it."""
+    inode: int = field(default=0, compare=False)
+    changed: int = field(default=0, compare=False)
+    """When anything of it last changed, nanoseconds since the epoch: no program can set this one."""
+    folder_modified: int = field(default=0, compare=False)
+    """The time of a folder, which Apply sets last."""
+    names: int = field(default=1, compare=False)
+    """Hard links to it, of a file."""
+
+
+class Special(Exception):
+    """A socket or device: nothing that could be applied."""
+
+
+class Unreadable(Exception):
+    """An entry that this account may not read, and the reason."""
+
+
+def stat_of(folder: int, name: bytes) -> os.stat_result | None:
+    """Return what stands at `name` in an open folder; None for nothing. Raises OSError."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def read(folder: int, name: bytes, found: os.stat_result, *, content: bool) -> Entry:
+    """Return the entry `name` of an open folder, with the hash of its content where that is wanted.
+
+    Raises Special, Unreadable and OSError.
+    """
+    mode, inode, changed = found.st_mode, found.st_ino, found.st_ctime_ns
+    if stat.S_ISLNK(mode):
+        target = os.readlink(name, dir_fd=folder)
+        return Entry(Kind.LINK, 0, target=target, modified=found.st_mtime_ns, inode=inode, changed=changed)
+    if stat.S_ISFIFO(mode):
+        return Entry(Kind.PIPE, stat.S_IMODE(mode), modified=found.st_mtime_ns, inode=inode, changed=changed)
+    if stat.S_ISDIR(mode):
+        with opened(folder, name, FOLDER_FLAGS) as descriptor:
+            attributes = _attributes(descriptor)
+        bits = stat.S_IMODE(mode)
+        return Entry(
+            Kind.FOLDER, bits, attributes=attributes, folder_modified=found.st_mtime_ns, inode=inode, changed=changed
+        )
+    if not stat.S_ISREG(mode):
+        raise Special
+    with opened(folder, name, READ_FLAGS) as descriptor:
+        now = os.fstat(descriptor)
+        if not stat.S_ISREG(now.st_mode):
+            raise Special
+        return Entry(
+            Kind.FILE,
+            stat.S_IMODE(mode),
+            now.st_size,
+            hash_of(descriptor) if content else "",
+            attributes=_attributes(descriptor),
+            modified=now.st_mtime_ns,
+            inode=now.st_ino,
+            changed=now.st_ctime_ns,
+            names=now.st_nlink,
+        )
+
+
+@contextlib.contextmanager
+def opened(folder: int, name: bytes, flags: int) -> Iterator[int]:
+    """Open `name` in an open folder, and close it again. Raises Unreadable and OSError."""
+    try:
+        descriptor = os.open(name, flags, dir_fd=folder)
+    except PermissionError as error:
+        raise Unreadable(error.strerror) from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def parent(root: int, path: bytes) -> Iterator[tuple[int, bytes]]:
+    """Open the folder that holds `path` below the open folder `root`; yield it and the last name. Raises OSError.
+
+    NotADirectoryError where a component is a link or no folder.
+    """
+    *above, name = path.split(b"/")
+    descriptor = os.dup(root)
+    try:
+        for one in above:
+            if one in (b"", b".", b".."):
+                raise NotADirectoryError(20, "no plain path", path)
+            inner = os.open(one, FOLDER_FLAGS, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor, name
+    finally:
+        os.close(descriptor)
+
+
+def at(root: int, path: bytes, *, content: bool = False) -> Entry | None:
+    """Return what stands at `path` below an open folder; None for nothing. Raises Special, Unreadable and OSError."""
+    try:
+        with parent(root, path) as (folder, name):
+            found = stat_of(folder, name)
+            return None if found is None else read(folder, name, found, content=content)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def folder_entry(folder: int) -> Entry:
+    """Return the permissions and times of an open folder. Raises OSError."""
+    found = os.fstat(folder)
+    return Entry(
+        Kind.FOLDER,
+        stat.S_IMODE(found.st_mode),
+        inode=found.st_ino,
+        changed=found.st_ctime_ns,
+        folder_modified=found.st_mtime_ns,
+    )
+
+
+def _attributes(descriptor: int) -> tuple[tuple[str, bytes], ...]:
+    try:
+        names = os.listxattr(descriptor)
+    except OSError:
+        return ()
+    wanted = sorted(name for name in names if name.startswith("user.") and not name.startswith(OWN_ATTRIBUTE))
+    return tuple((name, os.getxattr(descriptor, name)) for name in wanted)
+
+
+def hash_of(descriptor: int) -> str:
+    """Return the SHA-256 of an open file from where it stands."""
+    digest = hashlib.sha256()
+    while piece := os.read(descriptor, CHUNK):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def folder_open(folder: Path) -> Iterator[int]:
+    """Open a folder, and close it again. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def folder_below(name: str, above: int) -> Iterator[int]:
+    """Open a folder of an open folder, and close it again. Raises OSError."""
+    descriptor = os.open(name, FOLDER_FLAGS, dir_fd=above)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

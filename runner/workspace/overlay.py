@@ -1,0 +1,178 @@
+"""A layer that the kernel lays over the project (overlayfs): ready at once, whatever the size of the project.
+
+Mounted by an ordinary account in a user namespace of its own, which needs Linux 5.11 and `userxattr`. The kernel writes
+into the folder `up` what differs: whole files, and three kinds of marks. A name that was removed is a character device
+0/0, or an empty file with the attribute `user.overlay.whiteout`; a folder that stands in place of what was there has
+`user.overlay.opaque`. Worked example: `rm -r d; mkdir d; touch d/new` leaves `up/d` with that attribute, and
+`up/d/new`; everything else that the project has below `d` is deleted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import subprocess
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError
+from runner.workspace import entry
+from runner.workspace.entry import Kind
+from runner.workspace.reading import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from runner.workspace.change import Changes
+
+NAME = "overlay"
+UP, WORK, LOWER, MERGED = "up", "work", "lower", "merged"
+WHITEOUT, OPAQUE, ORIGIN = "user.overlay.whiteout", "user.overlay.opaque", "user.overlay.origin"
+STRANGE = ("user.overlay.redirect", "user.overlay.metacopy")
+"""Marks that `userxattr` switches off: where one is found nothing can be said about the layer."""
+TRY_SECONDS = 20
+MOUNT = (
+    'cd "$1" && mount --bind "$2" lower'
+    " && mount -t overlay assent -o lowerdir=lower,upperdir=up,workdir=work,userxattr merged"
+    ' && shift 2 && exec "$@"'
+)
+"""Relative names: a colon or comma in a path would divide the options."""
+
+
+def prepare(folder: Path, project: Path) -> None:
+    """Make the folders of a layer in `folder`, and try to mount it once. Raises KnownError where that is refused."""
+    for name in (UP, WORK, LOWER, MERGED):
+        (folder / name).mkdir(mode=0o700)
+    # The mode of the top is the project's as seen in the layer.
+    os.chmod(folder / UP, stat.S_IMODE(project.stat().st_mode))
+    try:
+        tried = subprocess.run(
+            command(folder, project, ("true",)), capture_output=True, timeout=TRY_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise KnownError(f"The project cannot be overlaid here: {error}") from error
+    if tried.returncode:
+        said = tried.stderr.decode("utf-8", "replace").strip()
+        raise KnownError(f"The project cannot be overlaid here: {said}")
+
+
+def command(folder: Path, project: Path, program: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the command that starts `program` where the project with its layer is at `shown(folder)`."""
+    unshare = ("unshare", "--mount", "--propagation", "private")
+    user = () if os.geteuid() == 0 else ("--user", "--map-root-user")
+    return (*unshare, *user, "--", "/bin/sh", "-c", MOUNT, "assent", str(folder), str(project), *program)
+
+
+def shown(folder: Path) -> Path:
+    """Return where the project with its layer is, in the namespace of `command`."""
+    return folder / MERGED
+
+
+def changes(folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> Changes:
+    """Return what the layer changes in the open folder `project`. Raises KnownError and OSError."""
+    reading = Reading(project, since, ours)
+    top = os.open(folder / UP, entry.FOLDER_FLAGS)
+    try:
+        reading.of_tops(top)
+        _walk(reading, top, os.dup(project), b"", moved=False)
+    finally:
+        os.close(top)
+    return reading.changes()
+
+
+def content(folder: Path) -> Path:
+    """Return the folder that has what the layer writes, by path."""
+    return folder / UP
+
+
+def remove(folder: Path) -> None:
+    """Remove what the layer consists of. Raises OSError."""
+    for name in (UP, WORK):
+        _remove_tree(folder / name)
+
+
+def _walk(reading: Reading, up: int, low: int | None, prefix: bytes, *, moved: bool) -> None:
+    """Note what the folder `up` of the layer says about the same folder of the project, which is closed at the end."""
+    try:
+        for name in sorted(map(os.fsencode, os.listdir(up))):
+            path = prefix + b"/" + name if prefix else name
+            found = entry.stat_of(up, name)
+            if found is None:
+                continue
+            with _readable(up, name, found):
+                marks = _marks(up, name, found)
+                if any(one in marks for one in STRANGE):
+                    raise KnownError("The layer has marks that Assent does not understand; nothing of it is applied.")
+                removed = _is_removed(found, marks)
+                opaque = marks.get(OPAQUE) == b"y" or not stat.S_ISDIR(found.st_mode) or removed
+                if low is not None:
+                    reading.of_project(low, name, path, below=opaque, moved=moved)
+                if removed:
+                    continue
+                expected = ORIGIN in marks
+                one = reading.of_layer(up, name, found, path, expected=expected)
+                if one is not None and one.kind is Kind.FOLDER:
+                    with entry.opened(up, name, entry.FOLDER_FLAGS) as inner:
+                        below, put = (None, moved) if opaque else _below(reading, low, name, moved=moved)
+                        _walk(reading, inner, below, path, moved=put)
+    finally:
+        if low is not None:
+            os.close(low)
+
+
+def _below(reading: Reading, low: int | None, name: bytes, *, moved: bool) -> tuple[int | None, bool]:
+    """Return the folder of the project, open, and whether it was put there meanwhile; None where it has none."""
+    if low is None:
+        return None, moved
+    try:
+        inner = os.open(name, entry.FOLDER_FLAGS, dir_fd=low)
+    except OSError:
+        return None, moved
+    return inner, moved or reading.is_moved(entry.folder_entry(inner))
+
+
+def _is_removed(found: os.stat_result, marks: dict[str, bytes]) -> bool:
+    if stat.S_ISCHR(found.st_mode):
+        return found.st_rdev == 0
+    return stat.S_ISREG(found.st_mode) and WHITEOUT in marks
+
+
+def _marks(up: int, name: bytes, found: os.stat_result) -> dict[str, bytes]:
+    """Return the attributes by which the kernel marked an entry."""
+    if not stat.S_ISDIR(found.st_mode) and not stat.S_ISREG(found.st_mode):
+        return {}
+    try:
+        with entry.opened(up, name, entry.READ_FLAGS) as descriptor:
+            names = [one for one in os.listxattr(descriptor) if one.startswith(entry.OWN_ATTRIBUTE)]
+            return {one: os.getxattr(descriptor, one) for one in names}
+    except entry.Unreadable:
+        return {}
+
+
+@contextlib.contextmanager
+def _readable(up: int, name: bytes, found: os.stat_result) -> Iterator[None]:
+    """Let an entry of the layer be read, which a program may have closed to everybody; it has ended by now."""
+    need = 0o500 if stat.S_ISDIR(found.st_mode) else 0o400
+    plain = stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)
+    if not plain or found.st_mode & need == need or found.st_uid != os.geteuid():
+        yield
+        return
+    os.chmod(name, stat.S_IMODE(found.st_mode) | need, dir_fd=up)
+    try:
+        yield
+    finally:
+        os.chmod(name, stat.S_IMODE(found.st_mode), dir_fd=up)
+
+
+def _remove_tree(top: Path) -> None:
+    """Remove a folder whatever the permissions of what is in it; the kernel leaves one of mode 000."""
+    if not top.is_symlink() and top.is_dir():
+        for folder, names, _ in os.walk(top):
+            os.chmod(folder, 0o700)
+            for name in names:
+                path = os.path.join(folder, name)
+                if not os.path.islink(path):
+                    os.chmod(path, 0o700)
+        shutil.rmtree(top)

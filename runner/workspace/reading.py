@@ -1,0 +1,130 @@
+"""What a layer changes: two trees are compared where they may differ, with what somebody else did meanwhile."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from runner.workspace import entry
+from runner.workspace.change import Change, Changes
+from runner.workspace.entry import Kind, Special, Unreadable
+from runner.workspace.marks import mark
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from runner.workspace.entry import Entry
+
+CHANGED_MEANWHILE = "It was changed in the project meanwhile."
+DELETED_MEANWHILE = "It was deleted in the project meanwhile."
+MOVED_MEANWHILE = "Its folder was replaced in the project meanwhile."
+SPECIAL = "It is a socket or device; these are not applied."
+DEEPEST = 200
+"""Folders within each other that are read."""
+
+
+class Reading:
+    """The entries of both trees at the paths that may differ."""
+
+    def __init__(self, project: int, since: int, ours: Collection[tuple[int, int]] = ()) -> None:
+        """`project` is the open folder. What changed in it after `since` (nanoseconds) was done by somebody else,
+        unless its inode and time are among `ours`."""
+        self._project = project
+        self._since = since
+        self._ours = frozenset(ours)
+        self._before: dict[bytes, Entry] = {}
+        self._after: dict[bytes, Entry] = {}
+        self._left_out: dict[bytes, str] = {}
+        self._conflicts: dict[bytes, str] = {}
+
+    def of_project(self, folder: int, name: bytes, path: bytes, *, below: bool = False, moved: bool = False) -> None:
+        """Note what the project has at `path`, and with `below` everything in it."""
+        found = entry.stat_of(folder, name)
+        if found is None or (one := self._read(folder, name, found, path)) is None:
+            return
+        self._before[path] = one
+        if moved or self._is_newer(one):
+            self._conflicts[path] = MOVED_MEANWHILE if moved else CHANGED_MEANWHILE
+        if below and one.kind is Kind.FOLDER and path.count(b"/") < DEEPEST:
+            moved = moved or self.is_moved(one)
+            try:
+                with entry.opened(folder, name, entry.FOLDER_FLAGS) as inner:
+                    for each in sorted(os.listdir(inner)):
+                        self.of_project(inner, os.fsencode(each), _join(path, each), below=True, moved=moved)
+            except (Unreadable, OSError) as error:
+                self._left_out[path] = f"It cannot be read: {error}."
+
+    def of_layer(self, folder: int, name: bytes, found: os.stat_result, path: bytes, *, expected: bool) -> Entry | None:
+        """Note what the layer has at `path`, and return it. `expected` says that the project had something there."""
+        if path.count(b"/") >= DEEPEST:
+            self._left_out[path] = f"It lies more than {DEEPEST} folders deep."
+            return None
+        if (one := self._read(folder, name, found, path, content=True)) is None:
+            return None
+        self._after[path] = one
+        if expected and path not in self._before:
+            self._conflicts[path] = DELETED_MEANWHILE
+        return one
+
+    def of_tops(self, layer: int) -> None:
+        """Note the permissions of the project's own folder and of the layer's."""
+        for folder, side in ((self._project, self._before), (layer, self._after)):
+            side[b""] = entry.folder_entry(folder)
+
+    def of_project_at(self, path: bytes) -> None:
+        """Note what the project has at `path`, from its own folder on."""
+        try:
+            with entry.parent(self._project, path) as (folder, name):
+                self.of_project(folder, name, path)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+
+    def is_moved(self, folder: Entry) -> bool:
+        """Return whether a folder of the project was put there meanwhile, or its permissions were changed.
+
+        Adding or removing a name sets both of its times alike; a new name of its own sets one of them.
+        """
+        moved = folder.changed > self._since and folder.changed != folder.folder_modified
+        return moved and (folder.inode, folder.modified) not in self._ours
+
+    def changes(self) -> Changes:
+        """Return where the two differ."""
+        found = []
+        for path in sorted(self._before.keys() | self._after.keys()):
+            if path in self._left_out:
+                continue
+            before, after = self._before.get(path), self._after.get(path)
+            if before is not None and after is not None and before.kind is after.kind is Kind.FILE:
+                before = self._hashed(path, before, after)
+            if before != after:
+                why = self._conflicts.get(path, "")
+                found.append(Change(path, before, after, why, mark(path, before, after)))
+        return Changes(tuple(found), tuple(sorted(self._left_out.items())))
+
+    def _hashed(self, path: bytes, before: Entry, after: Entry) -> Entry:
+        if before.size != after.size:
+            return before
+        try:
+            return entry.at(self._project, path, content=True) or before
+        except (Unreadable, Special, OSError):
+            return before
+
+    def _is_newer(self, one: Entry) -> bool:
+        # A folder's time changes with every name in it; what is new in it speaks for itself.
+        newer = one.kind is not Kind.FOLDER and one.changed > self._since
+        return newer and (one.inode, one.modified) not in self._ours
+
+    def _read(
+        self, folder: int, name: bytes, found: os.stat_result, path: bytes, *, content: bool = False
+    ) -> Entry | None:
+        try:
+            return entry.read(folder, name, found, content=content)
+        except Special:
+            self._left_out[path] = SPECIAL
+        except Unreadable as error:
+            self._left_out[path] = f"It cannot be read: {error}."
+        return None
+
+
+def _join(path: bytes, name: str) -> bytes:
+    return path + b"/" + os.fsencode(name) if path else os.fsencode(name)

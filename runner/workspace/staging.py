@@ -1,0 +1,143 @@
+"""New content, copied into a hidden folder of the project before anything of the project changes."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError
+from runner.workspace import entry
+from runner.workspace.entry import Kind
+from runner.workspace.journal import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from runner.workspace.change import Change
+    from runner.workspace.entry import Entry
+
+AGAIN = "Look at the changes again; nothing was applied."
+
+
+def staged(
+    top: int, stage: str, changes: Sequence[Change], content: Path, progress: Callable[[int], None], *, own: bool
+) -> list[Step]:
+    """Copy what is new into the hidden folder; return the steps in their order. Raises KnownError and OSError.
+
+    `own` says that `content` is what Assent took away before: the same files come back, with their other names.
+    """
+    steps = []
+    first: dict[int, str] = {}
+    with entry.folder_below(stage, top) as inner, entry.folder_open(content) as source:
+        for number, change in enumerate(sorted(changes, key=lambda one: one.path)):
+            name, after = str(number), change.after
+            if own and after is not None and after.kind is Kind.FILE and _linked(inner, name, source, change.path):
+                pass
+            elif after is not None and after.kind is not Kind.FOLDER:
+                same = first.setdefault(after.inode, name) if after.names > 1 and after.kind is Kind.FILE else name
+                if same != name:
+                    os.link(same, name, src_dir_fd=inner, dst_dir_fd=inner)
+                else:
+                    _put(inner, name, source, change.path, after)
+            made = entry.stat_of(inner, name.encode())
+            inode = 0 if made is None else made.st_ino
+            steps.append(Step(change.path, name, inode, change.before, after))
+            progress(number + 1)
+    # What goes, goes from the inside out; what comes, comes from the outside in.
+    gone = [one for one in steps if one.after is None]
+    return [*reversed(gone), *(one for one in steps if one.after is not None)]
+
+
+def _linked(staged: int, name: str, source: int, path: bytes) -> bool:
+    """Give a kept file a name in the hidden folder; False where it lies on another file system. Raises OSError."""
+    with entry.parent(source, path) as (folder, last):
+        try:
+            os.link(last, name, src_dir_fd=folder, dst_dir_fd=staged, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
+                raise
+            return False
+    return True
+
+
+def _put(staged: int, name: str, source: int, path: bytes, after: Entry) -> None:
+    """Make what is to stand at `path` under a number of the hidden folder. Raises KnownError and OSError."""
+    if after.kind is Kind.LINK:
+        os.symlink(after.target, name, dir_fd=staged)
+    elif after.kind is Kind.PIPE:
+        os.mkfifo(name, after.mode, dir_fd=staged)
+        os.chmod(name, after.mode, dir_fd=staged)
+    else:
+        _copied(staged, name, source, path, after)
+        return
+    times = (after.modified, after.modified)
+    os.utime(name, ns=times, dir_fd=staged, follow_symlinks=False)
+
+
+def _copied(staged: int, name: str, source: int, path: bytes, after: Entry) -> None:
+    target = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=staged)
+    try:
+        with (
+            entry.parent(source, path) as (folder, last),
+            lent(folder, last),
+            entry.opened(folder, last, entry.READ_FLAGS) as content,
+        ):
+            if not stat.S_ISREG(os.fstat(content).st_mode):
+                raise KnownError(f"“{words(path)}” is no longer a file.", AGAIN)
+            copy(content, target, after.size)
+        os.lseek(target, 0, os.SEEK_SET)
+        if after.sha256 and entry.hash_of(target) != after.sha256:
+            raise KnownError(f"“{words(path)}” was changed while it was copied.", AGAIN)
+        for key, value in after.attributes:
+            with contextlib.suppress(OSError):
+                os.setxattr(target, key, value)
+        os.fchmod(target, after.mode)
+        os.utime(target, ns=(after.modified, after.modified))
+    finally:
+        os.close(target)
+
+
+@contextlib.contextmanager
+def lent(folder: int, name: bytes) -> Iterator[None]:
+    """Let a file of the layer be read that a program closed to everybody."""
+    found = entry.stat_of(folder, name)
+    if found is None or not stat.S_ISREG(found.st_mode) or found.st_mode & 0o400 or found.st_uid != os.geteuid():
+        yield
+        return
+    os.chmod(name, stat.S_IMODE(found.st_mode) | 0o400, dir_fd=folder)
+    try:
+        yield
+    finally:
+        os.chmod(name, stat.S_IMODE(found.st_mode), dir_fd=folder)
+
+
+def copy(source: int, target: int, size: int) -> None:
+    """Copy a file with its holes."""
+    at = 0
+    while at < size:
+        try:
+            begin = os.lseek(source, at, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            break  # nothing but a hole to the end
+        end = min(size, os.lseek(source, begin, os.SEEK_HOLE))
+        os.lseek(source, begin, os.SEEK_SET)
+        os.lseek(target, begin, os.SEEK_SET)
+        left = end - begin
+        while left > 0 and (piece := os.read(source, min(left, entry.CHUNK))):
+            view = memoryview(piece)
+            while view:
+                view = view[os.write(target, view) :]
+            left -= len(piece)
+        at = max(end, at + 1)
+    os.ftruncate(target, size)
+
+
+def words(path: bytes) -> str:
+    """Return a path for a sentence."""
+    return path.decode("utf-8", "backslashreplace")

@@ -1,0 +1,257 @@
+"""A working copy: the folder of Assent that holds a layer over a project, what it was made for, and its way back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from runner.model.errors import KnownError
+from runner.system.durable import replace_file
+from runner.system.file_lock import held
+from runner.workspace import apply, copied, journal, overlay, staging
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from runner.workspace.apply import Applied
+    from runner.workspace.change import Change, Changes
+
+ABOUT = "about.json"
+
+
+class Layer(Protocol):
+    """A way to lay changes over a project: the modules `overlay` and `copied`."""
+
+    def command(self, folder: Path, project: Path, program: tuple[str, ...]) -> tuple[str, ...]: ...
+
+    def shown(self, folder: Path) -> Path: ...
+
+    def changes(self, folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> Changes: ...
+
+    def content(self, folder: Path) -> Path: ...
+
+    def remove(self, folder: Path) -> None: ...
+
+
+WAYS: dict[str, Layer] = {overlay.NAME: overlay, copied.NAME: copied}
+SYSTEM = (
+    "/",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/sys",
+    "/usr",
+    "/var",
+)
+MOST_APPLIED = 5
+"""Working copies of one project that are kept for Undo once they are applied."""
+APPLY_SECONDS = 5.0
+"""Time for another command that applies to the same project to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingCopy:
+    """What is known of one."""
+
+    folder: Path
+    name: str
+    project: Path
+    program: tuple[str, ...]
+    made: float
+    """Seconds since the epoch."""
+    way: str
+    """`overlay` or `copy`."""
+    device: int
+    inode: int
+    """Of the project's folder: another one at the same path is not the project any more."""
+
+    @classmethod
+    def make(cls, home: Path, project: Path, program: Sequence[str], *, way: str = "") -> WorkingCopy:
+        """Make a working copy of `project` below `home`. Raises KnownError, Refused among them, and OSError.
+
+        Without `way` it is an overlay, and a copy where the kernel refuses one.
+        """
+        check_project(project, home)
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", project.name).strip("-.")[:40] or "project"
+        name = f"{plain}-{secrets.token_hex(3)}"
+        folder = home / name
+        folder.mkdir(mode=0o700)
+        try:
+            used = _prepared(folder, project, way)
+            (folder / "tmp").mkdir(mode=0o700)
+            found = project.stat()
+            copy = cls(folder, name, project, tuple(program), time.time(), used, found.st_dev, found.st_ino)
+            copy._write()
+        except BaseException:
+            _remove(folder)
+            raise
+        return copy
+
+    @classmethod
+    def read(cls, folder: Path) -> WorkingCopy:
+        """Return the one in `folder`. Raises KnownError."""
+        try:
+            said: dict[str, Any] = json.loads((folder / ABOUT).read_text("utf-8"))
+            return cls(
+                folder,
+                folder.name,
+                Path(said["project"]),
+                tuple(said["program"]),
+                float(said["made"]),
+                str(said["way"]),
+                int(said["device"]),
+                int(said["inode"]),
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise KnownError(f"The working copy {folder.name} cannot be read: {error}.") from error
+
+    def command(self, program: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the command that starts `program` where the layer can be seen."""
+        return WAYS[self.way].command(self.folder, self.project, program)
+
+    @property
+    def shown(self) -> Path:
+        """Where the project with its layer is, for a program started by `command`."""
+        return WAYS[self.way].shown(self.folder)
+
+    def changes(self) -> Changes:
+        """Return what the layer changes in the project as it is now. Blocks. Raises KnownError and OSError."""
+        with self._finished(), self._top() as top:
+            return self._changes(top)
+
+    def apply(self, wanted: Sequence[Change], progress: Callable[[int], None] = lambda _done: None) -> Applied:
+        """Write these changes into the project. Blocks. Raises KnownError and OSError."""
+        if any(one.conflict for one in wanted):
+            raise KnownError("Changes that conflict with the project cannot be applied.", staging.AGAIN)
+        with self._finished(), self._top():
+            return apply.write(self.project, wanted, WAYS[self.way].content(self.folder), self.folder, progress)
+
+    def undo(self) -> Applied:
+        """Take back what was applied last. Blocks. Raises KnownError and OSError."""
+        with self._finished(), self._top():
+            if (back := apply.undo_of(self.folder)) is None:
+                raise KnownError("Nothing of this working copy was applied: there is nothing to undo.")
+            return apply.write(self.project, back.changes, back.content, self.folder, own=True)
+
+    @property
+    def can_undo(self) -> bool:
+        return apply.undo_of(self.folder) is not None
+
+    def discard(self) -> None:
+        """Remove the working copy, with its changes and its way back. Raises KnownError and OSError."""
+        with self._finished():
+            _remove(self.folder)
+
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Hold the working copy while a program runs over it. Raises KnownError where another one does."""
+        try:
+            with held(self.folder / "use", 0):
+                yield
+        except BlockingIOError as error:
+            raise KnownError(f"A program is still running in {self.name}.", "Wait for its end, or end it.") from error
+
+    @contextlib.contextmanager
+    def _finished(self) -> Iterator[None]:
+        """Hold the project for changes, and finish what an earlier command could not. Raises KnownError and OSError."""
+        try:
+            with self.in_use(), held(self.folder.parent / f".{self.device}-{self.inode}", APPLY_SECONDS):
+                for other in self.folder.parent.iterdir():
+                    if (other / journal.NAME).exists() and WorkingCopy.read(other).inode == self.inode:
+                        apply.finish(other)
+                yield
+        except BlockingIOError as error:
+            raise KnownError("Another command is applying changes to this project.", "Wait for its end.") from error
+
+    @contextlib.contextmanager
+    def _top(self) -> Iterator[int]:
+        try:
+            top = os.open(self.project, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise KnownError(f"The project {self.project} cannot be opened: {error.strerror}.") from error
+        try:
+            found = os.fstat(top)
+            if (found.st_dev, found.st_ino) != (self.device, self.inode):
+                raise KnownError(f"{self.project} is another folder now than the one that was worked on.")
+            yield top
+        finally:
+            os.close(top)
+
+    def _changes(self, top: int) -> Changes:
+        since = os.stat(self.folder / ABOUT).st_ctime_ns
+        return WAYS[self.way].changes(self.folder, top, since, apply.ours(self.folder))
+
+    def _write(self) -> None:
+        said = {
+            "project": str(self.project),
+            "program": self.program,
+            "made": self.made,
+            "way": self.way,
+            "device": self.device,
+            "inode": self.inode,
+        }
+        replace_file(self.folder / ABOUT, json.dumps(said))
+
+
+def all_below(home: Path) -> list[WorkingCopy]:
+    """Return the working copies that can be read, the newest first."""
+    found = []
+    with contextlib.suppress(FileNotFoundError):
+        for folder in home.iterdir():
+            with contextlib.suppress(KnownError):
+                found.append(WorkingCopy.read(folder))
+    return sorted(found, key=lambda one: -one.made)
+
+
+def named(home: Path, name: str) -> WorkingCopy:
+    """Return the working copy of that name. Raises KnownError."""
+    if "/" in name or not (home / name / ABOUT).exists():
+        raise KnownError(f"There is no working copy “{name}”.", "assent work list names them.")
+    return WorkingCopy.read(home / name)
+
+
+def check_project(project: Path, home: Path) -> None:
+    """Raise KnownError where a folder is none that can be worked on."""
+    if not project.is_dir():
+        raise KnownError(f"{project} is not a folder.")
+    if str(project) in SYSTEM or project == Path.home():
+        raise KnownError(f"{project} is not a project: it holds more than that.", "Go into the folder of one.")
+    if home == project or project in home.parents or home in project.parents:
+        raise KnownError(f"{project} holds Assent's own files.", "Go into the folder of a project.")
+
+
+def _prepared(folder: Path, project: Path, way: str) -> str:
+    """Make the layer; return the way that worked. Raises KnownError and OSError."""
+    if way != copied.NAME:
+        try:
+            overlay.prepare(folder, project)
+        except KnownError:
+            if way:
+                raise
+            overlay.remove(folder)
+        else:
+            return overlay.NAME
+    copied.prepare(folder, project)
+    return copied.NAME
+
+
+def _remove(folder: Path) -> None:
+    for way in WAYS.values():
+        way.remove(folder)
+    shutil.rmtree(folder)
