@@ -28,6 +28,8 @@ OWN_ARGUMENTS = {
     "export": "write the history into a file, as JSON Lines, table, report, OCSF events or for the verifier",
     "history": "remove old content from the history, or follow what is recorded",
     "images": "build the images that containers start from",
+    "try": "run a command over a copy of this folder, and ask what to apply of its changes",
+    "work": "list what commands changed in copies of projects; apply, undo or discard it",
 }
 """Commands that parse their own arguments, with their purpose."""
 SIGNS = {"ok": "ok  ", "warn": "look", "bad": "BAD "}
@@ -88,6 +90,14 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
             from runner.commands.history import add_arguments as of_history
 
             parsed = parser({"history": of_history})
+        case ["try"]:
+            from runner.commands.attempt import add_arguments as of_try
+
+            parsed = parser({"try": of_try})
+        case ["work"]:
+            from runner.commands.work import add_arguments as of_work
+
+            parsed = parser({"work": of_work})
         case _:
             parsed = parser()
     return parsed.parse_args(argv)
@@ -96,12 +106,22 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
 def whole_parser() -> argparse.ArgumentParser:
     """Return `parser` with the arguments of the commands that parse their own; for manual page and completions."""
     from runner.commands.assess import add_arguments as of_assess
+    from runner.commands.attempt import add_arguments as of_try
     from runner.commands.connect import add_arguments as of_connect
     from runner.commands.export import add_arguments as of_export
     from runner.commands.history import add_arguments as of_history
+    from runner.commands.work import add_arguments as of_work
     from runner.sandbox.images.__main__ import add_arguments as of_images
 
-    own = {"assess": of_assess, "connect": of_connect, "export": of_export, "history": of_history, "images": of_images}
+    own = {
+        "assess": of_assess,
+        "connect": of_connect,
+        "export": of_export,
+        "history": of_history,
+        "images": of_images,
+        "try": of_try,
+        "work": of_work,
+    }
     return parser(own)
 
 

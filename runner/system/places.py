@@ -116,6 +116,11 @@ class Places:
         return self.state / "packages"
 
     @property
+    def work(self) -> Path:
+        """Folder of the working copies: layers over projects."""
+        return self.state / "work"
+
+    @property
     def grants(self) -> Path:
         return self.config / "grants.json"
 

@@ -25,6 +25,7 @@ import errno
 import functools
 import json
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -35,16 +36,17 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.workspace import entry, journal, staging
-from runner.workspace.change import Change
-from runner.workspace.entry import Kind, Special, Unreadable
-from runner.workspace.journal import Journal, Step
+from runner.workspace.change import ProjectChange
+from runner.workspace.entry import SpecialEntry, TreeKind, UnreadableEntry
+from runner.workspace.journal import ApplyStep, Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from runner.workspace.entry import Entry
+    from runner.workspace.entry import TreeEntry
 
 STAGE_PREFIX = ".assent-"
+STAGE = re.compile(r"\.assent-[0-9a-f]{16}")
 NO_REPLACE, EXCHANGE = 1, 2
 """Flags of renameat2(2)."""
 UNDO, UNDO_LIST = "undo", "undo.json"
@@ -64,14 +66,16 @@ class Undo:
     """What Undo would write."""
 
     project: Path
-    changes: tuple[Change, ...]
+    changes: tuple[ProjectChange, ...]
     content: Path
     """The folder with the files that come back, by path."""
+    taken_back: bool
+    """Whether it was done already: then it would apply once more."""
 
 
 def write(
     project: Path,
-    changes: Sequence[Change],
+    changes: Sequence[ProjectChange],
     content: Path,
     record: Path,
     progress: Callable[[int], None] = lambda _done: None,
@@ -91,7 +95,7 @@ def write(
         try:
             steps = staging.staged(top, stage, changes, content, progress, own=own)
             _sync(top)
-            Journal(project, stage, tuple(steps)).write(record)
+            Journal(project, stage, tuple(steps), own).write(record)
         except BaseException:
             _remove_stage(top, stage)
             raise
@@ -116,6 +120,13 @@ def finish(record: Path) -> Applied | None:
     return Applied(len(begun.steps) - len(passed_over), tuple(passed_over))
 
 
+def remove_remains(top: int) -> None:
+    """Remove hidden folders that a killed command left before it changed anything. Raises OSError."""
+    for name in os.listdir(top):
+        if STAGE.fullmatch(name):
+            _remove_stage(top, name)
+
+
 def undo_of(record: Path) -> Undo | None:
     """Return what Undo would write; None where there is nothing to undo."""
     try:
@@ -123,10 +134,10 @@ def undo_of(record: Path) -> Undo | None:
     except FileNotFoundError:
         return None
     changes = tuple(
-        Change(bytes.fromhex(path), journal.entry_of(before), journal.entry_of(after))
+        ProjectChange(bytes.fromhex(path), journal.entry_of(before), journal.entry_of(after))
         for path, before, after in said["changes"]
     )
-    return Undo(Path(said["project"]), changes, record / said["content"])
+    return Undo(Path(said["project"]), changes, record / said["content"], said["taken_back"])
 
 
 def ours(record: Path) -> set[tuple[int, int]]:
@@ -135,28 +146,28 @@ def ours(record: Path) -> set[tuple[int, int]]:
     return set() if found is None else {(one.before.inode, one.before.modified) for one in found.changes if one.before}
 
 
-def _check(top: int, changes: Iterable[Change]) -> None:
+def _check(top: int, changes: Iterable[ProjectChange]) -> None:
     """Raise KnownError unless the project has at each path what the change says."""
     for change in changes:
         if not change.path:
             continue
         try:
             now = entry.at(top, change.path)
-        except (Unreadable, Special, OSError) as error:
+        except (UnreadableEntry, SpecialEntry, OSError) as error:
             raise KnownError(f"“{staging.words(change.path)}” cannot be read: {error}.", staging.AGAIN) from error
         if not _is(now, change.before):
             raise KnownError(f"“{staging.words(change.path)}” was changed in the project meanwhile.", staging.AGAIN)
 
 
-def _is(now: Entry | None, expected: Entry | None) -> bool:
+def _is(now: TreeEntry | None, expected: TreeEntry | None) -> bool:
     if now is None or expected is None:
         return now is expected
     if now.kind is not expected.kind or now.inode != expected.inode:
         return False
-    return now.kind is Kind.FOLDER or (now.size, now.modified) == (expected.size, expected.modified)
+    return now.kind is TreeKind.FOLDER or (now.size, now.modified) == (expected.size, expected.modified)
 
 
-def _do(top: int, staged: int, step: Step) -> bool:
+def _do(top: int, staged: int, step: ApplyStep) -> bool:
     """Do one step, which may have been done already; False where somebody else changed the path meanwhile."""
     if not step.path or step.is_done(staged):
         return True
@@ -166,7 +177,7 @@ def _do(top: int, staged: int, step: Step) -> bool:
             is_folder = now is not None and stat.S_ISDIR(now.st_mode)
             if step.after is None and now is None:
                 return True
-            if step.after is not None and step.after.kind is Kind.FOLDER:
+            if step.after is not None and step.after.kind is TreeKind.FOLDER:
                 return is_folder or _make_folder(folder, last, staged, step, now)
             if is_folder:
                 os.rmdir(last, dir_fd=folder)
@@ -182,7 +193,7 @@ def _do(top: int, staged: int, step: Step) -> bool:
         raise
 
 
-def _make_folder(folder: int, last: bytes, staged: int, step: Step, now: os.stat_result | None) -> bool:
+def _make_folder(folder: int, last: bytes, staged: int, step: ApplyStep, now: os.stat_result | None) -> bool:
     """Make a folder, in place of what is no folder."""
     if now is not None and not _take(folder, last, staged, step.name, step.before):
         return False
@@ -190,7 +201,7 @@ def _make_folder(folder: int, last: bytes, staged: int, step: Step, now: os.stat
     return True
 
 
-def _bring(folder: int, last: bytes, staged: int, step: Step, now: os.stat_result | None) -> bool:
+def _bring(folder: int, last: bytes, staged: int, step: ApplyStep, now: os.stat_result | None) -> bool:
     """Put what is new in its place, in one go with taking away what stands there. Raises OSError."""
     if now is None:
         _rename(staged, step.name.encode(), folder, last, NO_REPLACE)
@@ -207,7 +218,7 @@ def _bring(folder: int, last: bytes, staged: int, step: Step, now: os.stat_resul
     return False
 
 
-def _take(folder: int, last: bytes, staged: int, name: str, before: Entry | None) -> bool:
+def _take(folder: int, last: bytes, staged: int, name: str, before: TreeEntry | None) -> bool:
     """Move what is to go into the hidden folder; move it back where it is not what it was. Raises OSError."""
     _rename(folder, last, staged, name.encode(), NO_REPLACE)
     taken = entry.stat_of(staged, name.encode())
@@ -254,15 +265,15 @@ def _writable(folder: int) -> Iterator[None]:
         os.fchmod(folder, stat.S_IMODE(found.st_mode))
 
 
-def _stands(now: os.stat_result, before: Entry | None) -> bool:
+def _stands(now: os.stat_result, before: TreeEntry | None) -> bool:
     """Return whether the entry is the one that the changes are about."""
     return before is not None and (now.st_ino, now.st_mtime_ns) == (before.inode, before.modified)
 
 
-def _folders(top: int, steps: Iterable[Step]) -> None:
+def _folders(top: int, steps: Iterable[ApplyStep]) -> None:
     """Set permissions, attributes and times of folders, the inner ones first."""
     for step in sorted(steps, key=lambda one: one.path, reverse=True):
-        if step.after is None or step.after.kind is not Kind.FOLDER:
+        if step.after is None or step.after.kind is not TreeKind.FOLDER:
             continue
         closed = (NotADirectoryError, FileNotFoundError, PermissionError)
         with contextlib.suppress(*closed), _folder_at(top, step.path) as descriptor:
@@ -283,15 +294,18 @@ def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over:
     for step in begun.steps:
         if step.path in passed_over:
             continue
-        if (taken := step.taken(staged)) and step.before is not None and step.before.kind is Kind.FILE:
+        if (taken := step.taken(staged)) and step.before is not None and step.before.kind is TreeKind.FILE:
             _move_out(staged, taken, tree, step.path)
         try:
             now = entry.at(top, step.path) if step.path else entry.folder_entry(top)
-        except (Unreadable, Special, OSError):
+        except (UnreadableEntry, SpecialEntry, OSError):
             continue
         back.append([step.path.hex(), journal.plain(now), journal.plain(step.before)])
     old = undo_of(record)
-    replace_file(record / UNDO_LIST, json.dumps({"project": str(begun.project), "content": content, "changes": back}))
+    replace_file(
+        record / UNDO_LIST,
+        json.dumps({"project": str(begun.project), "content": content, "taken_back": begun.own, "changes": back}),
+    )
     if old is not None and old.content != tree:
         shutil.rmtree(old.content, ignore_errors=True)
 

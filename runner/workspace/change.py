@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from runner.workspace.entry import Kind
+from runner.workspace.entry import TreeKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from runner.workspace.entry import Entry
+    from runner.workspace.entry import TreeEntry
 
 
 class How(StrEnum):
@@ -25,14 +25,14 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ProjectChange:
     """One path that is not the same in the project, as it is now, and in the layer."""
 
     path: bytes
     """Below the project, without a leading slash; empty for the project's own folder."""
-    before: Entry | None
+    before: TreeEntry | None
     """In the project, without its hash unless the sizes are equal; None for nothing."""
-    after: Entry | None
+    after: TreeEntry | None
     """In the layer."""
     conflict: str = ""
     """Why it cannot be applied: what somebody else did in the project meanwhile; '' where nobody did anything."""
@@ -51,27 +51,27 @@ class Change:
     def _same_but_time(self) -> bool:
         one, other = self.before, self.after
         assert one is not None and other is not None
-        return one.kind is other.kind is not Kind.FOLDER and _but_time(one) == _but_time(other)
+        return one.kind is other.kind is not TreeKind.FOLDER and _but_time(one) == _but_time(other)
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ProjectChanges:
     """All that a layer changes, by path."""
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ProjectChange, ...] = ()
     left_out: tuple[tuple[bytes, str], ...] = ()
     """Paths that cannot be applied, and why: sockets, devices, what this account may not read."""
 
     @property
-    def conflicts(self) -> tuple[Change, ...]:
+    def conflicts(self) -> tuple[ProjectChange, ...]:
         return tuple(one for one in self.changes if one.conflict)
 
     @property
-    def marked(self) -> tuple[Change, ...]:
+    def marked(self) -> tuple[ProjectChange, ...]:
         return tuple(one for one in self.changes if one.mark)
 
 
-def digest(changes: Iterable[Change]) -> str:
+def digest(changes: Iterable[ProjectChange]) -> str:
     """Return the SHA-256 of exactly these changes: what would be written, and over what."""
     rows = [
         (one.path.hex(), _canonical(one.before) if one.before else None, _canonical(one.after) if one.after else None)
@@ -80,10 +80,10 @@ def digest(changes: Iterable[Change]) -> str:
     return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode()).hexdigest()
 
 
-def _canonical(entry: Entry) -> list[object]:
+def _canonical(entry: TreeEntry) -> list[object]:
     attributes = [(name, value.hex()) for name, value in entry.attributes]
     return [*_but_time(entry)[:4], attributes, entry.modified, entry.inode, entry.names]
 
 
-def _but_time(entry: Entry) -> tuple[str, int, str, str, tuple[tuple[str, bytes], ...]]:
+def _but_time(entry: TreeEntry) -> tuple[str, int, str, str, tuple[tuple[str, bytes], ...]]:
     return entry.kind.value, entry.mode, entry.sha256, entry.target.hex(), entry.attributes

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-    from runner.workspace.change import Changes
+    from runner.workspace.change import ProjectChanges
 
 NAME = "copy"
 COPY, AS_MADE = "copy", "copy.json"
@@ -51,7 +51,7 @@ def shown(folder: Path) -> Path:
     return folder / COPY
 
 
-def changes(folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> Changes:
+def changes(folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> ProjectChanges:
     """Return what the copy changes in the open folder `project`. Raises OSError and ValueError."""
     made: Made = {path: tuple(both) for path, both in json.loads((folder / AS_MADE).read_text("utf-8")).items()}
     reading = Reading(project, since, ours)

@@ -25,7 +25,7 @@ OWN_ATTRIBUTE = "user.overlay."
 """Prefix of the extended attributes by which the kernel marks the entries of a layer (overlayfs, `userxattr`)."""
 
 
-class Kind(StrEnum):
+class TreeKind(StrEnum):
     FILE = "file"
     FOLDER = "folder"
     LINK = "link"
@@ -33,10 +33,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """What stands at a path. Two are equal where everything is that Apply would write."""
 
-    kind: Kind
+    kind: TreeKind
     mode: int
     """Permission bits, of a link always 0."""
     size: int = 0
@@ -58,11 +58,11 @@ class Entry:
     """Hard links to it, of a file."""
 
 
-class Special(Exception):
+class SpecialEntry(Exception):
     """A socket or device: nothing that could be applied."""
 
 
-class Unreadable(Exception):
+class UnreadableEntry(Exception):
     """An entry that this account may not read, and the reason."""
 
 
@@ -74,32 +74,37 @@ def stat_of(folder: int, name: bytes) -> os.stat_result | None:
         return None
 
 
-def read(folder: int, name: bytes, found: os.stat_result, *, content: bool) -> Entry:
+def read(folder: int, name: bytes, found: os.stat_result, *, content: bool) -> TreeEntry:
     """Return the entry `name` of an open folder, with the hash of its content where that is wanted.
 
-    Raises Special, Unreadable and OSError.
+    Raises SpecialEntry, UnreadableEntry and OSError.
     """
     mode, inode, changed = found.st_mode, found.st_ino, found.st_ctime_ns
     if stat.S_ISLNK(mode):
         target = os.readlink(name, dir_fd=folder)
-        return Entry(Kind.LINK, 0, target=target, modified=found.st_mtime_ns, inode=inode, changed=changed)
+        return TreeEntry(TreeKind.LINK, 0, target=target, modified=found.st_mtime_ns, inode=inode, changed=changed)
     if stat.S_ISFIFO(mode):
-        return Entry(Kind.PIPE, stat.S_IMODE(mode), modified=found.st_mtime_ns, inode=inode, changed=changed)
+        return TreeEntry(TreeKind.PIPE, stat.S_IMODE(mode), modified=found.st_mtime_ns, inode=inode, changed=changed)
     if stat.S_ISDIR(mode):
         with opened(folder, name, FOLDER_FLAGS) as descriptor:
             attributes = _attributes(descriptor)
         bits = stat.S_IMODE(mode)
-        return Entry(
-            Kind.FOLDER, bits, attributes=attributes, folder_modified=found.st_mtime_ns, inode=inode, changed=changed
+        return TreeEntry(
+            TreeKind.FOLDER,
+            bits,
+            attributes=attributes,
+            folder_modified=found.st_mtime_ns,
+            inode=inode,
+            changed=changed,
         )
     if not stat.S_ISREG(mode):
-        raise Special
+        raise SpecialEntry
     with opened(folder, name, READ_FLAGS) as descriptor:
         now = os.fstat(descriptor)
         if not stat.S_ISREG(now.st_mode):
-            raise Special
-        return Entry(
-            Kind.FILE,
+            raise SpecialEntry
+        return TreeEntry(
+            TreeKind.FILE,
             stat.S_IMODE(mode),
             now.st_size,
             hash_of(descriptor) if content else "",
@@ -113,11 +118,11 @@ def read(folder: int, name: bytes, found: os.stat_result, *, content: bool) -> E
 
 @contextlib.contextmanager
 def opened(folder: int, name: bytes, flags: int) -> Iterator[int]:
-    """Open `name` in an open folder, and close it again. Raises Unreadable and OSError."""
+    """Open `name` in an open folder, and close it again. Raises UnreadableEntry and OSError."""
     try:
         descriptor = os.open(name, flags, dir_fd=folder)
     except PermissionError as error:
-        raise Unreadable(error.strerror) from error
+        raise UnreadableEntry(error.strerror) from error
     try:
         yield descriptor
     finally:
@@ -144,8 +149,11 @@ def parent(root: int, path: bytes) -> Iterator[tuple[int, bytes]]:
         os.close(descriptor)
 
 
-def at(root: int, path: bytes, *, content: bool = False) -> Entry | None:
-    """Return what stands at `path` below an open folder; None for nothing. Raises Special, Unreadable and OSError."""
+def at(root: int, path: bytes, *, content: bool = False) -> TreeEntry | None:
+    """Return what stands at `path` below an open folder; None for nothing.
+
+    Raises SpecialEntry, UnreadableEntry and OSError.
+    """
     try:
         with parent(root, path) as (folder, name):
             found = stat_of(folder, name)
@@ -154,11 +162,11 @@ def at(root: int, path: bytes, *, content: bool = False) -> Entry | None:
         return None
 
 
-def folder_entry(folder: int) -> Entry:
+def folder_entry(folder: int) -> TreeEntry:
     """Return the permissions and times of an open folder. Raises OSError."""
     found = os.fstat(folder)
-    return Entry(
-        Kind.FOLDER,
+    return TreeEntry(
+        TreeKind.FOLDER,
         stat.S_IMODE(found.st_mode),
         inode=found.st_ino,
         changed=found.st_ctime_ns,

@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.system.durable import replace_file
 from runner.workspace import entry
-from runner.workspace.entry import Entry, Kind
+from runner.workspace.entry import TreeEntry, TreeKind
 
 NAME = "apply.json"
 OLD = ".old"
@@ -17,7 +17,7 @@ OLD = ".old"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ApplyStep:
     """One path of the journal."""
 
     path: bytes
@@ -25,8 +25,8 @@ class Step:
     """In the hidden folder: of what is to come, and afterwards of what was taken away."""
     inode: int
     """Of what is to come; 0 where nothing comes, or a folder."""
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
 
     def is_done(self, staged: int) -> bool:
         """Return whether the hidden folder shows that it was done."""
@@ -50,7 +50,9 @@ class Journal:
 
     project: Path
     stage: str
-    steps: tuple[Step, ...]
+    steps: tuple[ApplyStep, ...]
+    own: bool = False
+    """Whether this is Undo: what comes is what Assent took away before."""
 
     @classmethod
     def read(cls, record: Path) -> Journal | None:
@@ -60,19 +62,19 @@ class Journal:
         except FileNotFoundError:
             return None
         steps = (
-            Step(bytes.fromhex(path), name, inode, entry_of(before), entry_of(after))
+            ApplyStep(bytes.fromhex(path), name, inode, entry_of(before), entry_of(after))
             for path, name, inode, before, after in said["steps"]
         )
-        return cls(Path(said["project"]), said["stage"], tuple(steps))
+        return cls(Path(said["project"]), said["stage"], tuple(steps), said["own"])
 
     def write(self, record: Path) -> None:
         """Write it, durably. Raises OSError."""
         steps = [[one.path.hex(), one.name, one.inode, plain(one.before), plain(one.after)] for one in self.steps]
-        said = {"project": str(self.project), "stage": self.stage, "steps": steps}
+        said = {"project": str(self.project), "stage": self.stage, "own": self.own, "steps": steps}
         replace_file(record / NAME, json.dumps(said))
 
 
-def plain(one: Entry | None) -> dict[str, Any] | None:
+def plain(one: TreeEntry | None) -> dict[str, Any] | None:
     """Return an entry as JSON takes it."""
     if one is None:
         return None
@@ -91,10 +93,10 @@ def plain(one: Entry | None) -> dict[str, Any] | None:
     }
 
 
-def entry_of(plain: dict[str, Any] | None) -> Entry | None:
+def entry_of(plain: dict[str, Any] | None) -> TreeEntry | None:
     """Return the entry that `plain` made JSON of. Raises KeyError and ValueError."""
     if plain is None:
         return None
     attributes = tuple((name, bytes.fromhex(value)) for name, value in plain["attributes"])
     rest = {key: value for key, value in plain.items() if key not in ("kind", "target", "attributes")}
-    return Entry(kind=Kind(plain["kind"]), target=bytes.fromhex(plain["target"]), attributes=attributes, **rest)
+    return TreeEntry(kind=TreeKind(plain["kind"]), target=bytes.fromhex(plain["target"]), attributes=attributes, **rest)

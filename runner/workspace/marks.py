@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.client_tools import steers
 from runner.risk.rules.knowledge import bundled
 from runner.risk.rules.starting import started_by
-from runner.workspace.entry import Kind
+from runner.workspace.entry import TreeKind
 
 if TYPE_CHECKING:
-    from runner.workspace.entry import Entry
+    from collections.abc import Iterable
+
+    from runner.workspace.change import ProjectChange
+    from runner.workspace.entry import TreeEntry
 
 STARTED = {
     expression(r"(^|/)\.git/(config|hooks/|modules/.*/(config|hooks/)|info/attributes$)"): "git obeys it",
@@ -40,21 +44,23 @@ STARTED = {
     ),
 }
 """Expressions over a path in lower case, and what they stand for."""
-REPOSITORY = expression(r"(^|/)\.git(/(head|packed-refs|objects/|refs/).*)?$")
+REPOSITORY = expression(r"^(?:.*/)?\.git(?=/|$)")
+MOVED = "Its repository was changed in the project meanwhile."
+PART = "it is part of the repository"
 BULK = ("node_modules", "__pycache__", ".venv", "venv", "target", ".mypy_cache", ".pytest_cache", ".tox", ".git")
 """Folders whose content is counted, not listed, where it is ordinary."""
 
 
-def mark(path: bytes, before: Entry | None, after: Entry | None) -> str:
+def mark(path: bytes, before: TreeEntry | None, after: TreeEntry | None) -> str:
     """Return why a change needs a word of its own; '' where it is an ordinary one."""
     text = os.fsdecode(path).lower()
     if after is None:
-        return "it is part of the repository" if REPOSITORY.search(text) and before is not None else ""
-    if after.mode & (stat.S_ISUID | stat.S_ISGID) and after.kind is Kind.FILE:
+        return PART if REPOSITORY.match(text) else ""
+    if after.mode & (stat.S_ISUID | stat.S_ISGID) and after.kind is TreeKind.FILE:
         return "it runs with the rights of its owner"
-    if after.kind is Kind.LINK:
+    if after.kind is TreeKind.LINK:
         return "a link that leads out of the project" if _leads_out(path, after.target) else ""
-    if after.kind is Kind.FOLDER:
+    if after.kind is TreeKind.FOLDER:
         return ""
     if steers("/" + text):
         return "agents' programs obey it"
@@ -65,6 +71,31 @@ def mark(path: bytes, before: Entry | None, after: Entry | None) -> str:
         by = started_by(text)
         return f"it runs by itself: {by}" if by else "it runs by itself"
     return ""
+
+
+def as_one(changes: Iterable[ProjectChange]) -> tuple[ProjectChange, ...]:
+    """Return the changes with those of one repository as alike: half of them would break it.
+
+    Where something of a repository is deleted, all of it is marked; where a branch of it was moved meanwhile, all of it
+    conflicts. What git obeys (its configuration and hooks) is marked by itself and may be left out.
+    """
+    listed = tuple(changes)
+    marked, moved = set(), set()
+    for one in listed:
+        if found := REPOSITORY.match(os.fsdecode(one.path)):
+            if one.mark == PART:
+                marked.add(found[0])
+            if one.conflict and not one.path.endswith(b"/index"):
+                moved.add(found[0])
+    return tuple(_like_its_repository(one, marked, moved) for one in listed)
+
+
+def _like_its_repository(one: ProjectChange, marked: set[str], moved: set[str]) -> ProjectChange:
+    found = REPOSITORY.match(os.fsdecode(one.path))
+    if found is None:
+        return one
+    mark = one.mark or (PART if found[0] in marked else "")
+    return replace(one, mark=mark, conflict=one.conflict or (MOVED if found[0] in moved else ""))
 
 
 def bulk(path: bytes) -> str:

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.workspace import entry
-from runner.workspace.entry import Kind
+from runner.workspace.entry import TreeKind
 from runner.workspace.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-    from runner.workspace.change import Changes
+    from runner.workspace.change import ProjectChanges
 
 NAME = "overlay"
 UP, WORK, LOWER, MERGED = "up", "work", "lower", "merged"
@@ -70,7 +70,7 @@ def shown(folder: Path) -> Path:
     return folder / MERGED
 
 
-def changes(folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> Changes:
+def changes(folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> ProjectChanges:
     """Return what the layer changes in the open folder `project`. Raises KnownError and OSError."""
     reading = Reading(project, since, ours)
     top = os.open(folder / UP, entry.FOLDER_FLAGS)
@@ -113,7 +113,7 @@ def _walk(reading: Reading, up: int, low: int | None, prefix: bytes, *, moved: b
                     continue
                 expected = ORIGIN in marks
                 one = reading.of_layer(up, name, found, path, expected=expected)
-                if one is not None and one.kind is Kind.FOLDER:
+                if one is not None and one.kind is TreeKind.FOLDER:
                     with entry.opened(up, name, entry.FOLDER_FLAGS) as inner:
                         below, put = (None, moved) if opaque else _below(reading, low, name, moved=moved)
                         _walk(reading, inner, below, path, moved=put)
@@ -147,7 +147,7 @@ def _marks(up: int, name: bytes, found: os.stat_result) -> dict[str, bytes]:
         with entry.opened(up, name, entry.READ_FLAGS) as descriptor:
             names = [one for one in os.listxattr(descriptor) if one.startswith(entry.OWN_ATTRIBUTE)]
             return {one: os.getxattr(descriptor, one) for one in names}
-    except entry.Unreadable:
+    except entry.UnreadableEntry:
         return {}
 
 

@@ -6,14 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from runner.workspace import entry
-from runner.workspace.change import Change, Changes
-from runner.workspace.entry import Kind, Special, Unreadable
-from runner.workspace.marks import mark
+from runner.workspace.change import ProjectChange, ProjectChanges
+from runner.workspace.entry import SpecialEntry, TreeKind, UnreadableEntry
+from runner.workspace.marks import as_one, mark
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from runner.workspace.entry import Entry
+    from runner.workspace.entry import TreeEntry
 
 CHANGED_MEANWHILE = "It was changed in the project meanwhile."
 DELETED_MEANWHILE = "It was deleted in the project meanwhile."
@@ -32,8 +32,8 @@ class Reading:
         self._project = project
         self._since = since
         self._ours = frozenset(ours)
-        self._before: dict[bytes, Entry] = {}
-        self._after: dict[bytes, Entry] = {}
+        self._before: dict[bytes, TreeEntry] = {}
+        self._after: dict[bytes, TreeEntry] = {}
         self._left_out: dict[bytes, str] = {}
         self._conflicts: dict[bytes, str] = {}
 
@@ -45,16 +45,18 @@ class Reading:
         self._before[path] = one
         if moved or self._is_newer(one):
             self._conflicts[path] = MOVED_MEANWHILE if moved else CHANGED_MEANWHILE
-        if below and one.kind is Kind.FOLDER and path.count(b"/") < DEEPEST:
+        if below and one.kind is TreeKind.FOLDER and path.count(b"/") < DEEPEST:
             moved = moved or self.is_moved(one)
             try:
                 with entry.opened(folder, name, entry.FOLDER_FLAGS) as inner:
                     for each in sorted(os.listdir(inner)):
                         self.of_project(inner, os.fsencode(each), _join(path, each), below=True, moved=moved)
-            except (Unreadable, OSError) as error:
+            except (UnreadableEntry, OSError) as error:
                 self._left_out[path] = f"It cannot be read: {error}."
 
-    def of_layer(self, folder: int, name: bytes, found: os.stat_result, path: bytes, *, expected: bool) -> Entry | None:
+    def of_layer(
+        self, folder: int, name: bytes, found: os.stat_result, path: bytes, *, expected: bool
+    ) -> TreeEntry | None:
         """Note what the layer has at `path`, and return it. `expected` says that the project had something there."""
         if path.count(b"/") >= DEEPEST:
             self._left_out[path] = f"It lies more than {DEEPEST} folders deep."
@@ -79,7 +81,7 @@ class Reading:
         except (FileNotFoundError, NotADirectoryError):
             return
 
-    def is_moved(self, folder: Entry) -> bool:
+    def is_moved(self, folder: TreeEntry) -> bool:
         """Return whether a folder of the project was put there meanwhile, or its permissions were changed.
 
         Adding or removing a name sets both of its times alike; a new name of its own sets one of them.
@@ -87,41 +89,41 @@ class Reading:
         moved = folder.changed > self._since and folder.changed != folder.folder_modified
         return moved and (folder.inode, folder.modified) not in self._ours
 
-    def changes(self) -> Changes:
+    def changes(self) -> ProjectChanges:
         """Return where the two differ."""
         found = []
         for path in sorted(self._before.keys() | self._after.keys()):
             if path in self._left_out:
                 continue
             before, after = self._before.get(path), self._after.get(path)
-            if before is not None and after is not None and before.kind is after.kind is Kind.FILE:
+            if before is not None and after is not None and before.kind is after.kind is TreeKind.FILE:
                 before = self._hashed(path, before, after)
             if before != after:
                 why = self._conflicts.get(path, "")
-                found.append(Change(path, before, after, why, mark(path, before, after)))
-        return Changes(tuple(found), tuple(sorted(self._left_out.items())))
+                found.append(ProjectChange(path, before, after, why, mark(path, before, after)))
+        return ProjectChanges(as_one(found), tuple(sorted(self._left_out.items())))
 
-    def _hashed(self, path: bytes, before: Entry, after: Entry) -> Entry:
+    def _hashed(self, path: bytes, before: TreeEntry, after: TreeEntry) -> TreeEntry:
         if before.size != after.size:
             return before
         try:
             return entry.at(self._project, path, content=True) or before
-        except (Unreadable, Special, OSError):
+        except (UnreadableEntry, SpecialEntry, OSError):
             return before
 
-    def _is_newer(self, one: Entry) -> bool:
+    def _is_newer(self, one: TreeEntry) -> bool:
         # A folder's time changes with every name in it; what is new in it speaks for itself.
-        newer = one.kind is not Kind.FOLDER and one.changed > self._since
+        newer = one.kind is not TreeKind.FOLDER and one.changed > self._since
         return newer and (one.inode, one.modified) not in self._ours
 
     def _read(
         self, folder: int, name: bytes, found: os.stat_result, path: bytes, *, content: bool = False
-    ) -> Entry | None:
+    ) -> TreeEntry | None:
         try:
             return entry.read(folder, name, found, content=content)
-        except Special:
+        except SpecialEntry:
             self._left_out[path] = SPECIAL
-        except Unreadable as error:
+        except UnreadableEntry as error:
             self._left_out[path] = f"It cannot be read: {error}."
         return None
 

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.workspace import entry
-from runner.workspace.entry import Kind
-from runner.workspace.journal import Step
+from runner.workspace.entry import TreeKind
+from runner.workspace.journal import ApplyStep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from runner.workspace.change import Change
-    from runner.workspace.entry import Entry
+    from runner.workspace.change import ProjectChange
+    from runner.workspace.entry import TreeEntry
 
 AGAIN = "Look at the changes again; nothing was applied."
 
 
 def staged(
-    top: int, stage: str, changes: Sequence[Change], content: Path, progress: Callable[[int], None], *, own: bool
-) -> list[Step]:
+    top: int, stage: str, changes: Sequence[ProjectChange], content: Path, progress: Callable[[int], None], *, own: bool
+) -> list[ApplyStep]:
     """Copy what is new into the hidden folder; return the steps in their order. Raises KnownError and OSError.
 
     `own` says that `content` is what Assent took away before: the same files come back, with their other names.
@@ -35,17 +35,17 @@ def staged(
     with entry.folder_below(stage, top) as inner, entry.folder_open(content) as source:
         for number, change in enumerate(sorted(changes, key=lambda one: one.path)):
             name, after = str(number), change.after
-            if own and after is not None and after.kind is Kind.FILE and _linked(inner, name, source, change.path):
+            if own and after is not None and after.kind is TreeKind.FILE and _linked(inner, name, source, change.path):
                 pass
-            elif after is not None and after.kind is not Kind.FOLDER:
-                same = first.setdefault(after.inode, name) if after.names > 1 and after.kind is Kind.FILE else name
+            elif after is not None and after.kind is not TreeKind.FOLDER:
+                same = first.setdefault(after.inode, name) if after.names > 1 and after.kind is TreeKind.FILE else name
                 if same != name:
                     os.link(same, name, src_dir_fd=inner, dst_dir_fd=inner)
                 else:
                     _put(inner, name, source, change.path, after)
             made = entry.stat_of(inner, name.encode())
             inode = 0 if made is None else made.st_ino
-            steps.append(Step(change.path, name, inode, change.before, after))
+            steps.append(ApplyStep(change.path, name, inode, change.before, after))
             progress(number + 1)
     # What goes, goes from the inside out; what comes, comes from the outside in.
     gone = [one for one in steps if one.after is None]
@@ -64,11 +64,11 @@ def _linked(staged: int, name: str, source: int, path: bytes) -> bool:
     return True
 
 
-def _put(staged: int, name: str, source: int, path: bytes, after: Entry) -> None:
+def _put(staged: int, name: str, source: int, path: bytes, after: TreeEntry) -> None:
     """Make what is to stand at `path` under a number of the hidden folder. Raises KnownError and OSError."""
-    if after.kind is Kind.LINK:
+    if after.kind is TreeKind.LINK:
         os.symlink(after.target, name, dir_fd=staged)
-    elif after.kind is Kind.PIPE:
+    elif after.kind is TreeKind.PIPE:
         os.mkfifo(name, after.mode, dir_fd=staged)
         os.chmod(name, after.mode, dir_fd=staged)
     else:
@@ -78,7 +78,7 @@ def _put(staged: int, name: str, source: int, path: bytes, after: Entry) -> None
     os.utime(name, ns=times, dir_fd=staged, follow_symlinks=False)
 
 
-def _copied(staged: int, name: str, source: int, path: bytes, after: Entry) -> None:
+def _copied(staged: int, name: str, source: int, path: bytes, after: TreeEntry) -> None:
     target = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=staged)
     try:
         with (

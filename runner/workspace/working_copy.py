@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.system.file_lock import held
-from runner.workspace import apply, copied, journal, overlay, staging
+from runner.workspace import apply, copied, entry, journal, overlay, staging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from runner.workspace.apply import Applied
-    from runner.workspace.change import Change, Changes
+    from runner.workspace.change import ProjectChange, ProjectChanges
 
 ABOUT = "about.json"
 
@@ -34,7 +34,7 @@ class Layer(Protocol):
 
     def shown(self, folder: Path) -> Path: ...
 
-    def changes(self, folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> Changes: ...
+    def changes(self, folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> ProjectChanges: ...
 
     def content(self, folder: Path) -> Path: ...
 
@@ -130,28 +130,35 @@ class WorkingCopy:
         """Where the project with its layer is, for a program started by `command`."""
         return WAYS[self.way].shown(self.folder)
 
-    def changes(self) -> Changes:
+    @property
+    def content(self) -> Path:
+        """Folder with what the layer writes, by path."""
+        return WAYS[self.way].content(self.folder)
+
+    def changes(self) -> ProjectChanges:
         """Return what the layer changes in the project as it is now. Blocks. Raises KnownError and OSError."""
         with self._finished(), self._top() as top:
             return self._changes(top)
 
-    def apply(self, wanted: Sequence[Change], progress: Callable[[int], None] = lambda _done: None) -> Applied:
+    def apply(self, wanted: Sequence[ProjectChange], progress: Callable[[int], None] = lambda _done: None) -> Applied:
         """Write these changes into the project. Blocks. Raises KnownError and OSError."""
         if any(one.conflict for one in wanted):
             raise KnownError("Changes that conflict with the project cannot be applied.", staging.AGAIN)
         with self._finished(), self._top():
-            return apply.write(self.project, wanted, WAYS[self.way].content(self.folder), self.folder, progress)
+            return apply.write(self.project, wanted, self.content, self.folder, progress)
 
     def undo(self) -> Applied:
         """Take back what was applied last. Blocks. Raises KnownError and OSError."""
         with self._finished(), self._top():
-            if (back := apply.undo_of(self.folder)) is None:
+            back = apply.undo_of(self.folder)
+            if back is None or back.taken_back:
                 raise KnownError("Nothing of this working copy was applied: there is nothing to undo.")
             return apply.write(self.project, back.changes, back.content, self.folder, own=True)
 
     @property
     def can_undo(self) -> bool:
-        return apply.undo_of(self.folder) is not None
+        back = apply.undo_of(self.folder)
+        return back is not None and not back.taken_back
 
     def discard(self) -> None:
         """Remove the working copy, with its changes and its way back. Raises KnownError and OSError."""
@@ -175,6 +182,8 @@ class WorkingCopy:
                 for other in self.folder.parent.iterdir():
                     if (other / journal.NAME).exists() and WorkingCopy.read(other).inode == self.inode:
                         apply.finish(other)
+                with contextlib.suppress(OSError), entry.folder_open(self.project) as top:
+                    apply.remove_remains(top)
                 yield
         except BlockingIOError as error:
             raise KnownError("Another command is applying changes to this project.", "Wait for its end.") from error
@@ -193,7 +202,7 @@ class WorkingCopy:
         finally:
             os.close(top)
 
-    def _changes(self, top: int) -> Changes:
+    def _changes(self, top: int) -> ProjectChanges:
         since = os.stat(self.folder / ABOUT).st_ctime_ns
         return WAYS[self.way].changes(self.folder, top, since, apply.ours(self.folder))
 

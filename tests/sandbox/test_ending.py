@@ -238,14 +238,14 @@ from runner.model.request import Limits
 from runner.sandbox.local import bubblewrap
 from runner.sandbox.local.child import Program
 
-first_process = bubblewrap._first_process
+first_process = bubblewrap.first_process
 
 def killed(reader, process):
     first_process(reader, process)
     os.kill(os.getpid(), signal.SIGKILL)
 
 launcher = bubblewrap.Bubblewrap.tried()
-bubblewrap._first_process = killed
+bubblewrap.first_process = killed
 code = "main.sh", b"echo ran >/workspace/ran"
 command = "/bin/sh", "/workspace/main.sh"
 user, nothing = launcher.identity, subprocess.DEVNULL

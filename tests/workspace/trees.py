@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import pickle
 import stat
 import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from runner.workspace.working_copy import WorkingCopy
-
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from runner.workspace.working_copy import WorkingCopy
 
 PROJECT = """
 mkdir -p d/sub e; echo a >a; echo b >b; echo 1 >d/1; echo 2 >d/2; echo 3 >d/sub/3; echo x >e/x; ln -s a l; ln -s d ld
@@ -22,6 +23,9 @@ python3 -c 'import os; os.setxattr("b", "user.k", b"v")'
 SET = "import os; os.setxattr('a', 'user.n', b'1'); os.removexattr('b', 'user.k')"
 SOCKET = "import socket; socket.socket(socket.AF_UNIX).bind('so')"
 NAMES = r"""open(b'n\nl', 'w'); open(b'\xff\xfe', 'w'); open('-rf', 'w'); open('\u202egnp.exe', 'w')"""
+LOOK = """import pickle, sys
+from tests.workspace.trees import look
+sys.stdout.buffer.write(pickle.dumps(look(sys.argv[1])))"""
 EXCHANGED = "import ctypes; ctypes.CDLL(None).renameat2(-100, b'a', -100, b'b', 2)"
 CASES = {
     "write": "echo n >>a",
@@ -116,12 +120,9 @@ def look(top: Path | str) -> dict[bytes, Thing]:
 
 def looked_at(copy: WorkingCopy) -> dict[bytes, Thing]:
     """Return the same of a working copy, as a program in it sees it."""
-    program = "import pickle, sys; from tests.workspace.trees import look; sys.stdout.buffer.write(pickle.dumps(look(sys.argv[1])))"
     done = subprocess.run(
-        copy.command((sys.executable, "-c", program, str(copy.shown))), check=True, stdout=subprocess.PIPE
+        copy.command((sys.executable, "-c", LOOK, str(copy.shown))), check=True, stdout=subprocess.PIPE
     )
-    import pickle
-
     seen: dict[bytes, Thing] = pickle.loads(done.stdout)
     return seen
 

@@ -80,7 +80,7 @@ class Bubblewrap:
         self._filter = b"" if unfiltered else syscalls.program()
         self._identities = Identities() if os.geteuid() == 0 else None
         self._unshared = _unshared(self._identities is not None, may_nest)
-        self._system = _system()
+        self._system = system_folders()
         self._shown = functools.cache(_shown)
 
     @classmethod
@@ -106,7 +106,7 @@ class Bubblewrap:
         """Return what keeps a trial run from working or being protected; '' when all is well. Blocks for some 10 ms."""
         try:
             with contextlib.ExitStack() as ours, contextlib.ExitStack() as handed:
-                reader, writer = _pipe(handed, ours)
+                reader, writer = pipe(handed, ours)
                 identity = self.identity
                 command = (*as_user(identity), "/bin/sh", f"{VIEW.workspace}/try.sh")
                 program = Program(
@@ -180,14 +180,14 @@ class Bubblewrap:
     def _started(self, program: Program, group: ControlGroup | None, clean: Callable[[], None]) -> Child:
         with contextlib.ExitStack() as kept:
             with contextlib.ExitStack() as handed:
-                reader, writer = _pipe(kept, handed)
-                hold, release = _pipe(handed, kept)
+                reader, writer = pipe(kept, handed)
+                hold, release = pipe(handed, kept)
                 files = self._files(program, handed)
                 # With its own end of the pipe bubblewrap waits for ever. Otherwise it would see the pipe closed where
                 # the console was killed just now, and start the code without limits.
                 channels = {"info-fd": writer, "block-fd": hold, "sync-fd": release, **self._calls(handed)}
                 process = self._popen(program, files, channels, () if group is None else group.entry)
-            root = _first_process(reader, process)
+            root = first_process(reader, process)
             self._limit(root, program.limits)
             left = _left(root, program) if program.collected else None
             try:
@@ -201,7 +201,7 @@ class Bubblewrap:
         return Child(process, root, signal.SIGKILL, workspace, clean, left, OTHERS, True, group)
 
     def _calls(self, opened: contextlib.ExitStack) -> dict[str, int]:
-        return {"seccomp": _in_memory(self._filter, opened)} if self._filter else {}
+        return {"seccomp": in_memory(self._filter, opened)} if self._filter else {}
 
     def _popen(
         self, program: Program, files: dict[str, int], channels: dict[str, int], entry: tuple[str, ...]
@@ -228,7 +228,7 @@ class Bubblewrap:
         }
         contents |= FILES if program.doors is not None else {}
         contents |= {f"{VIEW.inside}/{name}": data for name, data in program.inside.items()}
-        return {place: _in_memory(data, opened) for place, data in contents.items()}
+        return {place: in_memory(data, opened) for place, data in contents.items()}
 
     def _limit(self, root: int, limits: Limits) -> None:
         """Set the limits that the code will inherit, before it starts. One more process is bubblewrap's own."""
@@ -264,7 +264,7 @@ def _unshared(as_root: bool, may_nest: bool) -> tuple[str, ...]:
     return (*kinds, *user, *(() if may_nest else ("--disable-userns",)), "--cap-drop", "ALL")
 
 
-def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+def pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
     """Return a pipe whose ends are closed with the two stacks."""
     ends = os.pipe()
     reader.callback(os.close, ends[0])
@@ -272,7 +272,7 @@ def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[i
     return ends
 
 
-def _in_memory(data: bytes, opened: contextlib.ExitStack) -> int:
+def in_memory(data: bytes, opened: contextlib.ExitStack) -> int:
     fd = os.memfd_create("file")
     opened.callback(os.close, fd)
     left = memoryview(data)
@@ -282,7 +282,7 @@ def _in_memory(data: bytes, opened: contextlib.ExitStack) -> int:
     return fd
 
 
-def _first_process(reader: int, process: subprocess.Popen[bytes]) -> int:
+def first_process(reader: int, process: subprocess.Popen[bytes]) -> int:
     """Return the id of the first process inside, as bubblewrap reports it.
 
     Raises KnownError when it fails before that.
@@ -342,7 +342,7 @@ def _left(root: int, program: Program) -> Left | None:
     return None
 
 
-def _system() -> list[str]:
+def system_folders() -> list[str]:
     """Return the system's folders, read-only; with links in the places that are links where /usr is merged."""
     options: list[str] = []
     for path in SYSTEM_FOLDERS:

@@ -1,0 +1,260 @@
+"""`assent work`: what was changed in working copies, on the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from runner.commands.terminal import visible
+from runner.model.errors import KnownError
+from runner.sandbox.file_names import shown
+from runner.workspace.change import How, ProjectChange, digest
+from runner.workspace.difference import compared, total
+from runner.workspace.marks import bulk
+from runner.workspace.working_copy import WorkingCopy, all_below, named
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from runner.system.places import Places
+    from runner.workspace.apply import Applied
+    from runner.workspace.change import ProjectChanges
+
+SIGNS = {How.ADDED: "+", How.CHANGED: "~", How.DELETED: "-", How.TOUCHED: "."}
+COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
+MOST_LISTED = 200
+MOST_BULK = 5
+"""Changes in a folder such as node_modules that are still listed one by one."""
+LEFT = 1
+"""Exit code where something was not done."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    listed = actions.add_parser("list", help="the working copies, the newest first")
+    listed.add_argument("--json", action="store_true", help="as JSON")
+    listed.set_defaults(command=list_copies)
+    changes = actions.add_parser("changes", help="what one changes in its project as it is now")
+    _name(changes)
+    changes.add_argument("--diff", action="store_true", help="with the lines that differ")
+    changes.add_argument("--json", action="store_true", help="as JSON, with the digest that `apply --digest` takes")
+    changes.set_defaults(command=show_changes)
+    apply = actions.add_parser(
+        "apply",
+        help="write changes into the project",
+        description="Writes changes into the project, all of them or none. What conflicts with the project stays in"
+        " the working copy, and so does what is marked (!) as running later by itself, unless --marked is given.",
+    )
+    _name(apply)
+    apply.add_argument("path", nargs="*", metavar="PATH", help="only these paths, and what is below them")
+    apply.add_argument("--marked", action="store_true", help="also what is marked")
+    apply.add_argument("--digest", metavar="DIGEST", help="only where the changes are exactly those with this digest")
+    apply.set_defaults(command=apply_changes)
+    undo = actions.add_parser("undo", help="take back what was applied last")
+    _name(undo)
+    undo.set_defaults(command=undo_changes)
+    discard = actions.add_parser("discard", help="remove the working copy with its changes")
+    _name(discard)
+    discard.add_argument("--yes", action="store_true", help="do not ask")
+    discard.set_defaults(command=discard_copy)
+
+
+def _name(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="as `assent work list` says it")
+
+
+def list_copies(arguments: argparse.Namespace, places: Places) -> int:
+    """Print the working copies."""
+    copies = all_below(places.work)
+    if arguments.json:
+        _print(json.dumps([_about(one) for one in copies], indent=2, ensure_ascii=False))
+    elif not copies:
+        _say("There are no working copies. `assent try COMMAND` makes one of the folder that you are in.")
+    else:
+        for one in copies:
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.made))
+            undo = ", can be undone" if one.can_undo else ""
+            _say(f"{one.name}  {when}  {one.project}{undo}\n    {' '.join(one.program)}")
+    return 0
+
+
+def show_changes(arguments: argparse.Namespace, places: Places) -> int:
+    """Print what a working copy changes. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    found = copy.changes()
+    if arguments.json:
+        _print(json.dumps(_as_json(copy, found), indent=2, ensure_ascii=False))
+    else:
+        tell(found)
+        if arguments.diff:
+            tell_lines(copy, found)
+    return 0
+
+
+def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
+    """Apply the changes that are meant; 1 where some are left. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    found = copy.changes()
+    if arguments.digest and digest(found.changes) != arguments.digest:
+        raise KnownError("The changes are not those with this digest any more.", "Look at them again.")
+    below = [os.fsencode(path).strip(b"/") for path in arguments.path]
+    asked = [one for one in found.changes if not below or any(_is_below(one.path, path) for path in below)]
+    if below and not asked:
+        raise KnownError("Nothing is changed there.", f"assent work changes {copy.name}")
+    wanted = [one for one in asked if not one.conflict and (arguments.marked or not one.mark)]
+    return apply(copy, wanted, left=len(asked) - len(wanted))
+
+
+def undo_changes(arguments: argparse.Namespace, places: Places) -> int:
+    """Take back what was applied last. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    return _said(copy.undo(), "Taken back", copy, 0)
+
+
+def discard_copy(arguments: argparse.Namespace, places: Places) -> int:
+    """Remove a working copy; 1 where the person does not want to. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    if not arguments.yes:
+        if not sys.stdin.isatty():
+            raise KnownError("Nothing was discarded: nobody can be asked here.", "Add --yes.")
+        sys.stdout.write(visible(f"{total(copy.changes().changes)}. Discard them? This cannot be undone. [y/N] "))
+        sys.stdout.flush()
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            return LEFT
+    copy.discard()
+    _say(f"{copy.name} was discarded. The project stays as it is.")
+    return 0
+
+
+def apply(copy: WorkingCopy, wanted: Sequence[ProjectChange], *, left: int) -> int:
+    """Apply `wanted` and say so; 1 where something is left. Raises KnownError."""
+    if not wanted:
+        _say("Nothing was applied." if left else "There is nothing to apply.")
+        return _said(None, "", copy, left)
+    try:
+        done = copy.apply(wanted, _progress if sys.stderr.isatty() else _no_progress)
+    except OSError as error:
+        raise KnownError(f"Not everything could be applied: {error.strerror}.", _again(copy)) from error
+    return _said(done, "Applied", copy, left)
+
+
+def tell(found: ProjectChanges) -> None:
+    """Print the changes, a line each; many in one folder of a build as one line."""
+    grouped: dict[str, list[ProjectChange]] = defaultdict(list)
+    for one in found.changes:
+        grouped[bulk(one.path) and f"{bulk(one.path)}\0{one.mark}"].append(one)
+    single = list(grouped.pop("", []))
+    for many in [*grouped.values()]:
+        if len(many) <= MOST_BULK or any(one.conflict for one in many):
+            single += many
+            del grouped[f"{bulk(many[0].path)}\0{many[0].mark}"]
+    for one in sorted(single, key=lambda one: one.path)[:MOST_LISTED]:
+        _line(SIGNS[one.how], _path(one), one.conflict or one.mark, conflict=bool(one.conflict))
+    for key, many in grouped.items():
+        folder, _, mark = key.partition("\0")
+        _line("*", f"{shown(os.fsencode(folder))}/: {total(many)}", mark)
+    if len(single) > MOST_LISTED:
+        _say(f"  ... and {len(single) - MOST_LISTED:,} more")
+    for path, why in found.left_out[:MOST_LISTED]:
+        _line("?", shown(path), why)
+    _say(f"{total(found.changes)}.")
+
+
+def tell_lines(copy: WorkingCopy, found: ProjectChanges) -> None:
+    """Print the lines that differ, of all changes."""
+    for one in found.changes:
+        if bulk(one.path) and not one.mark:
+            continue
+        lines = compared(one, copy.project, copy.content)
+        _say(f"\n{SIGNS[one.how]} {_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
+        if lines.instead:
+            _say(f"  {lines.instead}")
+        for line in lines.lines:
+            _print(_colored(visible(line)))
+
+
+def _is_below(path: bytes, folder: bytes) -> bool:
+    return path == folder or path.startswith(folder + b"/")
+
+
+def _path(one: ProjectChange) -> str:
+    return shown(one.path) or "."
+
+
+def _line(sign: str, words: str, why: str = "", *, conflict: bool = False) -> None:
+    told = f"  {'CONFLICT: ' if conflict else '! '}{why}" if why else ""
+    _print(_colored(f"{sign} {visible(words)}") + _warned(visible(told)))
+
+
+def _said(done: Applied | None, verb: str, copy: WorkingCopy, left: int) -> int:
+    if done is not None:
+        undo = f" Undo: assent work undo {copy.name}" if copy.can_undo else ""
+        _say(f"{verb}: {done.paths:,} {'change' if done.paths == 1 else 'changes'}.{undo}")
+        for path in done.passed_over:
+            _line("?", shown(path), "somebody changed it in this moment; it was left alone", conflict=True)
+    if left:
+        _say(f"{left:,} left in the working copy {copy.name}: marked (!), or in conflict with the project.")
+    return LEFT if left or (done is not None and done.passed_over) else 0
+
+
+def _again(copy: WorkingCopy) -> str:
+    return f"Free disk space, then finish it with: assent work changes {copy.name}"
+
+
+def _about(copy: WorkingCopy) -> dict[str, object]:
+    return {
+        "name": copy.name,
+        "project": str(copy.project),
+        "program": list(copy.program),
+        "made": copy.made,
+        "way": copy.way,
+        "can_undo": copy.can_undo,
+    }
+
+
+def _as_json(copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
+    rows = [
+        {
+            "path": shown(one.path),
+            "how": one.how.value,
+            "mark": one.mark,
+            "conflict": one.conflict,
+            "size": one.after.size if one.after else None,
+            "sha256": one.after.sha256 if one.after else "",
+        }
+        for one in found.changes
+    ]
+    left = [{"path": shown(path), "why": why} for path, why in found.left_out]
+    return {**_about(copy), "digest": digest(found.changes), "changes": rows, "left_out": left}
+
+
+def _colored(line: str) -> str:
+    code = COLORS.get(line[:1], "")
+    return f"\x1b[{code}m{line}\x1b[0m" if code and sys.stdout.isatty() else line
+
+
+def _warned(words: str) -> str:
+    return f"\x1b[{COLORS['!']}m{words}\x1b[0m" if words and sys.stdout.isatty() else words
+
+
+def _progress(done: int) -> None:
+    sys.stderr.write(f"\r{done:,} files are copied.\x1b[K\r")
+
+
+def _no_progress(_done: int) -> None:
+    """Nobody looks."""
+
+
+def _say(words: str) -> None:
+    _print(visible(words))
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
