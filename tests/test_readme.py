@@ -41,6 +41,13 @@ SHOWN_BY_TESTS = {
     "test_show_changes_nothing_and_yes_writes_what_it_showed",
     "assent hook CLIENT": "tests/commands/test_hook.py::"
     "test_a_shell_command_is_asked_as_one_and_the_answer_reaches_the_client",
+    "assent try COMMAND": "tests/path/test_trying.py::test_what_a_command_changes_is_listed_applied_and_taken_back",
+    "assent work list": "tests/path/test_trying.py::test_what_a_command_changes_is_listed_applied_and_taken_back",
+    "assent work changes NAME": "tests/path/test_trying.py::"
+    "test_what_a_command_changes_is_listed_applied_and_taken_back",
+    "assent work undo NAME": "tests/path/test_trying.py::test_what_a_command_changes_is_listed_applied_and_taken_back",
+    "assent try -- make install": "tests/path/test_trying.py::"
+    "test_what_a_command_changes_is_listed_applied_and_taken_back",
     "assent demo": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
     "assent images": "tests/containers/test_images.py::test_the_command_builds_what_is_missing_and_tells_how_far_it_is",
     "make images": "tests/containers/test_images.py::test_the_command_builds_what_is_missing_and_tells_how_far_it_is",

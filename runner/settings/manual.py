@@ -73,6 +73,7 @@ class Page:
 
 PAGES = (
     Page("Getting started", "getting-started.md"),
+    Page("Trying commands", "work.md"),
     Page("Security", "security.md"),
     Page("Settings", "settings.md"),
     Page("Network and packages", "network.md"),

@@ -110,12 +110,14 @@ def finish(record: Path) -> Applied | None:
         return None
     passed_over: list[bytes] = []
     with entry.folder_open(begun.project) as top:
-        with contextlib.suppress(FileNotFoundError), entry.folder_below(begun.stage, top) as staged:
-            passed_over = [step.path for step in begun.steps if not _do(top, staged, step)]
-            _folders(top, begun.steps)
-            _sync(top)
-            _note_undo(top, staged, record, begun, frozenset(passed_over))
-        _remove_stage(top, begun.stage)
+        # Without the hidden folder everything was done but the last step.
+        if entry.stat_of(top, begun.stage.encode()) is not None:
+            with entry.folder_below(begun.stage, top) as staged:
+                passed_over = [step.path for step in begun.steps if not _do(top, staged, step)]
+                _folders(top, begun.steps)
+                _sync(top)
+                _note_undo(top, staged, record, begun, frozenset(passed_over))
+            _remove_stage(top, begun.stage)
         (record / journal.NAME).unlink()
     return Applied(len(begun.steps) - len(passed_over), tuple(passed_over))
 
@@ -185,7 +187,9 @@ def _do(top: int, staged: int, step: ApplyStep) -> bool:
             elif step.after is None:
                 return _take(folder, last, staged, step.name, step.before)
             return step.after is None or _bring(folder, last, staged, step, now)
-    except (NotADirectoryError, FileNotFoundError, FileExistsError, IsADirectoryError):
+    except (NotADirectoryError, FileNotFoundError):
+        return step.after is None  # with its folder it is gone as well
+    except (FileExistsError, IsADirectoryError):
         return False
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.ELOOP, errno.EACCES):

@@ -65,8 +65,10 @@ def changes(folder: Path, project: int, since: int, ours: Collection[tuple[int, 
             reading.of_project_at(path)
             with entry.parent(top, path) as (inner, name):
                 reading.of_layer(inner, name, found, path, expected=was is not None)
-        for left in made:
-            reading.of_project_at(bytes.fromhex(left))
+        gone = {bytes.fromhex(path) for path in made}
+        for path in gone:
+            if path.rpartition(b"/")[0] not in gone:
+                reading.of_project_at(path, below=True)
     finally:
         os.close(top)
     return reading.changes()

@@ -73,11 +73,11 @@ class Reading:
         for folder, side in ((self._project, self._before), (layer, self._after)):
             side[b""] = entry.folder_entry(folder)
 
-    def of_project_at(self, path: bytes) -> None:
-        """Note what the project has at `path`, from its own folder on."""
+    def of_project_at(self, path: bytes, *, below: bool = False) -> None:
+        """Note what the project has at `path`, from its own folder on, and with `below` everything in it."""
         try:
             with entry.parent(self._project, path) as (folder, name):
-                self.of_project(folder, name, path)
+                self.of_project(folder, name, path, below=below)
         except (FileNotFoundError, NotADirectoryError):
             return
 

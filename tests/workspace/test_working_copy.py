@@ -1,0 +1,373 @@
+"""Working copies: what somebody else does meanwhile, what is planted, kills, a full disk, two at once."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.model.errors import KnownError
+from runner.workspace import apply, journal, reading
+from runner.workspace.change import How, digest
+from runner.workspace.working_copy import WAYS, WorkingCopy, all_below, named
+from tests.small_disk import small_disk
+from tests.workspace.trees import look, make, work
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(params=list(WAYS))
+def way(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def copy(tmp_path: Path, way: str) -> WorkingCopy:
+    return WorkingCopy.make(tmp_path / "copies", make(tmp_path / "project"), ("bash",), way=way)
+
+
+# ---- what somebody else does meanwhile ----
+
+
+@pytest.mark.parametrize(
+    ("program", "person", "path", "why"),
+    [
+        ("echo p >>a", "echo q >>a", b"a", reading.CHANGED_MEANWHILE),
+        ("rm b", "echo q >>b", b"b", reading.CHANGED_MEANWHILE),
+        ("echo p >new", "echo q >new", b"new", reading.CHANGED_MEANWHILE),
+        ("echo p >>b", "rm b", b"b", reading.DELETED_MEANWHILE),
+        ("rm -r d", "echo q >d/new", b"d/new", reading.CHANGED_MEANWHILE),
+        ("echo p >>d/1", "mv d old; mkdir d; cp -p old/1 d/1", b"d/1", reading.CHANGED_MEANWHILE),
+        ("echo p >>d/1", "rm -r d", b"d/1", reading.DELETED_MEANWHILE),
+    ],
+)
+def test_what_a_person_changed_meanwhile_is_a_conflict_and_never_overwritten(
+    copy: WorkingCopy, program: str, person: str, path: bytes, why: str
+) -> None:
+    work(copy, program)
+    subprocess.run(["bash", "-ec", person], cwd=copy.project, check=True)
+    before = look(copy.project)
+    found = copy.changes()
+    assert {one.path: one.conflict for one in found.changes}[path] == why
+    with pytest.raises(KnownError, match="conflict"):
+        copy.apply(found.changes)
+    copy.apply([one for one in found.changes if not one.conflict])
+    after = look(copy.project)
+    assert after.get(path) == before.get(path)
+
+
+def test_a_folder_that_was_replaced_meanwhile_conflicts_below_it(copy: WorkingCopy, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    subprocess.run(["cp", "-a", str(copy.project / "d"), str(other)], check=True)
+    work(copy, "echo p >>d/1")
+    subprocess.run(["rm", "-r", str(copy.project / "d")], check=True)
+    other.rename(copy.project / "d")
+    assert [one.path for one in copy.changes().conflicts] == [b"d/1"]
+
+
+def test_what_is_saved_between_the_screen_and_apply_stops_it_whole(copy: WorkingCopy) -> None:
+    work(copy, "echo p >>a; echo n >new")
+    seen = copy.changes()
+    (copy.project / "a").write_text("saved in an editor")
+    before = look(copy.project)
+    with pytest.raises(KnownError, match="changed in the project meanwhile"):
+        copy.apply(seen.changes)
+    assert look(copy.project) == before
+
+
+def test_what_is_saved_in_the_very_moment_is_left_alone(copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch) -> None:
+    work(copy, "echo p >>a; echo n >new; rm b")
+    seen = copy.changes()
+    really = apply.finish
+
+    def saved(record: Path) -> apply.Applied | None:
+        for name in ("a", "b"):
+            (copy.project / name).unlink()
+            (copy.project / name).write_text(f"saved {name}")
+        (copy.project / "new").write_text("saved new")
+        return really(record)
+
+    monkeypatch.setattr(apply, "finish", saved)
+    done = copy.apply(seen.changes)
+    assert sorted(done.passed_over) == [b"a", b"b", b"new"]
+    assert {name: (copy.project / name).read_text() for name in ("a", "b", "new")} == {
+        name: f"saved {name}" for name in ("a", "b", "new")
+    }
+
+
+def test_content_that_is_swapped_between_the_screen_and_apply_stops_it(copy: WorkingCopy) -> None:
+    work(copy, "echo n >new")
+    seen = copy.changes()
+    (copy.content / "new").write_text("x\n")
+    before = look(copy.project)
+    with pytest.raises(KnownError, match="was changed while it was copied"):
+        copy.apply(seen.changes)
+    assert look(copy.project) == before
+
+
+def test_the_digest_is_of_exactly_these_changes(copy: WorkingCopy) -> None:
+    work(copy, "echo n >new; chmod 700 a")
+    first = copy.changes().changes
+    assert digest(first) == digest(copy.changes().changes)
+    assert digest(first[:1]) != digest(first)
+    work(copy, "echo m >new")
+    assert digest(copy.changes().changes) != digest(first)
+
+
+# ---- what is planted ----
+
+
+def test_nothing_is_written_through_links(copy: WorkingCopy, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    work(copy, "mkdir -p n/m; echo n >n/m/f; echo p >>d/1")
+    seen = copy.changes()
+    # A link where a folder was, after the look and after the check.
+    really = apply.finish
+
+    def swapped(record: Path) -> apply.Applied | None:
+        (copy.project / "d").rename(copy.project / "moved")
+        (copy.project / "d").symlink_to(outside)
+        (copy.project / "n").symlink_to(outside)
+        return really(record)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(apply, "finish", swapped)
+        done = copy.apply(seen.changes)
+    assert b"d/1" in done.passed_over
+    assert list(outside.iterdir()) == []
+
+
+def test_marks_of_the_layer_that_a_program_sets_itself_change_nothing(tmp_path: Path) -> None:
+    copy = WorkingCopy.make(tmp_path / "copies", make(tmp_path / "project"), ("bash",), way="overlay")
+    mark = "for name in ('user.overlay.opaque', 'trusted.overlay.opaque'):\n  try: os.setxattr('d', name, b'y')"
+    work(copy, f'python3 -c "import os\n{mark}\n  except OSError: pass"; touch d/n')
+    assert {one.path for one in copy.changes().changes} == {b"d/n"}
+
+
+def test_odd_names_are_bytes_and_sort(copy: WorkingCopy) -> None:
+    work(copy, r"""python3 -c "open(b'\xff\x1b[2J\n', 'w')" """)
+    assert [one.path for one in copy.changes().changes] == [b"\xff\x1b[2J\n"]
+
+
+@pytest.mark.parametrize(
+    ("program", "path", "word"),
+    [
+        ("mkdir -p .git/hooks; echo x >.git/hooks/pre-commit", b".git/hooks/pre-commit", "git"),
+        ("echo x >package.json", b"package.json", "build"),
+        (
+            "mkdir .github; mkdir .github/workflows; echo x >.github/workflows/ci.yml",
+            b".github/workflows/ci.yml",
+            "server",
+        ),
+        ("mkdir .claude; echo x >.claude/settings.json", b".claude/settings.json", "agents"),
+        ("echo x >CLAUDE.md", b"CLAUDE.md", "instructions"),
+        ("ln -s ../../outside l2", b"l2", "out of the project"),
+        ("ln -s /etc l2", b"l2", "out of the project"),
+        ("cp s su; chmod 4755 su", b"su", "rights"),
+        ("echo x >.envrc", b".envrc", "variables"),
+        ("mkdir .vscode; echo x >.vscode/tasks.json", b".vscode/tasks.json", ""),
+    ],
+)
+def test_what_runs_later_by_itself_is_marked(copy: WorkingCopy, program: str, path: bytes, word: str) -> None:
+    work(copy, program)
+    marks = {one.path: one.mark for one in copy.changes().changes}
+    assert marks[path] and word in marks[path]
+
+
+def test_a_repository_that_is_deleted_is_marked_whole_and_an_ordinary_file_is_not(copy: WorkingCopy) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=copy.project, check=True)
+    later = WorkingCopy.make(copy.folder.parent, copy.project, ("bash",), way=copy.way)
+    work(later, "rm -rf .git; echo n >new")
+    changes = later.changes().changes
+    assert [one.path for one in changes if not one.mark] == [b"new"]
+    assert len(changes) > 10
+
+
+# ---- kills, a full disk, two at once ----
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from runner.workspace import apply, staging
+from runner.workspace.working_copy import WorkingCopy
+count, most = 0, int(sys.argv[2])
+def step(*_):
+    global count
+    count += 1
+    if count >= most:
+        os.kill(os.getpid(), signal.SIGKILL)
+def hooked(event, arguments):
+    if event in ("os.rename", "os.mkdir", "os.rmdir", "os.link", "os.remove", "os.symlink", "open", "os.utime", "ctypes.dlsym"):
+        step()
+copy = WorkingCopy.read(Path(sys.argv[1]))
+changes = copy.changes().changes
+really = apply._rename
+def renamed(*given):
+    step()
+    return really(*given)
+apply._rename = renamed
+sys.addaudithook(hooked)
+copy.undo() if sys.argv[3] == "undo" else copy.apply(changes)
+"""
+EVERY = int(os.environ.get("ASSENT_TEST_KILL_EVERY", "9"))
+"""Every so many steps it is killed; 1 tries them all."""
+PROGRAM = "echo p >>a; rm b; rm -r d; mkdir d; echo n >d/n; mkdir -p x/y; echo z >x/y/z; ln -sfn e ld; rm s; mkdir s"
+
+
+@pytest.mark.parametrize("doing", ["apply", "undo"])
+def test_killed_anywhere_the_project_is_the_old_or_the_new_one(tmp_path: Path, doing: str) -> None:
+    copy = WorkingCopy.make(tmp_path / "copies", make(tmp_path / "project"), ("bash",), way="overlay")
+    work(copy, PROGRAM)
+    old = look(copy.project)
+    copy.apply(copy.changes().changes)
+    new = look(copy.project)
+    copy.undo()
+    from_, to = (old, new) if doing == "apply" else (new, old)
+    kinds = set()
+    for most in range(1, 400, EVERY):
+        if doing == "undo" and look(copy.project) == old:
+            copy.apply(copy.changes().changes)
+        words = [sys.executable, "-c", KILLED, str(copy.folder), str(most), doing]
+        code = subprocess.run(words, cwd=ROOT, check=False, stderr=subprocess.DEVNULL).returncode
+        copy.changes()  # finishes what was begun
+        now = look(copy.project)
+        assert now in (from_, to), f"a mix after a kill at {most}"
+        kinds.add(now == to)
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+        if now == to and doing == "apply":
+            copy.undo()
+            assert look(copy.project) == old
+    else:
+        pytest.fail("it never came to its end")
+    assert kinds == {False, True}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small disk is mounted by root")
+def test_a_full_disk_leaves_the_project_as_it_was(tmp_path: Path) -> None:
+    with small_disk(tmp_path) as disk:
+        copy = WorkingCopy.make(tmp_path / "copies", make(disk / "project"), ("bash",))
+        work(copy, "head -c 8000000 /dev/urandom >large; echo n >new; rm -r d")
+        before = look(copy.project)
+        with pytest.raises(OSError) as failed:
+            copy.apply(copy.changes().changes)
+        assert failed.value.errno == errno.ENOSPC
+        assert look(copy.project) == before
+        assert copy.apply([one for one in copy.changes().changes if one.path != b"large"]).paths
+        assert (copy.project / "new").read_text() == "n\n"
+
+
+def test_what_a_kill_left_before_the_journal_is_removed(copy: WorkingCopy) -> None:
+    left = copy.project / ".assent-0123456789abcdef"
+    left.mkdir()
+    (left / "0").write_text("x")
+    copy.changes()
+    assert not left.exists()
+
+
+def test_one_at_a_time(copy: WorkingCopy) -> None:
+    work(copy, "echo n >new")
+    with copy.in_use(), pytest.raises(KnownError, match="still running"):
+        copy.discard()
+    assert copy.changes().changes
+
+
+def test_undo_of_what_was_changed_since_is_refused_whole(copy: WorkingCopy) -> None:
+    work(copy, "echo n >new; echo p >>a")
+    copy.apply(copy.changes().changes)
+    (copy.project / "a").write_text("mine")
+    before = look(copy.project)
+    with pytest.raises(KnownError, match="changed in the project meanwhile"):
+        copy.undo()
+    assert look(copy.project) == before
+
+
+def test_undo_is_there_once(copy: WorkingCopy) -> None:
+    with pytest.raises(KnownError, match="nothing to undo"):
+        copy.undo()
+    work(copy, "echo n >new")
+    assert not copy.can_undo
+    copy.apply(copy.changes().changes)
+    assert copy.can_undo
+    copy.undo()
+    assert not copy.can_undo
+    with pytest.raises(KnownError, match="nothing to undo"):
+        copy.undo()
+
+
+def test_some_changes_are_applied_and_the_others_stay(copy: WorkingCopy) -> None:
+    work(copy, "echo n >new; rm b; echo p >>d/1")
+    copy.apply([one for one in copy.changes().changes if one.path == b"new"])
+    assert [(one.path, one.how) for one in copy.changes().changes] == [(b"b", How.DELETED), (b"d/1", How.CHANGED)]
+    assert (copy.project / "b").exists()
+
+
+# ---- which folders, and what is kept ----
+
+
+def _home(tmp_path: Path) -> Path:
+    return Path.home()
+
+
+def _state(tmp_path: Path) -> Path:
+    (tmp_path / "copies").mkdir()
+    return tmp_path / "copies"
+
+
+def _above_state(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.mark.parametrize("place", [_home, _state, _above_state, lambda _path: Path("/usr"), lambda _path: Path("/")])
+def test_folders_that_are_no_projects_are_refused(tmp_path: Path, place: Callable[[Path], Path]) -> None:
+    with pytest.raises(KnownError):
+        WorkingCopy.make(tmp_path / "copies", place(tmp_path), ("true",))
+    assert all_below(tmp_path / "copies") == []
+
+
+def test_another_folder_at_the_same_path_is_not_the_project(copy: WorkingCopy) -> None:
+    work(copy, "echo n >new")
+    copy.project.rename(copy.project.with_name("moved"))
+    make(copy.project)
+    with pytest.raises(KnownError, match="another folder"):
+        copy.changes()
+
+
+def test_a_working_copy_that_is_gone_or_broken_is_said(tmp_path: Path, copy: WorkingCopy) -> None:
+    assert named(copy.folder.parent, copy.name) == copy
+    for name in ("nothing", "../project", ""):
+        with pytest.raises(KnownError, match="no working copy"):
+            named(copy.folder.parent, name)
+    (copy.folder / "about.json").write_text("{")
+    with pytest.raises(KnownError, match="cannot be read"):
+        named(copy.folder.parent, copy.name)
+    assert all_below(copy.folder.parent) == []
+
+
+def test_discard_removes_all_of_it_whatever_its_permissions(copy: WorkingCopy) -> None:
+    work(copy, "mkdir -p x/y; echo z >x/y/z; chmod 000 x/y x")
+    before = look(copy.project)
+    copy.discard()
+    assert not copy.folder.exists()
+    assert look(copy.project) == before
+
+
+def test_a_journal_names_no_project_but_its_own(tmp_path: Path) -> None:
+    copy = WorkingCopy.make(tmp_path / "copies", make(tmp_path / "project"), ("bash",))
+    work(copy, "echo n >new")
+    copy.apply(copy.changes().changes)
+    assert not (copy.folder / journal.NAME).exists()
+    with contextlib.suppress(FileNotFoundError):
+        assert not [name for name in os.listdir(copy.project) if name.startswith(apply.STAGE_PREFIX)]
