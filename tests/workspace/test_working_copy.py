@@ -208,7 +208,7 @@ def step(*_):
     if count >= most:
         os.kill(os.getpid(), signal.SIGKILL)
 def hooked(event, arguments):
-    if event in ("os.rename", "os.mkdir", "os.rmdir", "os.link", "os.remove", "os.symlink", "open", "os.utime", "ctypes.dlsym"):
+    if event in ("os.rename", "os.mkdir", "os.rmdir", "os.link", "os.remove", "os.symlink", "open", "os.utime"):
         step()
 copy = WorkingCopy.read(Path(sys.argv[1]))
 changes = copy.changes().changes
@@ -261,9 +261,8 @@ def test_a_full_disk_leaves_the_project_as_it_was(tmp_path: Path) -> None:
         copy = WorkingCopy.make(tmp_path / "copies", make(disk / "project"), ("bash",))
         work(copy, "head -c 8000000 /dev/urandom >large; echo n >new; rm -r d")
         before = look(copy.project)
-        with pytest.raises(OSError) as failed:
+        with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
             copy.apply(copy.changes().changes)
-        assert failed.value.errno == errno.ENOSPC
         assert look(copy.project) == before
         assert copy.apply([one for one in copy.changes().changes if one.path != b"large"]).paths
         assert (copy.project / "new").read_text() == "n\n"
