@@ -4,7 +4,6 @@ from __future__ import annotations
 
 ON_DEMAND = (
     "runner.risk.javascript.program",
-    "runner.risk.javascript.spared",
     "runner.risk.known_files",
     "runner.risk.outline",
     "runner.risk.outline_javascript",
@@ -17,7 +16,6 @@ ON_DEMAND = (
     "runner.risk.roundabout",
     "runner.risk.run_yaml",
     "runner.risk.shell.script",
-    "runner.risk.shell.spared",
     "runner.risk.trace.stores",
 )
 """Modules that the console and its classifier processes import late, and load before an update could change them."""

@@ -110,13 +110,8 @@ class Nested:
         if self.trail.depth == 0:
             program.shell.state.variables.update(self.given)
         result = program.run(code, stdin)
-        if self.trail.depth == 0:
-            if program.broken:
-                self._repaired("shell", program.cut_off, program.broken_at)
-            elif not self.given:
-                from runner.risk.shell.spared import note_spared
-
-                note_spared(code, self.trail.acts)
+        if self.trail.depth == 0 and program.broken:
+            self._repaired("shell", program.cut_off, program.broken_at)
         return result
 
     def javascript(self, code: str) -> Value:
@@ -126,13 +121,8 @@ class Nested:
         if self.trail.depth == 0:
             program.scope.names.update(self.given)
         result = program.run(code)
-        if self.trail.depth == 0:
-            if program.broken:
-                self._repaired("javascript", program.cut_off, program.broken_at)
-            elif not self.given:
-                from runner.risk.javascript.spared import note_spared
-
-                note_spared(code, self.trail.acts)
+        if self.trail.depth == 0 and program.broken:
+            self._repaired("javascript", program.cut_off, program.broken_at)
         return result
 
     def _repaired(self, language: str, left_out: bool, at: Place | None) -> None:
