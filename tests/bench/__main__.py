@@ -25,6 +25,7 @@ MODULES = (
     "direct",
     "feed",
     "undo",
+    "work",
     "network",
     "stream",
     "endurance",
