@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.audit import artifacts
 from runner.engine.networking import gate_for
-from runner.library import frames
+from runner.library import arguments, frames
 from runner.model.answer import result_text
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError, Refused
@@ -115,7 +115,7 @@ async def execute_async(
     submission = Submission(
         agent=CALLER,
         tool=Tool.CODE_EXECUTE,
-        language=language_named(language),
+        language=arguments.language_named(language),
         code=code,
         timeout=timeout,
         memory_mb=max_memory_mb,
@@ -124,18 +124,19 @@ async def execute_async(
         context=context,
         stdin=stdin,
         network_enabled=network_enabled,
-        allowed_domains=tuple(allowed_domains or ()),
+        allowed_domains=arguments.texts("allowed_domains", allowed_domains),
     )
     return await run(submission, usable_settings(Places.standard()), isolation, fall_back=fall_back)
 
 
 async def run(submission: Submission, settings: Settings, isolation: str = "", *, fall_back: bool = False) -> Result:
     """Run what a caller vouches for, within `settings`. Raises what `execute` does."""
+    arguments.checked(submission)
     places = Places.standard()
     fall_back = fall_back or settings.sandbox_fallback
     framed = frames.packed(submission.context or {})
     submission = replace(submission, context=framed.context)
-    wanted = (isolation or settings.sandbox_type).strip().lower()
+    wanted = (arguments.text("isolation", isolation) or settings.sandbox_type).strip().lower()
     sandbox = (await choose(wanted, _sandboxes(settings), fall_back=fall_back)).sandbox
     if not fall_back:
         _require_level(settings, sandbox.isolation)
@@ -214,13 +215,6 @@ def _sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
     Python code on this machine sees the packages of its caller's interpreter (source document 0).
     """
     return sandboxes(replace(settings, python=settings.python or sys.executable))
-
-
-def language_named(name: str) -> Language:
-    try:
-        return Language(name.strip().lower())
-    except ValueError:
-        raise KnownError(f"{name!r} is not a language Assent runs.", f"Use one of {', '.join(Language)}.") from None
 
 
 def _keep(places: Places, policy: str, request: Request, result: Result) -> None:
