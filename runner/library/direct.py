@@ -31,11 +31,12 @@ from runner.requests.network import Offered, registry_hosts
 from runner.sandbox.available import sandboxes
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Job
+from runner.settings.default_packages import default_packages
 from runner.settings.loading import load
 from runner.system.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from runner.model.result import Result
     from runner.sandbox.contract import Sandbox
@@ -56,7 +57,7 @@ def execute(
     max_memory_mb: int | None = None,
     max_disk_mb: int | None = None,
     max_output_bytes: int | None = None,
-    network_enabled: bool = False,
+    network_enabled: bool | None = None,
     allowed_domains: Sequence[str] | None = None,
     fall_back: bool = False,
 ) -> Result:
@@ -71,7 +72,8 @@ def execute(
     so does the setting of that name.
 
     With `network_enabled` the code reaches the hosts in `allowed_domains` (`name`, `name:port` or `*.name`), without
-    these the package registries of this machine, and nothing else; `Result.contacts` has what it tried to reach.
+    these the package registries of this machine, and nothing else; `Result.contacts` has what it tried to reach. By
+    default the settings decide (`DOCKER_NETWORK_ENABLED`, for containers). Default packages are there, too.
 
     Raises KnownError where there is no such sandbox here or it has no network to give, where code may not run at all,
     and for settings that cannot be understood, as they might forbid something; Refused for arguments out of bounds.
@@ -105,7 +107,7 @@ async def execute_async(
     max_memory_mb: int | None = None,
     max_disk_mb: int | None = None,
     max_output_bytes: int | None = None,
-    network_enabled: bool = False,
+    network_enabled: bool | None = None,
     allowed_domains: Sequence[str] | None = None,
     fall_back: bool = False,
 ) -> Result:
@@ -142,11 +144,13 @@ async def run(submission: Submission, settings: Settings, isolation: str = "", *
         _require_level(settings, sandbox.isolation)
     if framed.has_tables and submission.language is not Language.PYTHON:
         raise KnownError("DataFrames go into Python code only.", "Hand in lists, or CSV as text.")
-    registries = await asyncio.to_thread(registry_hosts, settings) if submission.network_enabled else ()
+    by_default = submission.network_enabled is None and settings.network_by_default
+    networked = submission.network_enabled or by_default
+    registries = await asyncio.to_thread(registry_hosts, settings) if networked else ()
     request = intake.request(submission, settings, sandbox.isolation, offered=Offered(registries))
     if why := refused_network(request):
         raise KnownError(why, "Leave network_enabled out, or set up a sandbox: `assent doctor` says how.")
-    gate = gate_for(request, (), registries, settings)
+    request, with_packages = await _with_packages(request, sandbox, settings, places)
     job = Job(
         id=uuid.uuid4().hex,
         language=request.language or Language.PYTHON,
@@ -157,17 +161,35 @@ async def run(submission: Submission, settings: Settings, isolation: str = "", *
         tables=framed.has_tables,
         imports=imports(settings),
         network=request.network,
-        gate=gate,
+        gate=gate_for(request, (), registries, settings),
     )
+    result = await _ran(with_packages(job), sandbox)
+    _keep(places, settings.store_code, request, result)
+    return framed.unpacked(result)
+
+
+async def _with_packages(
+    request: Request, sandbox: Sandbox, settings: Settings, places: Places
+) -> tuple[Request, Callable[[Job], Job]]:
+    """Return `request` with the packages that the settings give every sandbox, and what adds them to its job."""
+    if not default_packages(request.language, settings):
+        return request, lambda job: job
+    from runner.library.packages import prepared  # the planner takes as long to load as all of the rest
+
+    return await prepared(request, sandbox, settings, places)
+
+
+async def _ran(job: Job, sandbox: Sandbox) -> Result:
+    """Run a job, and close its network with it; the hosts that it tried to reach are in the result."""
+    gate = job.gate
     try:
         result = await (await sandbox.start(job, lambda _usage: None)).finished()
-        if gate is not None:
-            result = replace(result, contacts=gate.contacts, contacts_left_out=gate.contacts_left_out)
+        if gate is None:
+            return result
+        return replace(result, contacts=gate.contacts, contacts_left_out=gate.contacts_left_out)
     finally:
         if gate is not None:
             gate.close()
-    _keep(places, settings.store_code, request, result)
-    return framed.unpacked(result)
 
 
 def run_python_code(code: str, timeout: float | None = None) -> str:

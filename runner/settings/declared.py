@@ -364,7 +364,7 @@ class Settings:
     )
     network_by_default: bool = setting(
         False, "Whether containers reach the package registries, and nothing else, without the agent asking for it. "
-        "Every run with network access is CRITICAL, so each is asked.",
+        "Every run with network access is CRITICAL, so each is asked, but for those that a Python program runs itself.",
         group=PACKAGES, env="DOCKER_NETWORK_ENABLED", yaml="security.sandbox.network.enabled_by_default",
     )
     pypi_registries: tuple[str, ...] = setting(
