@@ -156,7 +156,7 @@ async def run(submission: Submission, settings: Settings, isolation: str = "", *
         language=request.language or Language.PYTHON,
         code=request.code,
         limits=request.limits,
-        context=request.context,
+        context=framed.variables(request.context),
         stdin=request.stdin,
         tables=framed.has_tables,
         imports=imports(settings),
@@ -164,7 +164,7 @@ async def run(submission: Submission, settings: Settings, isolation: str = "", *
         gate=gate_for(request, (), registries, settings),
     )
     result = await _ran(with_packages(job), sandbox)
-    _keep(places, settings.store_code, request, result)
+    _keep(places, settings.store_code, *framed.kept(request, result))
     return framed.unpacked(result)
 
 
@@ -197,8 +197,13 @@ def run_python_code(code: str, timeout: float | None = None) -> str:
 
     `timeout` is in seconds, by default `SANDBOX_TIMEOUT_SEC`.
     """
+    return run_code(code, "python", timeout)
+
+
+def run_code(code: str, language: str = "python", timeout: float | None = None) -> str:
+    """`run_python_code` for code in any language."""
     try:
-        result = execute(code, "python", timeout)
+        result = execute(code, language, timeout)
         limit_kb = load(Places.standard(), os.environ).settings.max_output_kb
         return result_text(result, limit_kb * 1024)
     except KnownError as error:

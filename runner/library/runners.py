@@ -66,8 +66,10 @@ class SandboxResult:
 class SandboxedRunner:
     """Runs Python code at one level. Every run has a sandbox of its own, so nothing is held between two."""
 
-    def __init__(self, config: SandboxConfig, *, fall_back: bool = False) -> None:
+    def __init__(self, config: SandboxConfig, *, fall_back: bool = False, isolation: str = "") -> None:
+        """`isolation` names the sandbox, by default the settings do."""
         self.config = config
+        self._isolation = isolation
         self._fall_back = fall_back
 
     def execute(self, code: str, context: Mapping[str, object] | None = None) -> SandboxResult:
@@ -88,7 +90,7 @@ class SandboxedRunner:
             context=context,
             network_enabled=False,  # at every level, whatever the settings give other runs
         )
-        found = direct.waited(direct.run(submission, settings, fall_back=self._fall_back))
+        found = direct.waited(direct.run(submission, settings, self._isolation, fall_back=self._fall_back))
         return SandboxResult(
             success=found.outcome is Outcome.OK,
             result=found.value,
