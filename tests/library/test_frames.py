@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import os
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -230,3 +233,17 @@ def test_a_table_that_is_none_is_refused(pandas: Any, name: str) -> None:
 def test_what_has_nothing_of_a_table_is_refused(pandas: Any, data: object) -> None:
     with pytest.raises(Refused):
         frames.read_frame(data)
+
+
+def test_no_file_that_the_code_names_is_read_for_a_zone(pandas: Any) -> None:
+    """pandas takes the path of any file where it begins with the name of a library."""
+    known = Path("/usr/share/zoneinfo/Europe/Oslo")
+    if not known.is_file():
+        pytest.skip("no zones on this machine")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(known, f"{folder}/zone")
+        found, _ = tables.encode(pandas, pandas.DataFrame({"t": pandas.to_datetime(["2026-01-01"])}))
+        unit = found["values"]["types"][0].removesuffix("]")
+        found["values"]["types"] = [f"{unit}, dateutil/{folder}/zone]"]
+        with pytest.raises(Refused):
+            frames.read_frame(found)
