@@ -14,9 +14,12 @@ import pytest
 
 from runner import Refused, create_runner, execute
 from runner.library import frames
+from runner.model.request import Language
 from runner.model.result import Outcome, Result
 from runner.sandbox import report
-from runner.sandbox.inside import tables
+from runner.sandbox.contract import Job
+from runner.sandbox.inside import python, tables
+from runner.sandbox.programs import inside
 from runner.system.places import Places
 
 if TYPE_CHECKING:
@@ -149,9 +152,9 @@ def test_numbers_and_series_come_out_as_what_they_are(pandas: Any) -> None:
 
 def test_what_becomes_text_is_said(pandas: Any) -> None:
     df = pandas.DataFrame({"p": pandas.period_range("2026-01", periods=2, freq="M")})
-    inside = execute("result = df.assign(l=[[1], [2]])", context={"df": df})
-    assert inside.stderr == "Note: Column l: list came as text\nNote: df: Column p: Period came as text.\n"
-    assert list(inside.value["p"]) == ["2026-01", "2026-02"] and list(inside.value["l"]) == ["[1]", "[2]"]
+    noted = execute("result = df.assign(l=[[1], [2]])", context={"df": df})
+    assert noted.stderr == "Note: Column l: list came as text\nNote: df: Column p: Period came as text.\n"
+    assert list(noted.value["p"]) == ["2026-01", "2026-02"] and list(noted.value["l"]) == ["[1]", "[2]"]
 
 
 def test_tables_have_a_bound_of_their_own(pandas: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,6 +171,36 @@ def test_tables_have_a_bound_of_their_own(pandas: Any, monkeypatch: pytest.Monke
         Refused, match=r"The tables in context have 3,\d+,\d+ bytes as text; at most 1,048,576 are taken"
     ):
         execute("print(1)", context={"df": df})
+
+
+def handed_out(pandas: Any, result: Any) -> report.Report:
+    """Return what the starter inside a sandbox hands out of `result`, where a table was handed in."""
+    most = report.limit(Job("test", Language.PYTHON, "", tables=True))
+    channel = report.open_channel(most)
+    try:
+        orders = {
+            "tables": inside("tables.py"),
+            "context": {frames.KEY: json.loads(frames.packed({"df": sample(pandas)}).tables)},
+            "report": channel,
+            "limit": most,
+        }
+        pandas.testing.assert_frame_equal(python._frames(orders)["df"], sample(pandas))
+        python._hand_out(orders, {"result": result}, {})
+        return report.read(channel, most)
+    finally:
+        os.close(channel)
+
+
+def test_the_starter_hands_out_tables_and_says_what_is_text(pandas: Any) -> None:
+    df = sample(pandas)
+    found = handed_out(pandas, df["x"])
+    assert isinstance(found.value, dict) and found.note == ""
+    pandas.testing.assert_frame_equal(frames.read_frame(found.value[frames.OUT]), df[["x"]])
+    noted = handed_out(pandas, df.assign(l=[[1], [2], [3]]))
+    assert noted.note == "Column l: list came as text"
+    large = handed_out(pandas, pandas.DataFrame({"n": range(300_000)}))
+    assert large.note == "" and large.value is not None
+    assert handed_out(pandas, "text").value == "text"
 
 
 def test_a_table_that_is_too_large_is_not_handed_out(pandas: Any) -> None:
@@ -193,7 +226,10 @@ BROKEN: dict[str, Callable[[dict[str, Any]], object]] = {
     "a zone outside": lambda one: one["values"].update(types=["object", "datetime64[ns, ../../etc/passwd]", "float64"]),
     "more rows than it says": lambda one: one["values"].update(rows=1),
     "fewer rows than it says": lambda one: one["values"].update(rows=4),
-    "more rows than fit": lambda one: one["values"].update(csv='"0","1","2"\n' + "\n" * 50, rows=50),
+    "more rows than fit": lambda one: one.update(
+        values={"csv": '"0","1","2"\n' + "\n" * 50, "types": ["object"] * 3, "rows": 50},
+        index={"range": [0, 50, 1], "names": [None]},
+    ),
     "an open quote": lambda one: one["values"].update(csv='"0","1","2"\n"'),
     "an empty text": lambda one: one["values"].update(csv=""),
     "a long index": lambda one: one["index"].update(range=[0, 10**12, 1]),

@@ -107,7 +107,7 @@ def _frames(orders: "dict[str, Any]") -> "dict[str, Any]":
     try:
         pandas = __import__("pandas")
     except ModuleNotFoundError:  # the caller has it, and here perhaps nobody
-        sys.exit("There is no pandas in this sandbox. In containers, set the image of Python to assent-python-data:1.")
+        sys.exit("There is no pandas in this sandbox. For containers, set the image of Python to assent-python-data:1.")
     program: dict[str, Any] = {"__name__": "tables"}
     exec(compile(orders["tables"], "<assent>", "exec"), program)  # noqa: S102 - a file of ours
     orders["encode"] = lambda value: program["encode"](pandas, value) if _is_table(pandas, value) else None
