@@ -147,6 +147,8 @@ def test_numbers_and_series_come_out_as_what_they_are(pandas: Any) -> None:
     pandas.testing.assert_frame_equal(column, (df[["x"]] * 2))
     import numpy
 
+    with pytest.raises(Refused, match="context is not JSON data"):
+        execute("print(1)", context={"f": numpy.add})
     assert execute("result = [n, *many]", context={"n": numpy.int64(1), "many": numpy.arange(2)}).value == [1, 0, 1]
 
 

@@ -288,7 +288,7 @@ def _add_value(report: "dict[str, Any]", value: object) -> None:
 
 def _of_numpy(value: "Any") -> object:
     """Return the numbers of numpy, alone or in arrays, as those of Python."""
-    if type(value).__module__ == "numpy" and value.dtype.kind in "biuf":
+    if type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "kind", "O") in "biuf":
         return value.tolist()
     raise TypeError(type(value).__name__)
 

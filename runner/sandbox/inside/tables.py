@@ -60,7 +60,7 @@ def decode(pandas: "Any", table: "Any") -> "Any":
 
 def of_numpy(value: "Any") -> object:
     """Return the numbers of numpy, alone or in arrays, as those of Python, for JSON. Raises TypeError for all else."""
-    if type(value).__module__ == "numpy" and value.dtype.kind in "biuf":
+    if type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "kind", "O") in "biuf":
         return value.tolist()
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
