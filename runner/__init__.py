@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from runner.assembly import open_engine
     from runner.engine.engine import Engine
-    from runner.library.direct import execute, execute_async, run_python_code
+    from runner.library.direct import execute, execute_async, run_code, run_python_code
     from runner.library.kept import SandboxManager
+    from runner.library.names import (
+        CodeSandbox,
+        DockerRunner,
+        ExecutionResult,
+        InProcessRunner,
+        SubprocessRunner,
+        get_sandbox,
+    )
     from runner.library.runners import SandboxConfig, SandboxedRunner, SandboxResult, SecurityLevel, create_runner
     from runner.model.assessment import Assessment, Capability, Finding, Level
     from runner.model.decision import Decision, Verdict
@@ -19,9 +27,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Assessment",
     "Capability",
+    "CodeSandbox",
     "Decision",
+    "DockerRunner",
     "Engine",
+    "ExecutionResult",
     "Finding",
+    "InProcessRunner",
     "Isolation",
     "KnownError",
     "Language",
@@ -36,21 +48,28 @@ __all__ = [
     "SandboxResult",
     "SandboxedRunner",
     "SecurityLevel",
+    "SubprocessRunner",
     "Usage",
     "Verdict",
     "create_runner",
     "execute",
     "execute_async",
+    "get_sandbox",
     "open_engine",
+    "run_code",
     "run_python_code",
 ]
 
 _HOME = {
     "Assessment": "model.assessment",
     "Capability": "model.assessment",
+    "CodeSandbox": "library.names",
     "Decision": "model.decision",
+    "DockerRunner": "library.names",
     "Engine": "engine.engine",
+    "ExecutionResult": "library.names",
     "Finding": "model.assessment",
+    "InProcessRunner": "library.names",
     "Isolation": "model.request",
     "KnownError": "model.errors",
     "Language": "model.request",
@@ -65,12 +84,15 @@ _HOME = {
     "SandboxResult": "library.runners",
     "SandboxedRunner": "library.runners",
     "SecurityLevel": "library.runners",
+    "SubprocessRunner": "library.names",
     "Usage": "model.result",
     "Verdict": "model.decision",
     "create_runner": "library.runners",
     "execute": "library.direct",
     "execute_async": "library.direct",
+    "get_sandbox": "library.names",
     "open_engine": "assembly",
+    "run_code": "library.direct",
     "run_python_code": "library.direct",
 }
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.audit.ledger import LedgerFailed
-from runner.engine.installing import registry_of, with_defaults
+from runner.engine.planning import registry_of, with_defaults
 from runner.identity.allowance import narrowed
 from runner.model.errors import KnownError, Refused
 from runner.model.events import RequestArrived
@@ -142,7 +142,7 @@ class Entrance:
             if request.sandbox and request.tool is not Tool.CODE_INSTALL_PACKAGE:
                 raise Refused("packages are for a run in a sandbox of its own.", "Call code_install_package before.")
             before = self._sandboxes.packages(request.sandbox)
-            request = await self._installing.planned(request, language, before)
+            request = await self._installing.planning.planned(request, language, before)
             if request.tool is Tool.CODE_INSTALL_PACKAGE and not request.builds:
                 request = replace(request, network=NetworkMode.NONE, domains=(), granted=())  # nothing would use it
             self._admissible(submission)

@@ -1,26 +1,20 @@
-"""Packages of requests: planned before anybody is asked, unpacked in the sandbox once they are approved."""
+"""Packages of approved requests: fetched, built where they have to be, and unpacked in the sandbox."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
+from runner.engine.planning import Planning
 from runner.model.bundle import PYTHON_FOLDER
-from runner.model.errors import KnownError, Refused
+from runner.model.errors import KnownError
 from runner.model.plan import Registry
-from runner.model.request import Language, Limits, Tool
+from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.model.workspace import WORKSPACE
-from runner.network.registries import of_this_machine
 from runner.packages.building import PlanBuild
-from runner.packages.cache import FileCache
-from runner.packages.client import Access
-from runner.packages.failures import NoPlan
 from runner.packages.installing import PackageSet
-from runner.packages.limits import PlanLimits
-from runner.packages.planner import PackageQuestion, Planner
-from runner.packages.target import NODE_PROBE, PROBE, NodeTarget, PythonTarget
 from runner.sandbox.contract import Job
 
 if TYPE_CHECKING:
@@ -29,7 +23,7 @@ if TYPE_CHECKING:
     from runner.engine.building import PackageBuilder
     from runner.engine.sandbox_choice import SandboxChoice
     from runner.model.plan import Plan
-    from runner.model.request import Isolation, Request
+    from runner.model.request import Request
     from runner.model.result import Result, Usage
     from runner.packages.installing import Built, Prepared
     from runner.sandbox.contract import Run, Sandbox, Session
@@ -37,7 +31,6 @@ if TYPE_CHECKING:
     from runner.settings.loading import Settings
     from runner.system.places import Places
 
-PROBE_SECONDS = 20.0
 UNPACK_SECONDS = 120.0
 """For packages to be unpacked in a kept sandbox; in a run of its own that counts as the run's time."""
 PARTLY = "Packages that were installed before have to be installed again."
@@ -59,37 +52,18 @@ def _unheard() -> None:
 
 
 class Installing:
-    """Plans and unpacks packages. Every method is called on the engine's loop."""
+    """Prepares and unpacks packages. Every method is called on the engine's loop."""
 
     def __init__(
         self, places: Places, chosen: SandboxChoice, settings: Callable[[], Settings], builder: PackageBuilder
     ) -> None:
-        self._chosen = chosen
         self._builder = builder
-        self._settings = settings
-        cache = FileCache(places.packages, settings().package_cache_mb << 20)
-        self.planner = Planner(cache, self._access, self._limits)
+        self.planning = Planning(places, lambda: chosen.sandbox, settings)
         self._stopped: dict[str, str] = {}
         """Requests that are installing, each with why it was stopped; '' where it was not."""
         self._unpacking: dict[str, Run] = {}
         self._builds: dict[str, tuple[str, Transcript]] = {}
         """Requests one of whose packages is being built: which one, and what its build writes."""
-        self._targets: dict[tuple[Isolation, str, Language], PythonTarget | NodeTarget] = {}
-
-    async def planned(self, request: Request, language: Language | None, before: PackageSet | None) -> Request:
-        """Return `request` with the plan for its packages in a sandbox for `language` that has those of `before`.
-
-        Raises Refused where there is no plan, and KnownError for faults of this machine.
-        """
-        if not request.packages:
-            return request
-        registry = registry_of(language)
-        target = await self._target(request, language)
-        before = before or PackageSet(registry)
-        plan = await self.planner.plan(request.agent, PackageQuestion(registry, request.packages, target, before))
-        if not plan.packages:
-            raise NoPlan("All of it is installed already.", "Use it.")
-        return replace(request, plan=plan)
 
     async def prepared(self, request: Request, before: PackageSet | None, permit: Callable[[], None]) -> Prepared:
         """Return what the approved plan of `request` installs, held against its hashes, and built where it has to be.
@@ -100,17 +74,17 @@ class Installing:
         assert plan is not None
         before = before or PackageSet(plan.registry)
         built = await self._built(request, plan, before, permit) if plan.built else None
-        return await self.planner.prepare(request.agent, plan, before, built)
+        return await self.planning.planner.prepare(request.agent, plan, before, built)
 
     async def _built(
         self, request: Request, plan: Plan, before: PackageSet, permit: Callable[[], None]
     ) -> dict[str, Built]:
         """Build what has to be built, in sandboxes that hold nothing of the agent's. Raises KnownError."""
-        files = await self.planner.files(request.agent, plan, before)
-        target = await self._target(request, LANGUAGES[plan.registry])
+        files = await self.planning.planner.files(request.agent, plan, before)
+        target = await self.planning.target(request, LANGUAGES[plan.registry])
 
         async def run(title: str, job: Job) -> Result:
-            sandbox = self._sandbox(request)
+            sandbox = self.planning.sandbox(request)
             job = replace(job, permit=lambda: self._permit(request.id, permit))
             return await self._ran(request, sandbox, job, lambda usage: self._builder.measured(request, usage), title)
 
@@ -227,88 +201,7 @@ class Installing:
         return {**found, "left_out": list(prepared.left_out[:20])} if prepared.left_out else found
 
     def close(self) -> None:
-        self.planner.close()
-
-    async def _target(self, request: Request, language: Language | None) -> PythonTarget | NodeTarget:
-        """Return what the interpreter that would run the code can use; it is asked once. Raises KnownError."""
-        assert language is not None
-        key = request.isolation, request.image, language
-        if key not in self._targets:
-            sandbox = self._sandbox(request)
-            code = PROBE if language is Language.PYTHON else NODE_PROBE
-            job = Job("probe", language, code, Limits(seconds=PROBE_SECONDS), image=request.image)
-            result = await (await sandbox.start(job, _unmeasured)).finished()
-            if result.outcome is not Outcome.OK:
-                raise KnownError(f"The sandbox does not say which interpreter it has: {result.error}.", "Open Doctor.")
-            read = PythonTarget.read if language is Language.PYTHON else NodeTarget.read
-            self._targets[key] = read(result.stdout)
-        return self._targets[key]
-
-    def _sandbox(self, request: Request) -> Sandbox:
-        """Return the sandbox for what runs beside a request. Raises KnownError where it is of another kind."""
-        sandbox = self._chosen.sandbox
-        if sandbox.isolation is not request.isolation:
-            raise KnownError(
-                "Code runs in another kind of sandbox by now than this one.", "Create a new sandbox and ask again."
-            )
-        return sandbox
-
-    def _limits(self) -> PlanLimits:
-        settings = self._settings()
-        return PlanLimits(settings.package_file_mb << 20, settings.package_plan_mb << 20)
-
-    def _access(self, registry: Registry) -> Access:
-        """Return how this machine asks a registry. Reads files. Raises KnownError where it is not configured."""
-        settings = self._settings()
-        found = of_this_machine(settings.pypi_registries, settings.npm_registries)
-        addresses = found.pypi if registry is Registry.PYPI else found.npm
-        if not addresses:
-            name = "pip" if registry is Registry.PYPI else "npm"
-            raise KnownError(
-                f"This machine has no registry for {registry.value}: {name} is not configured.",
-                f"Configure {name}, or name the registry's address in Settings.",
-            )
-        first, *further = (f"{url.rstrip('/')}/" for url in addresses)
-        python = registry is Registry.PYPI
-        return Access(
-            first,
-            frozenset(found.destinations),
-            found.authorization,
-            found.pypi_authorities if python else found.npm_authorities,
-            tuple(further) if python else (),
-            {} if python else {scope: f"{url.rstrip('/')}/" for scope, url in found.scopes},
-        )
-
-
-def registry_of(language: Language | None, named: str = "") -> Registry:
-    """Return the registry for packages of a language. Raises Refused where `named` is another one, or there is none."""
-    match language:
-        case Language.PYTHON:
-            registry = Registry.PYPI
-        case Language.JAVASCRIPT:
-            registry = Registry.NPM
-        case Language.SHELL | None:
-            raise Refused(
-                "Packages are for Python and JavaScript code.", "Leave packages out, or send code in one of the two."
-            )
-        case _:
-            assert_never(language)
-    if named and named != registry.value:
-        known = ", ".join(Registry)
-        raise Refused(
-            f"registry is {named[:50]!a}; a sandbox for {language.value} takes {registry.value} alone.",
-            f"Use {registry.value}. Assent knows {known}.",
-        )
-    return registry
-
-
-def with_defaults(request: Request, settings: Settings) -> Request:
-    """Return `request` with the packages that every new sandbox of its language starts with."""
-    by_language = {Language.PYTHON: settings.python_packages, Language.JAVASCRIPT: settings.javascript_packages}
-    if request.tool not in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX) or request.sandbox:
-        return request
-    defaults = by_language.get(request.language, ()) if request.language is not None else ()
-    return replace(request, packages=tuple(dict.fromkeys((*defaults, *request.packages)))) if defaults else request
+        self.planning.close()
 
 
 def _unmeasured(_usage: Usage) -> None:

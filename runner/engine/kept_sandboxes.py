@@ -102,7 +102,7 @@ class KeptSandboxes:
         if one is None or one.kept.agent != agent:
             raise Refused(
                 f"You have no sandbox {id[:64]!a}: the id is wrong, or it was removed.",
-                "Create one with code_create_sandbox.",
+                "Create a new one.",
             )
         return one.kept
 
@@ -149,8 +149,10 @@ class KeptSandboxes:
         settings = self._settings()
         own = sum(one.kept.agent == agent for one in self._open.values()) + self._making[agent]
         total = len(self._open) + self._making.total()
+        if not settings.sandboxes_per_agent or not settings.sandboxes:
+            raise Refused("Keeping sandboxes is switched off in the settings of Assent.", "Run code without one.")
         if own >= settings.sandboxes_per_agent:
-            raise Refused(f"You keep {own} sandboxes already.", "Remove one with code_destroy_sandbox.")
+            raise Refused(f"You keep {own} sandboxes already.", "Remove one of them first.")
         if total >= settings.sandboxes:
             raise Refused(f"{total} sandboxes are kept already.", "Try again later.")
 
@@ -306,7 +308,7 @@ class KeptSandboxes:
         """Open a sandbox and add it to the open ones. Raises KnownError."""
         sandbox = self._chosen.sandbox
         if not isinstance(sandbox, Lasting) or sandbox.isolation is not request.isolation:
-            raise KnownError("No sandbox can be kept here.", "Send code_execute without sandbox_id.")
+            raise KnownError("No sandbox can be kept here.", "Run code without one.")
         assert request.language is not None
         prepared = None if request.plan is None else await self._installing.prepared(request, None, permit)
         session = await sandbox.open(request.language, request.limits, request.image)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.engine.building import BuildFailed
+from runner.engine.planning import with_found
 from runner.engine.printed import PrintedCurve
 from runner.model.errors import KnownError
 from runner.model.events import RunHeld, RunMeasured, RunObserved, RunStarted
@@ -165,24 +166,13 @@ class Runs:
         )
 
     async def _with_packages(self, request: Request, job: Job) -> Job:
-        """Return `job` with the packages that it may import: its own, or those of its kept sandbox. Raises KnownError.
-
-        What an import rule forbids by name stays forbidden; a package that was approved needs no place in its list.
-        """
+        """Return `job` with the packages that it may import, its own or of its kept sandbox. Raises KnownError."""
         found, bundle = self._sandboxes.packages(request.sandbox), None
         if request.plan is not None:
             with self._installing.stoppable(request):
                 prepared = await self._installing.prepared(request, None, job.permit)
             found, bundle = prepared.after, prepared.bundle
-        if found is None:
-            return job
-        rule = job.imports
-        if rule.allowed is not None:
-            rule = replace(rule, allowed=(*rule.allowed, *found.names))
-        hashes = found.modules if request.language is Language.PYTHON else None
-        if request.language is Language.JAVASCRIPT and request.sandbox:
-            hashes = dict(found.files)
-        return replace(job, bundle=bundle, packages=hashes, imports=rule)
+        return job if found is None else with_found(job, found, bundle, kept=bool(request.sandbox))
 
     async def _imported(self, request: Request) -> tuple[Import, ...] | None:
         """Return the imports of Python code; None where no rule restricts them. Raises KnownError."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.gateway import catalog, origin
 from runner.model.errors import Refused
+from runner.model.languages import canonical
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.model.workspace import WORKSPACE
@@ -193,7 +194,7 @@ def _code(agent: str, arguments: Arguments) -> Submission:
 
 def _language(name: str) -> Language:
     try:
-        return Language(catalog.SYNONYMS.get(known := name.strip().lower()[:LONGEST_NAME], known))
+        return Language(canonical(name[:LONGEST_NAME]))
     except ValueError:
         raise Refused(
             f"language is {_quoted(name)}, which Assent does not run.",

@@ -19,11 +19,7 @@ CODE_INSTALL_PACKAGE = "code_install_package"
 APPROVE = "approve"
 
 LANGUAGES = ("python", "javascript", "shell")
-SYNONYMS = {"py": "python", "python3": "python", "js": "javascript", "node": "javascript", "nodejs": "javascript"} | {
-    "bash": "shell",
-    "sh": "shell",
-}
-"""Other names that models use for a language. They are taken and not advertised, as each costs tokens."""
+"""Other names that models use for them are taken and not advertised, as each costs tokens."""
 
 INSTRUCTIONS = (
     "code_execute runs code in a sandbox once a person has approved it: use it for code that you would not run on the "

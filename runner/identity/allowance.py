@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.model.rehearsal import RehearsalMode
 from runner.model.request import CLIENT_TOOLS, NEW_PLACE, Language, NetworkMode, Tool
+from runner.settings.default_packages import default_packages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,6 +126,4 @@ def _asked_for(request: Request, settings: Settings) -> bool:
     """Return whether the agent asks for packages besides those of every sandbox."""
     if request.tool is Tool.CODE_INSTALL_PACKAGE:
         return True
-    usual = {Language.PYTHON: settings.python_packages, Language.JAVASCRIPT: settings.javascript_packages}
-    own = usual.get(request.language, ()) if request.language is not None else ()
-    return not {*request.packages} <= {*own}
+    return not {*request.packages} <= {*default_packages(request.language, settings)}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.audit import artifacts
 from runner.engine.networking import gate_for
-from runner.library import frames
+from runner.library import arguments, frames
 from runner.model.answer import result_text
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError, Refused
@@ -31,11 +31,12 @@ from runner.requests.network import Offered, registry_hosts
 from runner.sandbox.available import sandboxes
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Job
+from runner.settings.default_packages import default_packages
 from runner.settings.loading import load
 from runner.system.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from runner.model.result import Result
     from runner.sandbox.contract import Sandbox
@@ -56,7 +57,7 @@ def execute(
     max_memory_mb: int | None = None,
     max_disk_mb: int | None = None,
     max_output_bytes: int | None = None,
-    network_enabled: bool = False,
+    network_enabled: bool | None = None,
     allowed_domains: Sequence[str] | None = None,
     fall_back: bool = False,
 ) -> Result:
@@ -71,7 +72,8 @@ def execute(
     so does the setting of that name.
 
     With `network_enabled` the code reaches the hosts in `allowed_domains` (`name`, `name:port` or `*.name`), without
-    these the package registries of this machine, and nothing else; `Result.contacts` has what it tried to reach.
+    these the package registries of this machine, and nothing else; `Result.contacts` has what it tried to reach. By
+    default the settings decide (`DOCKER_NETWORK_ENABLED`, for containers). Default packages are there, too.
 
     Raises KnownError where there is no such sandbox here or it has no network to give, where code may not run at all,
     and for settings that cannot be understood, as they might forbid something; Refused for arguments out of bounds.
@@ -105,7 +107,7 @@ async def execute_async(
     max_memory_mb: int | None = None,
     max_disk_mb: int | None = None,
     max_output_bytes: int | None = None,
-    network_enabled: bool = False,
+    network_enabled: bool | None = None,
     allowed_domains: Sequence[str] | None = None,
     fall_back: bool = False,
 ) -> Result:
@@ -115,7 +117,7 @@ async def execute_async(
     submission = Submission(
         agent=CALLER,
         tool=Tool.CODE_EXECUTE,
-        language=language_named(language),
+        language=arguments.language_named(language),
         code=code,
         timeout=timeout,
         memory_mb=max_memory_mb,
@@ -124,49 +126,70 @@ async def execute_async(
         context=context,
         stdin=stdin,
         network_enabled=network_enabled,
-        allowed_domains=tuple(allowed_domains or ()),
+        allowed_domains=arguments.texts("allowed_domains", allowed_domains),
     )
     return await run(submission, usable_settings(Places.standard()), isolation, fall_back=fall_back)
 
 
 async def run(submission: Submission, settings: Settings, isolation: str = "", *, fall_back: bool = False) -> Result:
     """Run what a caller vouches for, within `settings`. Raises what `execute` does."""
+    arguments.checked(submission)
     places = Places.standard()
     fall_back = fall_back or settings.sandbox_fallback
     framed = frames.packed(submission.context or {})
     submission = replace(submission, context=framed.context)
-    wanted = (isolation or settings.sandbox_type).strip().lower()
+    wanted = (arguments.text("isolation", isolation) or settings.sandbox_type).strip().lower()
     sandbox = (await choose(wanted, _sandboxes(settings), fall_back=fall_back)).sandbox
     if not fall_back:
         _require_level(settings, sandbox.isolation)
     if framed.has_tables and submission.language is not Language.PYTHON:
         raise KnownError("DataFrames go into Python code only.", "Hand in lists, or CSV as text.")
-    registries = await asyncio.to_thread(registry_hosts, settings) if submission.network_enabled else ()
+    by_default = submission.network_enabled is None and settings.network_by_default
+    networked = submission.network_enabled or by_default
+    registries = await asyncio.to_thread(registry_hosts, settings) if networked else ()
     request = intake.request(submission, settings, sandbox.isolation, offered=Offered(registries))
     if why := refused_network(request):
         raise KnownError(why, "Leave network_enabled out, or set up a sandbox: `assent doctor` says how.")
-    gate = gate_for(request, (), registries, settings)
+    request, with_packages = await _with_packages(request, sandbox, settings, places)
     job = Job(
         id=uuid.uuid4().hex,
         language=request.language or Language.PYTHON,
         code=request.code,
         limits=request.limits,
-        context=request.context,
+        context=framed.variables(request.context),
         stdin=request.stdin,
         tables=framed.has_tables,
         imports=imports(settings),
         network=request.network,
-        gate=gate,
+        gate=gate_for(request, (), registries, settings),
     )
+    result = await _ran(with_packages(job), sandbox)
+    _keep(places, settings.store_code, *framed.kept(request, result))
+    return framed.unpacked(result)
+
+
+async def _with_packages(
+    request: Request, sandbox: Sandbox, settings: Settings, places: Places
+) -> tuple[Request, Callable[[Job], Job]]:
+    """Return `request` with the packages that the settings give every sandbox, and what adds them to its job."""
+    if not default_packages(request.language, settings):
+        return request, lambda job: job
+    from runner.library.packages import prepared  # the planner takes as long to load as all of the rest
+
+    return await prepared(request, sandbox, settings, places)
+
+
+async def _ran(job: Job, sandbox: Sandbox) -> Result:
+    """Run a job, and close its network with it; the hosts that it tried to reach are in the result."""
+    gate = job.gate
     try:
         result = await (await sandbox.start(job, lambda _usage: None)).finished()
-        if gate is not None:
-            result = replace(result, contacts=gate.contacts, contacts_left_out=gate.contacts_left_out)
+        if gate is None:
+            return result
+        return replace(result, contacts=gate.contacts, contacts_left_out=gate.contacts_left_out)
     finally:
         if gate is not None:
             gate.close()
-    _keep(places, settings.store_code, request, result)
-    return framed.unpacked(result)
 
 
 def run_python_code(code: str, timeout: float | None = None) -> str:
@@ -174,8 +197,13 @@ def run_python_code(code: str, timeout: float | None = None) -> str:
 
     `timeout` is in seconds, by default `SANDBOX_TIMEOUT_SEC`.
     """
+    return run_code(code, "python", timeout)
+
+
+def run_code(code: str, language: str = "python", timeout: float | None = None) -> str:
+    """`run_python_code` for code in any language."""
     try:
-        result = execute(code, "python", timeout)
+        result = execute(code, language, timeout)
         limit_kb = load(Places.standard(), os.environ).settings.max_output_kb
         return result_text(result, limit_kb * 1024)
     except KnownError as error:
@@ -214,13 +242,6 @@ def _sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
     Python code on this machine sees the packages of its caller's interpreter (source document 0).
     """
     return sandboxes(replace(settings, python=settings.python or sys.executable))
-
-
-def language_named(name: str) -> Language:
-    try:
-        return Language(name.strip().lower())
-    except ValueError:
-        raise KnownError(f"{name!r} is not a language Assent runs.", f"Use one of {', '.join(Language)}.") from None
 
 
 def _keep(places: Places, policy: str, request: Request, result: Result) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.assembly import build
-from runner.library import direct
+from runner.library import arguments, direct
 from runner.model.assessment import Assessment
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError, Refused
@@ -41,6 +41,8 @@ Ask = Callable[[Request, Assessment], bool | Awaitable[bool]]
 """Decides about one request, as a person does in the window: True approves exactly this one."""
 REFUSED = "The program that keeps the sandbox did not approve it."
 CLOSED = "The sandboxes were closed."
+MOST_KEPT = 10_000
+"""Sandboxes and open calls of one program: it answers for what it starts, and may serve many users."""
 
 
 class NotApproved(KnownError):
@@ -141,11 +143,11 @@ class SandboxManager:
             Submission(
                 direct.CALLER,
                 Tool.CODE_CREATE_SANDBOX,
-                direct.language_named(language),
+                arguments.language_named(language),
                 memory_mb=max_memory_mb,
                 disk_mb=max_disk_mb,
                 network_enabled=network_enabled,
-                allowed_domains=tuple(allowed_domains or ()),
+                allowed_domains=arguments.texts("allowed_domains", allowed_domains),
             )
         )
         name = sandbox_id or str(facts["sandbox_id"])
@@ -176,7 +178,7 @@ class SandboxManager:
             Submission(
                 direct.CALLER,
                 Tool.CODE_EXECUTE,
-                kept.language if language is None else direct.language_named(language),
+                kept.language if language is None else arguments.language_named(language),
                 code,
                 timeout=timeout,
                 memory_mb=None if max_memory_mb == kept.limits.memory_mb else max_memory_mb,
@@ -185,7 +187,7 @@ class SandboxManager:
                 stdin=stdin,
                 sandbox_id=kept.id,
                 network_enabled=network_enabled,
-                allowed_domains=tuple(allowed_domains or ()),
+                allowed_domains=arguments.texts("allowed_domains", allowed_domains),
             )
         )
         if answer.result is None:
@@ -198,7 +200,7 @@ class SandboxManager:
             direct.CALLER,
             Tool.CODE_INSTALL_PACKAGE,
             sandbox_id=self._id(sandbox_id),
-            packages=(package,),
+            packages=(arguments.text("package", package),),
             registry=registry,
         )
         facts = await self._facts(asked)
@@ -275,7 +277,7 @@ class SandboxManager:
             return self._engine
 
     def _id(self, sandbox_id: str) -> str:
-        return self._names.get(sandbox_id, sandbox_id)
+        return self._names.get(arguments.text("sandbox_id", sandbox_id), sandbox_id)
 
     async def _facts(self, submission: Submission) -> Mapping[str, object]:
         """Return what a tool that runs no code answers. Raises NotApproved and KnownError."""
@@ -285,6 +287,7 @@ class SandboxManager:
         return answer.facts
 
     async def _answer(self, submission: Submission) -> Answer:
+        arguments.checked(submission)
         engine = await self._opened()
         ticket = await engine.submit(submission)
         try:
@@ -352,8 +355,18 @@ def _prepared(vouched: bool) -> tuple[Loaded, Path]:
     if (rules := standard.config / own.FOLDER).is_dir():
         shutil.copytree(rules, places.config / own.FOLDER)
     loaded = load(standard, os.environ)
-    settings = replace(settings, python=settings.python or sys.executable, max_pending=10_000)
+    settings = _unbounded(replace(settings, python=settings.python or sys.executable))
     return replace(loaded, settings=_vouched(settings) if vouched else settings), folder
+
+
+def _unbounded(settings: Settings) -> Settings:
+    """Return the settings without the counts that hold an agent back; what is switched off by 0 stays so."""
+    return replace(
+        settings,
+        max_pending=MOST_KEPT,
+        sandboxes_per_agent=MOST_KEPT if settings.sandboxes_per_agent else 0,
+        sandboxes=MOST_KEPT if settings.sandboxes else 0,
+    )
 
 
 def _vouched(settings: Settings) -> Settings:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
+    from runner.model.result import Result
     from runner.settings.loading import Settings
 
 _MB = 1 << 20
@@ -65,8 +66,10 @@ class SandboxResult:
 class SandboxedRunner:
     """Runs Python code at one level. Every run has a sandbox of its own, so nothing is held between two."""
 
-    def __init__(self, config: SandboxConfig, *, fall_back: bool = False) -> None:
+    def __init__(self, config: SandboxConfig, *, fall_back: bool = False, isolation: str = "") -> None:
+        """`isolation` names the sandbox, by default the settings do."""
         self.config = config
+        self._isolation = isolation
         self._fall_back = fall_back
 
     def execute(self, code: str, context: Mapping[str, object] | None = None) -> SandboxResult:
@@ -85,14 +88,15 @@ class SandboxedRunner:
             timeout=config.timeout_seconds,
             memory_mb=config.max_memory_mb,
             context=context,
+            network_enabled=False,  # at every level, whatever the settings give other runs
         )
-        found = direct.waited(direct.run(submission, settings, fall_back=self._fall_back))
+        found = direct.waited(direct.run(submission, settings, self._isolation, fall_back=self._fall_back))
         return SandboxResult(
             success=found.outcome is Outcome.OK,
             result=found.value,
             stdout=found.stdout,
             stderr=found.stderr,
-            error=None if found.outcome is Outcome.OK else found.error or found.outcome.value,
+            error=None if found.outcome is Outcome.OK else _error(found),
             execution_time_ms=found.duration * 1000,
             memory_used_mb=None if found.peak_memory is None else found.peak_memory / _MB,
         )
@@ -110,13 +114,15 @@ class SandboxedRunner:
 
 
 def create_runner(
-    level: SecurityLevel = SecurityLevel.STANDARD, config: SandboxConfig | None = None, *, fall_back: bool = False
+    level: SecurityLevel | None = None, config: SandboxConfig | None = None, *, fall_back: bool = False
 ) -> SandboxedRunner:
-    """Return a runner for a level, or for `config`, whose level must be the same.
+    """Return a runner for a level, by default that of `config`, else standard; a level that is named must be its own.
 
     `fall_back` lets `strict` run without a container engine; without it nothing runs then.
     Raises KnownError for what is no level.
     """
+    if level is None:
+        level = SecurityLevel.STANDARD if config is None else config.security_level
     try:
         level = SecurityLevel(level)
     except ValueError:
@@ -126,6 +132,12 @@ def create_runner(
             f"The configuration is for {config.security_level.value}, not for {level.value}.", "Name one level."
         )
     return SandboxedRunner(config or SandboxConfig.for_level(level), fall_back=fall_back)
+
+
+def _error(result: Result) -> str:
+    """Return how a run failed; want of memory by the name of the exception that the second source document tests."""
+    error = result.error or result.outcome.value
+    return f"{MemoryError.__name__}: {error}" if result.outcome is Outcome.OUT_OF_MEMORY else error
 
 
 def _for(config: SandboxConfig, settings: Settings) -> Settings:

@@ -33,7 +33,9 @@ MARK = expression(r"\n\.\.\. \(output truncated: [\d,]+ bytes left out\) \.\.\.\
 VALUE_SHARE = 4
 """The value of `result` gets one part in so many of what the text of an answer may hold."""
 NAMED = 20
-"""Most files, and most hosts, that are named in an answer."""
+"""Most files, hosts and imports that are named in an answer."""
+LONGEST_NAME = 100
+"""Characters of the name of an import: the code wrote it."""
 NO_HOST = "(not a host name)"
 ASK_FOR_HOSTS = (
     "A person decides about these hosts: ask for them in allowed_domains with network_enabled. "
@@ -144,7 +146,8 @@ class Answer:
     def structured(self) -> dict[str, object]:
         """Return what the text says as data, for clients that show `structuredContent` to the model instead.
 
-        What says nothing is left out: exit code 0, empty output, no files. `details` has what only programs need.
+        What says nothing is left out: exit code 0, empty output, no files, what is not true. `details` has what only
+        programs need.
         """
         data: dict[str, object] = {"status": self.status.value}
         if self.changes:
@@ -201,6 +204,7 @@ class Answer:
                 stderr=plain(_without_own_line(result)),
                 value=plain_value(result.value),
                 files=tuple(replace(file, path=plain(file.path)) for file in result.files),
+                meta=replace(result.meta, blocked_imports=tuple(map(plain, result.meta.blocked_imports))),
             )
         return replace(
             self,
@@ -225,6 +229,10 @@ def _run_data(result: Result) -> dict[str, object]:
         "files_left_out": result.files_left_out,
         "refused_hosts": refused,
         "advice": ASK_FOR_HOSTS if all_of_the_run else "",
+        "truncated": result.meta.truncated,
+        "timed_out": result.outcome is Outcome.TIMED_OUT,
+        "blocked_imports": [name[:LONGEST_NAME] for name in dict.fromkeys(result.meta.blocked_imports)][:NAMED],
+        "duration": round(result.duration, 3),
     }
     data = {name: value for name, value in data.items() if value}
     if result.value is not None:
@@ -245,8 +253,7 @@ def _without_own_line(result: Result) -> str:
     """Return stderr without the line that Assent adds for callers who read nothing else: the error says it, too."""
     if result.outcome in (Outcome.OK, Outcome.FAILED):
         return result.stderr
-    timed_out = f"Execution timed out after {result.meta.limits.seconds:g} s.\n"
-    return result.stderr.removesuffix(timed_out).removesuffix(f"{result.error}.\n".replace("..", "."))
+    return result.stderr.removesuffix(f"{result.error}.\n".replace("..", "."))
 
 
 def within(result: Result, limit: int) -> Result:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 
 from runner.model.behaviour import Behaviour  # noqa: TC001 - the codec resolves the annotations
@@ -66,6 +66,25 @@ class Meta:
     dropped_stderr: int = 0
     rehearsed: bool = False
     """Whether it ran without network before a person decided, and was handed over as it was shown."""
+
+    # The first source document has a dictionary here.
+
+    @property
+    def resource_limits(self) -> dict[str, object]:
+        """The limits by name."""
+        return asdict(self.limits)
+
+    def keys(self) -> tuple[str, ...]:
+        return (*(one.name for one in fields(self)), "resource_limits")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.keys()
+
+    def __getitem__(self, name: str) -> object:
+        if name not in self.keys():
+            raise KeyError(name)
+        found: object = getattr(self, name)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

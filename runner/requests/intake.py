@@ -198,8 +198,14 @@ def _within(name: str, asked: float | None, default: float, highest: float) -> f
         return default
     # Written so that NaN fails as well.
     if not 0 < asked <= highest:
-        raise Refused(f"{name} is {asked:g}; it must be above 0 and at most {highest:g}.", "Change it and call again.")
+        what = f"{name} is {_figure(asked)}; it must be above 0 and at most {_figure(highest)}."
+        raise Refused(what, "Change it and call again.")
     return asked
+
+
+def _figure(value: float) -> str:
+    """Return a number as a person reads it: whole ones with all their digits."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:g}"
 
 
 def _language(submission: Submission, settings: Settings) -> Language | None:

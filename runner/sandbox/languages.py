@@ -12,6 +12,7 @@ from runner.model.modules import modules
 from runner.model.request import Language
 from runner.model.variables import NAMES, is_harmless
 from runner.sandbox import programs
+from runner.sandbox import report as reports
 from runner.sandbox.imports import hint
 from runner.sandbox.local.child import as_user
 from runner.sandbox.local.interpreters import SYSTEM
@@ -161,7 +162,8 @@ def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int 
         "prefix": tool.prefix,
         "executable": tool.executable,
         "context": context(job),
-        "tables": job.tables,
+        "limit": reports.limit(job),
+        "tables": programs.inside("tables.py") if job.tables else "",
         "allowed": None if allowed is None else list(allowed),
         "blocked": list(job.imports.blocked),
         "hint": hint(job.imports),

@@ -6,11 +6,17 @@ import fcntl
 import json
 import os
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from runner.model.codec import DEEPEST
 
+if TYPE_CHECKING:
+    from runner.sandbox.contract import Job
+
 LIMIT = 1 << 20
 """Bytes of a report; a larger `result` is not handed out."""
+TABLES_LIMIT = 32 << 20
+"""Those of one of a run that tables were handed to, and of these tables: only the Python API does that."""
 MOST_VALUES = 20_000
 """Values within a `result`, those within lists and mappings included: each is shown and answered on its own line."""
 MOST_BLOCKED = 100
@@ -31,20 +37,24 @@ class Report:
     blocked: tuple[str, ...] = ()
 
 
-TOO_LARGE = f"result is larger than {LIMIT >> 20} MB and was not handed out."
 TOO_DEEP = f"result is nested more than {DEEPEST} deep and was not handed out."
 TOO_MANY = f"result has more than {MOST_VALUES:,} values and was not handed out."
 UNREADABLE = "What the code handed out as result cannot be read."
 
 
-def open_channel() -> int:
+def limit(job: Job) -> int:
+    """Return how many bytes the report of a run may have."""
+    return TABLES_LIMIT if job.tables else LIMIT
+
+
+def open_channel(most: int = LIMIT) -> int:
     """Return a descriptor for one report: memory that no path leads to, so output cannot be taken for it.
 
     Its size is fixed: memory that code puts there would count for no limit of the run.
     """
     channel = os.memfd_create("report", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
-        os.ftruncate(channel, LIMIT + 1)
+        os.ftruncate(channel, most + 1)
         fcntl.fcntl(channel, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
     except BaseException:
         os.close(channel)
@@ -52,17 +62,17 @@ def open_channel() -> int:
     return channel
 
 
-def read(channel: int) -> Report:
+def read(channel: int, most: int = LIMIT) -> Report:
     """Return the report in `channel`. Whatever the code may have written there instead: one without a value."""
     # Up to where nothing was ever written: most reports are short, and looking through a megabyte takes a millisecond.
-    size = min(LIMIT + 1, os.lseek(channel, 0, os.SEEK_HOLE))
-    return parse(os.pread(channel, size, 0).rstrip(b"\0"))
+    size = min(most + 1, os.lseek(channel, 0, os.SEEK_HOLE))
+    return parse(os.pread(channel, size, 0).rstrip(b"\0"), most)
 
 
-def parse(data: bytes) -> Report:
+def parse(data: bytes, most: int = LIMIT) -> Report:
     """Return the report in `data`, every part of it within bounds; one without a value for whatever else it may be."""
-    if len(data) > LIMIT:
-        return Report(note=TOO_LARGE)
+    if len(data) > most:
+        return Report(note=f"result is larger than {most >> 20} MB and was not handed out.")
     try:
         fields = json.loads(data or b"{}")
     except RecursionError:

@@ -71,7 +71,7 @@ def result(job: Job, setting: Setting, transcript: Transcript, ended: RunEnd, re
     return Result(
         outcome=outcome,
         stdout=stdout,
-        stderr=_with_lines(stderr, _stderr_lines(outcome, job, error, report)),
+        stderr=_with_lines(stderr, _stderr_lines(outcome, error, report)),
         exit_code=_exit_code(outcome, ended.status),
         duration=ended.seconds,
         value=report.value,
@@ -144,7 +144,7 @@ def words(outcome: Outcome, job: Job, ended: RunEnd) -> str:
         case Outcome.FAILED:
             return ended.reason or _status(ended.status)
         case Outcome.TIMED_OUT:
-            return f"Stopped after {limits.seconds:g} s (limit)"
+            return f"Execution timed out after {limits.seconds:g} s"
         case Outcome.OUT_OF_MEMORY:
             return f"Ran out of memory ({limits.memory_mb} MB limit)"
         case Outcome.OUT_OF_DISK:
@@ -167,14 +167,11 @@ def _status(status: int) -> str:
     return f"Exit code {status}"
 
 
-def _stderr_lines(outcome: Outcome, job: Job, error: str, report: Report) -> list[str]:
+def _stderr_lines(outcome: Outcome, error: str, report: Report) -> list[str]:
     """Return what an agent that only reads stderr has to know."""
     lines = [f"Note: {report.note}"] if report.note else []
-    match outcome:
-        case Outcome.TIMED_OUT:
-            lines.append(f"Execution timed out after {job.limits.seconds:g} s.")
-        case Outcome.OUT_OF_MEMORY | Outcome.OUT_OF_DISK | Outcome.OUTPUT_LIMIT | Outcome.KILLED | Outcome.ENGINE_LOST:
-            lines.append(f"{error}.".replace("..", "."))
+    if outcome not in (Outcome.OK, Outcome.FAILED):
+        lines.append(f"{error}.".replace("..", "."))
     return lines
 
 

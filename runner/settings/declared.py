@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from functools import cache
 
+from runner.model.languages import SYNONYMS
 from runner.settings.declaration import Declared, draft_of, setting
 
 NETWORK, PACKAGES = "network access", "Network and packages"
@@ -45,7 +46,7 @@ class Settings:
     supported_languages: tuple[str, ...] = setting(
         ("python", "javascript", "shell"), "Languages that may run; code in any other is denied.",
         group=RUN, env="SANDBOX_SUPPORTED_LANGUAGES", yaml="security.sandbox.supported_languages",
-        choices="python javascript shell", synonyms=(("bash", "shell"), ("node", "javascript")),
+        choices="python javascript shell", synonyms=tuple(SYNONYMS.items()),
     )
     python: str = setting(
         "", "Path of the Python (3.11 or later) that runs code in the local sandbox; empty finds one.",
@@ -104,7 +105,7 @@ class Settings:
         group=LIMITS, yaml="security.sandbox.ceilings.disk_mb", unit="MB", at_least=1, at_most=1_048_576,
     )
     max_output_limit_bytes: int = setting(
-        4_194_304, "The most output an agent may ask to be kept.",
+        8_388_608, "The most output an agent may ask to be kept.",
         group=LIMITS, yaml="security.sandbox.ceilings.output_bytes", unit="bytes",
         at_least=1024, at_most=16_777_216,
     )
@@ -313,7 +314,7 @@ class Settings:
     warm_languages: tuple[str, ...] = setting(
         ("python",), "The languages for which containers are kept started.",
         group=CONTAINER, yaml="security.sandbox.pool.languages",
-        choices="python javascript shell", synonyms=(("bash", "shell"), ("node", "javascript")),
+        choices="python javascript shell", synonyms=tuple(SYNONYMS.items()),
     )
     docker_memory_mb: int = setting(
         0, "Memory of a container; 0 takes the limit of the run.",
@@ -342,8 +343,7 @@ class Settings:
         (), "Packages that every JavaScript sandbox starts with. They are shown each time; the risk is at least HIGH.",
         group=PACKAGES, yaml="security.sandbox.languages.javascript.default_packages",
     )
-    shell_packages: tuple[str, ...] = setting(
-        (), "Packages that every shell sandbox starts with.",
+    shell_packages: tuple[str, ...] = setting((), "Packages that every shell sandbox starts with.",
         group=PACKAGES, yaml="security.sandbox.languages.shell.default_packages", later=NETWORK,
     )
     package_file_mb: int = setting(
@@ -364,7 +364,7 @@ class Settings:
     )
     network_by_default: bool = setting(
         False, "Whether containers reach the package registries, and nothing else, without the agent asking for it. "
-        "Every run with network access is CRITICAL, so each is asked.",
+        "Every run with network access is CRITICAL, so each is asked, but for those that a Python program runs itself.",
         group=PACKAGES, env="DOCKER_NETWORK_ENABLED", yaml="security.sandbox.network.enabled_by_default",
     )
     pypi_registries: tuple[str, ...] = setting(

@@ -175,7 +175,7 @@ async def test_a_build_has_its_time_and_its_room(house: House, registry: Loopbac
     house.set(package_build_seconds=20.0, package_file_mb=1)
     large = "open(out + '/app-1.0-py3-none-any.whl', 'wb').write(bytes(2 << 20))\nreturn 'x'"
     registry.projects.pop("app")
-    house.engine.installing.planner.forget()
+    house.engine.installing.planning.planner.forget()
     hostile(registry, large)
     assert "has not left the one wheel" in (await failed(house)).problem
 
@@ -246,7 +246,7 @@ async def test_a_build_is_asked_every_time_and_a_changed_one_is_another(
     assert first.plan.fingerprint == second.plan.fingerprint
     assert sum(isinstance(one, QuestionAsked) and one.request_id in (first.id, second.id) for one in house.heard) == 2
     registry.add("tinybuild", "1.1", files={"tinybuild.py": "raise SystemExit(1)"})
-    house.engine.installing.planner.forget()
+    house.engine.installing.planning.planner.forget()
     house.says = Verdict.DENIED
     third = request(house, await install(house, await house.create(), "app"))
     assert third.plan is not None and third.plan.fingerprint != first.plan.fingerprint

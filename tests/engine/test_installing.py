@@ -276,7 +276,7 @@ async def test_the_same_files_are_remembered_and_no_others(house: House, registr
     assert (again.status, again.decision.by) == (Status.FINISHED, Decider.GRANT)
     registry.projects["beta"] = registry.projects["beta"][:1]
     registry.add("beta", "2.1")
-    house.engine.installing.planner.forget()
+    house.engine.installing.planning.planner.forget()
     assert (await install(house, ids[2], "alpha")).status is Status.DENIED, "other files were installed by the grant"
 
 

@@ -66,7 +66,21 @@ def test_hello_costs_next_to_nothing() -> None:
     meta = Meta(runtime="local", versions={"python": "3.12"}, protections=("no network (namespace)",) * 10)
     reply = answered(ran(stdout="hello 42\n", meta=meta), 10)
     assert reply.text == "hello 42"
-    assert reply.data == {"status": "finished", "stdout": "hello 42\n"}
+    assert reply.data == {"status": "finished", "stdout": "hello 42\n", "duration": 0.1}
+
+
+def test_how_a_run_went_is_told_only_where_it_says_something() -> None:
+    told = {"truncated", "timed_out", "blocked_imports"}
+    assert not answered(ran(stdout="hello\n"), 10).data.keys() & told
+    assert answered(ran(stdout="x" * 20_000), 10).data["truncated"] is True
+    assert answered(ran(meta=Meta(truncated=True)), 10).data["truncated"] is True
+    assert answered(ran(value="x" * 20_000), 10).data["truncated"] is True
+    assert answered(ran(Outcome.TIMED_OUT, exit_code=-1), 10).data["timed_out"] is True
+    blocked = Meta(blocked_imports=("socket", "socket", "a\x1b]0;owned\x07" + "b" * 1000))
+    data = answered(ran(Outcome.FAILED, exit_code=1, meta=blocked), 10).data
+    assert data["blocked_imports"] == ["socket", (r"a\x1b]0;owned\x07" + "b" * 100)[:100]]
+    many = Meta(blocked_imports=tuple(map(str, range(100))))
+    assert len(answered(ran(meta=many), 10).data["blocked_imports"]) == 20  # type: ignore[arg-type]
 
 
 def test_text_and_data_say_the_same_of_a_failure() -> None:
@@ -84,14 +98,15 @@ def test_text_and_data_say_the_same_of_a_failure() -> None:
         "files_not_named": 5,
         "refused_hosts": "evil.example",
         "advice": ASK_FOR_HOSTS,
+        "duration": 0.1,
     }
     assert len(reply.data["files"]) == 20  # type: ignore[arg-type]
 
 
 def test_how_a_run_ended_is_said_once() -> None:
     stderr = "half\nExecution timed out after 30 s.\n"
-    reply = answered(ran(Outcome.TIMED_OUT, stderr=stderr, exit_code=-1, error="Stopped after 30 s (limit)"), 10)
-    assert reply.text == "stderr:\nhalf\nError (exit_code=-1): Stopped after 30 s (limit)"
+    reply = answered(ran(Outcome.TIMED_OUT, stderr=stderr, exit_code=-1, error="Execution timed out after 30 s"), 10)
+    assert reply.text == "stderr:\nhalf\nError (exit_code=-1): Execution timed out after 30 s"
     assert reply.data["stderr"] == "half\n"
 
 

@@ -7,12 +7,17 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runner import KnownError, Outcome, Refused, Result, execute, execute_async, run_python_code
 from runner.library import direct as library
+from runner.model.request import Isolation, Tool
+from runner.model.submission import Submission
+from runner.requests import intake
 from runner.sandbox.local.sandbox import LocalSandbox
+from runner.settings.declared import Settings
 from runner.system.places import Places
 from tests.engine.network_stage import serve
 from tests.network.stage import PUBLIC, Hosts
@@ -174,6 +179,57 @@ def test_errors_come_out_of_a_running_loop_too() -> None:
 def test_arguments_out_of_bounds_are_refused() -> None:
     with pytest.raises(Refused, match="code is empty"):
         execute("   ")
+    with pytest.raises(Refused, match=r"max_output_bytes is 20,000,001; it must be above 0 and at most 8,388,608\."):
+        execute("print(1)", max_output_bytes=20_000_001)
+    with pytest.raises(Refused, match=r"timeout is 0\.5; it must be above 0 and at most 0\.1\."):
+        raise_for_timeout(0.5, 0.1)
+
+
+def raise_for_timeout(asked: float, highest: float) -> None:
+    settings = Settings(timeout_seconds=highest, max_timeout_seconds=highest)
+    intake.limits(Submission(library.CALLER, Tool.CODE_EXECUTE, timeout=asked), settings, Isolation.LOCAL)
+
+
+def test_as_much_output_is_kept_as_the_third_source_document_asks_for() -> None:
+    result = execute("print('x' * 5_000_000)", max_output_bytes=5_242_880)
+    assert len(result.stdout) == 5_000_001 and not result.meta.truncated
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"code": None}, "code is of type NoneType; it must be a text"),
+        ({"code": b"print(1)"}, "code is of type bytes"),
+        ({"timeout": "5"}, "timeout is of type str; it must be a number"),
+        ({"timeout": True}, "timeout is of type bool"),
+        ({"timeout": 10**400}, "timeout is not a usable number"),
+        ({"timeout": float("nan")}, "timeout is not a usable number"),
+        ({"max_memory_mb": 128.5}, "max_memory_mb is 128.5; it must be a whole number"),
+        ({"context": {1: 2}}, "context has 1 for a name"),
+        ({"context": [("x", 1)]}, "context is of type list; it must be a dictionary"),
+        ({"context": {"x": object()}}, "context is not JSON data"),
+        ({"stdin": None}, "stdin is of type NoneType"),
+        ({"language": None}, "language is of type NoneType"),
+        ({"language": "cobol"}, "'cobol' is not a language Assent runs"),
+        ({"isolation": 5}, "isolation is of type int"),
+        ({"network_enabled": "no"}, "network_enabled is of type str; it must be True or False"),
+        ({"network_enabled": True, "allowed_domains": "a.example"}, "allowed_domains is of type str"),
+        ({"network_enabled": True, "allowed_domains": [5]}, "An entry of allowed_domains is of type int"),
+    ],
+)
+def test_values_of_other_types_are_refused_in_words(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        execute(**{"code": "print(1)", **given})
+
+
+@pytest.mark.parametrize("code", [None, b"print(1)", 5, object()])
+def test_text_for_agents_says_that_the_code_is_no_text(code: Any) -> None:
+    assert run_python_code(code).startswith("Error: code is of type ")
+
+
+@pytest.mark.parametrize("name", ["bash", "sh", " Shell "])
+def test_languages_have_the_names_that_calls_and_settings_take(name: str) -> None:
+    assert execute("echo $((1 + 1))", name).stdout == "2\n"
 
 
 def test_code_reaches_the_hosts_that_are_named_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,3 +283,10 @@ def test_a_run_may_name_its_sandbox_its_limits_and_its_input() -> None:
         execute("print(1)", isolation="none")
     with pytest.raises(Refused, match="max_memory_mb"):
         execute("print(1)", max_memory_mb=10**9)
+
+
+def test_settings_take_the_same_names_of_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_SUPPORTED_LANGUAGES", "py, sh")
+    assert execute("print(1)", "python3").stdout == "1\n"
+    with pytest.raises(Refused, match="javascript is switched off"):
+        execute("1", "nodejs")

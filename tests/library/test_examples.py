@@ -18,7 +18,7 @@ PRINTS = {
     "kept": "6 numbers.txt",
     "asking": "hello\nNothing was run.",
     "levels": "True 3",
-    "tables": "Oslo   15",
+    "tables": "Oslo     15",
 }
 
 

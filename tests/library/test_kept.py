@@ -141,3 +141,36 @@ async def test_a_cancelled_call_ends_its_run_and_closing_leaves_nothing() -> Non
     await manager.close()
     await manager.close()
     assert not folder.exists()
+
+
+async def test_a_program_keeps_as_many_as_it_likes() -> None:
+    async with SandboxManager() as manager:
+        boxes = [await manager.create_sandbox("shell") for _ in range(5)]
+        assert len({*boxes}) == 5
+
+
+@pytest.mark.parametrize("name", ["ASSENT_SANDBOXES_PER_AGENT", "ASSENT_SANDBOXES"])
+async def test_keeping_none_is_switched_off_in_words(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "0")
+    async with SandboxManager() as manager:
+        with pytest.raises(Refused, match="Keeping sandboxes is switched off in the settings of Assent") as raised:
+            await manager.create_sandbox("python")
+    assert "code_" not in str(raised.value)
+
+
+async def test_errors_name_no_tools_of_agents() -> None:
+    async with SandboxManager() as manager:
+        with pytest.raises(Refused, match="no sandbox 'none'") as raised:
+            await manager.execute_code("none", "print(1)")
+        assert "code_" not in str(raised.value)
+        box = await manager.create_sandbox("python")
+        for wrong in (
+            manager.execute_code(box, None),  # type: ignore[arg-type]
+            manager.execute_code(box, "print(1)", timeout="5"),  # type: ignore[arg-type]
+            manager.write_file(box, "a.txt", b"x"),  # type: ignore[arg-type]
+            manager.read_file(box, 5),  # type: ignore[arg-type]
+            manager.install_package(box, None),  # type: ignore[arg-type]
+            manager.list_files(5),  # type: ignore[arg-type]
+        ):
+            with pytest.raises(Refused, match="is of type"):
+                await wrong

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from runner import KnownError, Refused, SandboxConfig, SandboxedRunner, SecurityLevel, create_runner
+from runner import KnownError, Outcome, Refused, Result, SandboxConfig, SandboxedRunner, SecurityLevel, create_runner
+from runner.library import direct
 from tests.patience import HANGS
+
+if TYPE_CHECKING:
+    from runner.model.submission import Submission
 
 
 @pytest.mark.parametrize(
@@ -36,8 +42,35 @@ def test_failures_of_the_code_are_results() -> None:
     assert not refused.success and "Blocked import: socket" in refused.stderr
     slow = SandboxedRunner(SandboxConfig(timeout_seconds=1.0)).execute("while True: pass")
     assert not slow.success and slow.execution_time_ms < HANGS * 1000
-    memory = SandboxedRunner(SandboxConfig(max_memory_mb=50)).execute("x = 'a' * (100 * 1024 * 1024)")
-    assert not memory.success
+
+
+def test_memory_limit_enforced() -> None:
+    """In the words of the second source document."""
+    runner = SandboxedRunner(SandboxConfig(max_memory_mb=50))
+    result = runner.execute("x = 'a' * (100 * 1024 * 1024)", {})
+    assert not result.success
+    assert result.error is not None
+    assert "MemoryError" in result.error or "killed" in result.error.lower()
+
+
+def test_a_configuration_brings_its_level() -> None:
+    for level in SecurityLevel:
+        config = SandboxConfig.for_level(level)
+        assert create_runner(config=config).config is config
+    assert create_runner().config.security_level is SecurityLevel.STANDARD
+
+
+def test_a_runner_has_no_network_whatever_other_runs_get(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_NETWORK_ENABLED", "true")
+    asked: list[Submission] = []
+
+    async def run(submission: Submission, *_: object, **__: object) -> Result:
+        asked.append(submission)
+        return Result(Outcome.OK, "", "", 0, 0.1)
+
+    monkeypatch.setattr(direct, "run", run)
+    create_runner().execute("print(1)")
+    assert asked[0].network_enabled is False
 
 
 def test_strict_runs_nowhere_weaker_unless_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,9 +30,9 @@ def test_no_output_is_said() -> None:
 
 
 def test_a_failure_tells_stderr_exit_code_and_how_it_ended() -> None:
-    answer = finished(Outcome.TIMED_OUT, stderr="timed out", exit_code=-1, error="Stopped after 5 s (limit)")
+    answer = finished(Outcome.TIMED_OUT, stderr="timed out", exit_code=-1, error="Execution timed out after 5 s")
     assert answer.is_error
-    assert answer.text() == "stderr:\ntimed out\nError (exit_code=-1): Stopped after 5 s (limit)"
+    assert answer.text() == "stderr:\ntimed out\nError (exit_code=-1): Execution timed out after 5 s"
 
 
 @pytest.mark.parametrize("verdict", [Verdict.DENIED, Verdict.EXPIRED, Verdict.WITHDRAWN])

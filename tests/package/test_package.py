@@ -57,6 +57,14 @@ def test_self_test_without_python_node_and_docker(root: BareRoot, user: str) -> 
     assert "Install Node.js 20" in done.stdout
 
 
+@pytest.mark.parametrize("user", ["root", "person"])
+def test_a_program_uses_the_sandboxes_as_the_help_says(root: BareRoot, user: str) -> None:
+    environment = {"PYTHONPATH": "/usr/lib/assent/app", "HOME": f"{HOME}/library" if user == "person" else "/root"}
+    code = "from runner import execute; print(execute('print(6 * 7)').stdout)"
+    done = root.run("/usr/lib/assent/python/bin/python3", "-c", code, user=user, environment=environment)
+    assert done.stdout == "42\n\n"
+
+
 def test_a_python_that_does_not_work_is_not_in_the_way(root: BareRoot) -> None:
     broken = root.folder / "usr/local/bin/python3"
     broken.write_text("#!/bin/sh\nexit 3\n")

@@ -34,7 +34,7 @@ def test_3_time_limit(lab: Lab) -> None:
     assert result.outcome is Outcome.TIMED_OUT
     assert result.exit_code == -1
     assert "timed out" in result.stderr
-    assert result.error == f"Stopped after {given:g} s (limit)"
+    assert result.error == f"Execution timed out after {given:g} s"
     assert result.meta.timed_out
     assert result.stdout == "on\n"
     assert given <= result.duration < given + HANGS

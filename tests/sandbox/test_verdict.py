@@ -29,3 +29,13 @@ def test_only_success_has_exit_code_0(why: Outcome | None, status: int) -> None:
         assert result.exit_code == (-1 if why is Outcome.TIMED_OUT else status)
     elif why is Outcome.OUT_OF_MEMORY:
         assert result.exit_code == 137
+
+
+def test_a_timeout_is_called_one() -> None:
+    """In the error and in standard error, with the words of the first source document."""
+    transcript = Transcript(1000)
+    transcript.end()
+    ended = RunEnd(143, 1.0, Outcome.TIMED_OUT, "", (), 0, disk_is_full=False)
+    result = verdict.result(JOB, Setting((), {}), transcript, ended, Report())
+    assert (result.error, result.stderr) == ("Execution timed out after 30 s", "Execution timed out after 30 s.\n")
+    assert result.meta.timed_out

@@ -55,7 +55,7 @@ class Container:
     @property
     def report(self) -> report.Report:
         """What the starter inside has handed out."""
-        return report.parse(self._marks.report)
+        return report.parse(self._marks.report, self._marks.largest)
 
     @property
     def _title(self) -> str:
@@ -108,9 +108,10 @@ class Container:
         """Have every limit hold from now on; the code is sent next. Raises OSError: then it must not be sent."""
         self._client.begin(self.id)
 
-    async def send(self, orders: bytes) -> None:
-        """Give the interpreter its orders. Raises OSError."""
+    async def send(self, orders: bytes, largest: int) -> None:
+        """Give the interpreter its orders, for a report of at most `largest` bytes. Raises OSError."""
         assert self._attached is not None
+        self._marks.largest = largest
         await self._attached.write(orders)
 
     async def read(self) -> list[tuple[Stream, bytes]]:

@@ -78,6 +78,7 @@ class Marks:
 
     def __init__(self, words: Words, largest: int) -> None:
         """What claims to be a report of more than `largest` bytes is none; nor is any when four times as many came."""
+        self.largest = largest
         self.version: str | None = None
         """The interpreter's, once it is ready."""
         self.report = b""
@@ -90,8 +91,7 @@ class Marks:
             b"E": words.interpreter.encode(),
             b"C": words.keeper.encode(),
         }
-        self._largest = largest
-        self._room = 4 * largest
+        self._came = 0
         self._held = b""
         self._kind = b""
         self._left = 0
@@ -136,9 +136,9 @@ class Marks:
             return 0
         kind, size = head[2], int(head[3], 16)
         if kind == b"E":
-            if size > min(self._largest, self._room):
+            if size > min(self.largest, 4 * self.largest - self._came):
                 return 0
-            self._room -= size
+            self._came += size
         elif size > SHORT:
             return 0
         self._kind, self._left, self._body = kind, size, bytearray()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.request import Isolation
 from runner.model.result import Outcome
-from runner.sandbox import verdict
+from runner.sandbox import report, verdict
 from runner.sandbox.container.collecting import Collecting, LaterCollecting
 from runner.sandbox.container.container import LAST_GRACE
 from runner.sandbox.container.exec import ExecContainer
@@ -177,7 +177,7 @@ class ContainerRun:
             if self._may_begin():
                 container.begin()
                 self._observing.begin()
-                await container.send(self._orders)
+                await container.send(self._orders, report.limit(self._job))
                 self._begun = time.monotonic()
                 self._sent.set()
             self._changed.set()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.model.request import Language
 from runner.model.workspace import WORKSPACE
-from runner.sandbox import languages, networked
+from runner.sandbox import languages, networked, report
 from runner.sandbox.container.frames import MARK
 from runner.sandbox.imports import hint
 from runner.sandbox.programs import inside, script
@@ -96,7 +96,8 @@ def orders(job: Job, *, reserved: bool = False, certificates: str = "") -> bytes
                 "memory": job.limits.memory_mb << 20,
                 "reserved": reserved,
                 "context": languages.context(job),
-                "tables": job.tables,
+                "limit": report.limit(job),
+                "tables": inside("tables.py") if job.tables else "",
                 "own_modules": job.own_modules,
                 "modules": languages.known_modules(job),
                 "guards": given,

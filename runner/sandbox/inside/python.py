@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 START_PID = posix.getpid()
-LIMIT = 1 << 20
-"""Bytes of a report: that of `runner.sandbox.report`."""
 FRAMES = "assent/frames"  # as `runner.library.frames` has it
 FULL = 3  # as `unpacking` has it
 NO_SPACE = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT
@@ -98,33 +96,26 @@ def _main_module(orders: "dict[str, Any]") -> "ModuleType":
     _give_site_builtins()
     main = type(sys)("__main__")
     if orders.get("tables"):
-        main.__dict__.update(_frames(orders["context"].pop(FRAMES)))
+        main.__dict__.update(_frames(orders))
     main.__dict__.update(orders["context"], __builtins__=builtins, __file__=orders["main"])
     sys.modules["__main__"] = main
     return main
 
 
-def _frames(tables: "dict[str, Any]") -> "dict[str, Any]":
-    """Return the tables that the caller of the Python API hands in, as DataFrames."""
-    import io
-
+def _frames(orders: "dict[str, Any]") -> "dict[str, Any]":
+    """Return the tables that the caller of the Python API hands in, and keep the program that writes one again."""
     try:
         pandas = __import__("pandas")
     except ModuleNotFoundError:  # the caller has it, and here perhaps nobody
-        sys.exit("There is no pandas in this sandbox. In containers, set the image of Python to assent-python-data:1.")
-    found = {}
-    for name, table in tables.items():
-        types = {key: kind for key, kind in table["types"].items() if not kind.startswith("datetime64")}
-        frame = pandas.read_csv(io.StringIO(table["csv"]), keep_default_na=False, na_values=[""])
-        for key, kind in types.items():
-            if kind in ("object", "str", "string"):
-                frame[key] = frame[key].fillna("").astype(str)
-            elif kind in ("int64", "float64", "bool"):
-                frame[key] = frame[key].astype(kind)
-        for key in table["types"].keys() - types.keys():
-            frame[key] = pandas.to_datetime(frame[key])
-        found[name] = frame
-    return found
+        sys.exit("There is no pandas in this sandbox. For containers, set the image of Python to assent-python-data:1.")
+    program: dict[str, Any] = {"__name__": "tables"}
+    exec(compile(orders["tables"], "<assent>", "exec"), program)  # noqa: S102 - a file of ours
+    orders["encode"] = lambda value: program["encode"](pandas, value) if _is_table(pandas, value) else None
+    return {name: program["decode"](pandas, one) for name, one in orders["context"].pop(FRAMES).items()}
+
+
+def _is_table(pandas: "Any", value: object) -> bool:
+    return isinstance(value, (pandas.DataFrame, pandas.Series))
 
 
 class _Known:
@@ -241,30 +232,37 @@ def _hand_out(orders: "dict[str, Any]", namespace: "dict[str, Any]", report: "di
     """
     report["peak"] = _peak()
     if "result" in namespace:
-        value = namespace["result"]
-        if orders.get("tables") and type(value).__name__ == "DataFrame":
-            value = _table(value)
-        _add_value(report, value)
+        table = _table(orders, namespace["result"]) if "encode" in orders else None
+        if table is None:
+            _add_value(report, namespace["result"])
+        else:
+            report["value"], lost = table
+            report["note"] = "; ".join(lost)
     try:
-        data = _encoded(report)
-        if len(data) > LIMIT:
-            note = f"result is larger than {LIMIT >> 20} MB and was not handed out."
+        data, limit = _encoded(report), orders["limit"]
+        if len(data) > limit:
+            note = f"result is larger than {limit >> 20} MB and was not handed out."
             data = _encoded({"peak": report["peak"], "note": note})
         if mark := orders.get("mark"):
             data = mark + b"E%08x\n" % len(data) + data
-        while data:
-            data = data[posix.write(orders["report"], data) :]
+        left = memoryview(data)
+        while left:
+            left = left[posix.write(orders["report"], left) :]
     except Exception:
         return
 
 
-def _table(frame: "Any") -> object:
-    """Return a DataFrame as text, for a caller that handed one in; what fails is handed out as it is."""
+def _table(orders: "dict[str, Any]", value: "Any") -> "tuple[Any, list[str]] | None":
+    """Return a table as data, for a caller that handed one in, and what of it is text; None for all else."""
     try:
-        types = {str(name): str(kind) for name, kind in frame.dtypes.items()}
-        return {"assent/frame": {"csv": frame.to_csv(index=False), "types": types}}
+        found = orders["encode"](value)
+        if found is None:
+            return None
+        table, lost = found
+        # A Series is handed out as a table of one column.
+        return {"assent/frame": {**table, "series": False}}, lost
     except Exception:
-        return frame
+        return None
 
 
 def _encoded(report: "dict[str, Any]") -> bytes:
@@ -279,13 +277,20 @@ def _add_value(report: "dict[str, Any]", value: object) -> None:
     try:
         import json
 
-        report["value"] = json.loads(json.dumps(value, allow_nan=False))
+        report["value"] = json.loads(json.dumps(value, allow_nan=False, default=_of_numpy))
     except Exception:
         try:
             report["value"] = repr(value)[:100_000]
         except Exception as error:
             report["value"] = f"<{type(value).__name__}, whose repr fails: {type(error).__name__}>"
         report["note"] = f"result is of type {type(value).__name__}, which JSON cannot carry; its repr is given."
+
+
+def _of_numpy(value: "Any") -> object:
+    """Return the numbers of numpy, alone or in arrays, as those of Python."""
+    if type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "kind", "O") in "biuf":
+        return value.tolist()
+    raise TypeError(type(value).__name__)
 
 
 def _peak() -> int:

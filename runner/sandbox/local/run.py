@@ -118,7 +118,7 @@ class LocalRun:
 
     def _ran(self) -> Result:
         name = leftovers.new_name()
-        channel = report.open_channel()
+        channel = report.open_channel(report.limit(self._job))
         try:
             child = self._start(name, channel)
         except languages.BadContext as error:
@@ -134,7 +134,9 @@ class LocalRun:
         try:
             self._post(_settle, self._begun, None)
             ended = Watch(child, self._job.limits, self._transcript, self._asked, self._publish).run()
-            result = verdict.result(self._job, self._setting, self._transcript, ended, report.read(channel))
+            result = verdict.result(
+                self._job, self._setting, self._transcript, ended, report.read(channel, report.limit(self._job))
+            )
             return self._with_files(result, child, began)
         finally:
             os.close(channel)

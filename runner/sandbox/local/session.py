@@ -126,7 +126,7 @@ def kept(protections: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def gone() -> KnownError:
-    return KnownError("This sandbox is gone.", "Create a new one with code_create_sandbox.")
+    return KnownError("This sandbox is gone.", "Create a new one.")
 
 
 def within(limits: Limits, session: Limits) -> Limits:

@@ -65,13 +65,13 @@ def _give_input(data: bytes) -> None:
 
 
 def _exactly(count: int) -> bytes:
-    data = b""
+    data = bytearray()  # tables may be large
     while len(data) < count:
         piece = posix.read(0, count - len(data))
         if not piece:
             posix._exit(0)  # nobody wants it any more
         data += piece
-    return data
+    return bytes(data)
 
 
 wait(sys.argv[1].encode(), sys.argv[2])
