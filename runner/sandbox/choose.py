@@ -18,7 +18,7 @@ UNAVAILABLE = {
     "docker": ("Docker daemon not available.", "Set SANDBOX_TYPE=local or start the Docker daemon."),
     "gvisor": (
         "gVisor is not available here.",
-        "Set SANDBOX_TYPE=local, or install runsc and start the Docker daemon.",
+        "Set SANDBOX_TYPE=local, or install runsc of 2024 or later and start the Docker daemon.",
     ),
     "gvisor-direct": (
         "gVisor without a container engine is not available here.",

@@ -67,6 +67,11 @@ class Places:
         return self.data / "images"
 
     @property
+    def runsc(self) -> Path:
+        """gVisor's program where `assent images --gvisor` has put it; `packaging/engine.sh` keeps its own there too."""
+        return (self.state if self.home is None else _xdg("XDG_CACHE_HOME", self.home / ".cache")) / "runsc"
+
+    @property
     def agents(self) -> Path:
         return self.config / "agents.json"
 
