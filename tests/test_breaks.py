@@ -17,7 +17,21 @@ FINDINGS = {
     "functional.toml": [f"F{number}" for number in range(1, 13)],
     "reliability.toml": [f"R{number}" for number in range(1, 26)],
     "reading.toml": [f"read-{number}" for number in range(1, 20)],
-    "sandboxes.toml": ["N1", "N2"],
+    "sandboxes.toml": [
+        "N1",
+        "N2",
+        "N6",
+        "N12-kill",
+        "N12-node",
+        "N12-shell-packages",
+        "N12-e2b",
+        "N12-info",
+        "N12-images",
+        "N12-packages",
+        "N12-prune",
+        "N12-help",
+        "N12-pull",
+    ],
 }
 """Each file, and the findings that it has to speak of."""
 REPORT = """<testsuites><testsuite>

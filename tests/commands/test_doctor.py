@@ -20,6 +20,7 @@ from runner.commands.check import Check, State
 from runner.commands.doctor import examine
 from runner.gateway import snippets
 from runner.identity.agents import Agents
+from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
 from runner.sandbox.container.endpoint import STANDARD, Endpoint
 from runner.sandbox.container.failures import gone as lost
@@ -133,6 +134,10 @@ class Shelf:
 
     def __init__(self, recipes: Mapping[str, str]) -> None:
         self.recipes = recipes
+        self.client = self
+
+    async def call(self, _function: object, _seconds: float) -> dict[str, object]:
+        return {"Runtimes": {"runsc": {"path": "runsc"}}}
 
     async def found(self, tag: str) -> dict[str, object] | None:
         if tag not in self.recipes:
@@ -448,7 +453,7 @@ def test_a_fix_names_assent_as_a_shell_finds_it(monkeypatch: pytest.MonkeyPatch,
         ("auto", True, {"runsc": {"path": "/usr/bin/runsc"}}, ["Store"]),
         ("auto", True, {"runc": {"path": "runc"}}, ["Store", "FolderStore"]),
         ("auto", True, None, ["FolderStore"]),
-        ("auto", False, None, ["Store"]),
+        ("auto", False, {"runc": {}}, ["Store"]),
         ("docker", True, None, ["Store"]),
         ("gvisor-direct", False, {"runsc": {}}, ["FolderStore"]),
     ],
@@ -467,3 +472,14 @@ def test_images_belong_where_something_starts_from_them(
     assert [
         type(one).__name__ for one in asyncio.run(here.stores(replace(Settings(), sandbox_type=wanted)))
     ] == expected
+
+
+def test_without_an_engine_and_gvisor_it_is_said_how_to_get_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Client:
+        async def call(self, _function: object, _seconds: float) -> object:
+            raise lost(OSError())
+
+    monkeypatch.setattr(here, "located", lambda: "")
+    monkeypatch.setattr(here, "store", lambda _context: Store(Client()))  # type: ignore[arg-type]
+    with pytest.raises(KnownError, match=r"runsc.*assent images --gvisor"):
+        asyncio.run(here.stores(Settings()))

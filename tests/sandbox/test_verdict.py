@@ -29,3 +29,19 @@ def test_only_success_has_exit_code_0(why: Outcome | None, status: int) -> None:
         assert result.exit_code == (-1 if why is Outcome.TIMED_OUT else status)
     elif why is Outcome.OUT_OF_MEMORY:
         assert result.exit_code == 137
+
+
+@pytest.mark.parametrize(
+    ("peak_mb", "words"),
+    [
+        (0, "Ended by signal 9"),
+        (9, "Ended by signal 9"),
+        (400, "Killed by signal 9, perhaps for want of memory (400 MB of 512 MB were in use)"),
+    ],
+)
+def test_memory_is_named_as_the_cause_of_a_kill_only_where_much_was_in_use(peak_mb: int, words: str) -> None:
+    """`os.kill(os.getpid(), 9)` is no want of memory."""
+    transcript = Transcript(1000)
+    transcript.end()
+    ended = RunEnd(137, 1.0, None, "", (), peak_mb << 20, disk_is_full=False)
+    assert verdict.result(JOB, Setting((), {}), transcript, ended, Report()).error == words
