@@ -31,6 +31,7 @@ FINDINGS = {
         "N12-prune",
         "N12-help",
         "N12-pull",
+        "N12-folder",
     ],
 }
 """Each file, and the findings that it has to speak of."""

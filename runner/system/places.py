@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.system.private_folder import make_folder
 from runner.system.shipped import resources
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Places:
     def make(self) -> None:
         """Create the folders. Raises OSError where that is not possible."""
         for folder in (self.config, self.data, self.state, self.runtime, self.artifacts):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(folder)
 
     @property
     def settings(self) -> Path:

@@ -16,6 +16,7 @@ from runner.sandbox.images.rootfs import INSTALL
 from runner.sandbox.images.trouble import known
 from runner.sandbox.local import trusted
 from runner.system.places import Places
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -34,10 +35,11 @@ async def fetch(mirror: str = "") -> AsyncGenerator[str]:
     new = file.with_name(f"{file.name}.new")
     environment = {**os.environ, **({"MIRROR": mirror} if mirror else {})}
     try:
+        make_folder(file.parent)
         async with aclosing(program.lines("sh", str(SCRIPT), str(new), environment=environment)) as lines:
             async for line in lines:
                 yield line
-    except program.ProgramFailed as failure:
+    except (program.ProgramFailed, OSError) as failure:
         raise known(failure) from failure
     if is_old(version := version_of(str(new))):
         new.unlink(missing_ok=True)
