@@ -11,9 +11,8 @@ PACKAGES="docker.io mmdebstrap debian-archive-keyring iproute2"
 FOLDER=/var/lib/assent-engine
 # Where it was before, and may still run until it is stopped.
 FORMER=${TMPDIR:-/tmp}/assent-engine
-# Under gVisor of 2022, which Debian 12 has, `ls -l` of coreutils 9.7 fails with "Invalid argument".
+# Earlier ones are not taken by Assent either.
 GVISOR_YEAR=2024
-GVISOR_SUITE=trixie
 START_SECONDS=60
 STOP_SECONDS=20
 
@@ -86,17 +85,7 @@ install() {
     fi
     if ! gvisor >/dev/null; then
         echo "Fetching gVisor" >&2
-        mkdir -p "${kept%/*}"
-        # shellcheck disable=SC2016 # apt's own variable
-        mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' |
-            head -n 1)
-        # shellcheck disable=SC2086 # no word at all where there is no mirror
-        mmdebstrap --variant=extract --skip=check/canmount --include=runsc --format=tar "$GVISOR_SUITE" "$kept.tar" \
-            ${mirror:+"deb $mirror $GVISOR_SUITE main"} >"$told" 2>&1 || { cat "$told" >&2 && exit 1; }
-        tar -xOf "$kept.tar" ./usr/bin/runsc >"$kept.new"
-        rm "$kept.tar"
-        chmod 755 "$kept.new"
-        mv "$kept.new" "$kept"
+        "$(dirname "$0")/../images/runsc.sh" "$kept" >"$told" 2>&1 || { cat "$told" >&2 && exit 1; }
     fi
 }
 

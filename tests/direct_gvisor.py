@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import re
+import shutil
 import subprocess
+import tempfile
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,40 +17,42 @@ from runner.model.request import Isolation
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.gvisor.engine import DirectEngine
-from runner.sandbox.gvisor.program import located
+from runner.sandbox.gvisor.program import SINCE, is_old, is_recent, located, version_of
 from runner.sandbox.images.build import Builder, ImageState
 from runner.sandbox.images.folder_store import FolderStore
 from runner.sandbox.images.recipe import recipe
 from tests.container_engine import IMAGES, KEPT, root_file_systems
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 OWN = KEPT.parent / "runsc"
 """Where `packaging/engine.sh` puts it."""
-LEAST_YEAR = 2024
-"""Under gVisor of 2022, which Debian 12 has, `ls -l` of coreutils 9.7 fails with "Invalid argument"."""
+OLD = KEPT.parent / "runsc-old"
+"""Where the one of this system's packages is kept, where that is one that Assent does not take."""
 
 
 def program() -> str:
     """Its path. Where there is none, the test is skipped, or fails where everything is required."""
     for path in filter(None, (located(), str(OWN))):
-        if _year(path) >= LEAST_YEAR:
+        if is_recent(path):
             return path
-    why = f"gVisor without an engine: no runsc of {LEAST_YEAR} or later"
+    why = f"gVisor without an engine: no runsc of {SINCE} or later"
     if os.environ.get("ASSENT_REQUIRE_ALL"):
         pytest.fail(why)
     pytest.skip(why)
 
 
-@functools.cache
-def _year(path: str) -> int:
-    try:
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
-    except OSError:
-        return 0
-    found = re.search(r"20[0-9]{2}", said)
-    return int(found[0]) if found else 0
+def old_program() -> Path:
+    """One in which `ls -l` fails, out of this system's package; the test is skipped where that is a recent one."""
+    if not OLD.exists():
+        with tempfile.TemporaryDirectory() as made:
+            fetch = "apt-get -o APT::Sandbox::User=root download -q runsc && dpkg -x runsc_*.deb ."
+            done = subprocess.run(["sh", "-c", fetch], cwd=made, capture_output=True, check=False)
+            file = Path(made) / "usr/bin/runsc"
+            if done.returncode or not is_old(version_of(str(file))):
+                pytest.skip("an old gVisor: the packages of this system have none")
+            OLD.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, f"{OLD}.new")
+            Path(f"{OLD}.new").rename(OLD)
+    return OLD
 
 
 @functools.cache
@@ -69,6 +72,8 @@ def images() -> FolderStore:
     return store
 
 
-def sandbox(root: Path) -> ContainerSandbox:
+def sandbox(root: Path, runsc: str = "") -> ContainerSandbox:
     """One whose containers have their folders in `root`; to be closed."""
-    return ContainerSandbox(Isolation.GVISOR_DIRECT, OWN_IMAGES, DirectEngine(images(), program(), root), own=True)
+    return ContainerSandbox(
+        Isolation.GVISOR_DIRECT, OWN_IMAGES, DirectEngine(images(), runsc or program(), root), own=True
+    )

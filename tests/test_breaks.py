@@ -18,6 +18,22 @@ FINDINGS = {
     "reliability.toml": [f"R{number}" for number in range(1, 26)],
     "reading.toml": [f"read-{number}" for number in range(1, 20)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
+    "sandboxes.toml": [
+        "N1",
+        "N2",
+        "N6",
+        "N12-kill",
+        "N12-node",
+        "N12-shell-packages",
+        "N12-e2b",
+        "N12-info",
+        "N12-images",
+        "N12-packages",
+        "N12-prune",
+        "N12-help",
+        "N12-pull",
+        "N12-folder",
+    ],
 }
 """Each file, and the findings that it has to speak of."""
 REPORT = """<testsuites><testsuite>

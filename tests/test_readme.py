@@ -50,6 +50,8 @@ SHOWN_BY_TESTS = {
     "test_what_a_command_changes_is_listed_applied_and_taken_back",
     "assent demo": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
     "assent images": "tests/containers/test_images.py::test_the_command_builds_what_is_missing_and_tells_how_far_it_is",
+    "assent images --gvisor": "tests/sandbox/test_gvisor_program.py::"
+    "test_the_command_fetches_one_and_says_how_it_is_put_in_place",
     "make images": "tests/containers/test_images.py::test_the_command_builds_what_is_missing_and_tells_how_far_it_is",
     "assent assess FILE": "tests/commands/test_assess.py::test_text_names_level_line_reason_and_what_is_touched",
     "assent assess --kept": "tests/commands/test_kept_cases.py::test_cases_are_listed_with_what_is_said_of_them_now",

@@ -103,7 +103,7 @@ class Commands(QObject):
         ways += [
             Way(title_of(one.name), "setting", partial(self._pages.show_setting, one.name))
             for one in declared()
-            if not one.later
+            if not one.idle
         ]
         return ways
 

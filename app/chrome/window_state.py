@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from runner.system.plain_file import open_file, read_file
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,7 @@ class Remembered:
         """Write it down, all or nothing."""
         fresh = self._path.with_suffix(".new")
         with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(self._path.parent)
             with open(open_file(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8") as stream:
                 json.dump(self._values, stream)
             fresh.replace(self._path)

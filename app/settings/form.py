@@ -30,7 +30,7 @@ class Form:
         self._environment = environment
         self._file = file
         self._typed: dict[str, object] = {}
-        self._offered = {one.name: one for one in declared() if not one.later}
+        self._offered = {one.name: one for one in declared() if not one.idle}
         self.take_over(loaded)
 
     @property

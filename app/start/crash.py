@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, Slot, qInstallMessageHandler
 
 from runner.system.plain_file import open_file, read_file
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -137,7 +138,7 @@ class Faults(QObject):
             self._recorded.emit(text.rsplit("\n", 1)[-1])
 
     def _open(self) -> TextIO:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self._path.parent)
         return open(open_file(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "a", encoding="utf-8")
 
     @Slot(object, str)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.system.plain_file import read_file
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +63,7 @@ def apply(file: Path, text: str, *, wanted: bool) -> None:
             what = f"{file} is not as Assent has written it, so it stays."
             raise KnownError(what, f'Remove it (rm "{file}"), then start Assent again.')
         if wanted:
-            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(file.parent)
             replace_file(file, text)
         elif mine:
             file.unlink()

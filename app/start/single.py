@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QSocketNotifier, Signal, Slot
 
 from runner.model.errors import KnownError
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ class Single(QObject):
     def claim(self) -> bool:
         """Become the first console; return False where there is one. Raises KnownError for an unusable folder."""
         try:
-            self._address.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(self._address.parent)
             lock = os.open(self._address.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             what = f"Assent cannot use its folder {self._address.parent}: {error.strerror}."

@@ -90,6 +90,7 @@ control() {
     for script in postinst prerm postrm; do
         install -m 755 "$here/$script" "$root/DEBIAN/$script"
     done
+    # Of gVisor no version that Assent does not take: Debian 12 has one, and there `assent images --gvisor` gets another.
     cat >"$root/DEBIAN/control" <<END
 Package: assent
 Version: $version
@@ -99,7 +100,7 @@ Installed-Size: $(find "$root/usr" -type f -printf '%s\n' | awk '{ all += int(($
 Section: devel
 Priority: optional
 Depends: $(depends), bubblewrap
-Recommends: gnome-keyring | kwalletmanager | keepassxc, xdg-utils, runsc, mmdebstrap, uidmap
+Recommends: gnome-keyring | kwalletmanager | keepassxc, xdg-utils, runsc (>= 0.0~2024), mmdebstrap, uidmap
 Suggests: nodejs (>= 20), docker.io
 Description: console to approve the code that local AI agents want to run
  Local AI agents ask over MCP to run code. Assent shows exactly what would run,

@@ -144,7 +144,7 @@ finish() {
     echo "$version_of_assent" >"$tree/VERSION"
     find "$tree" -type d -exec chmod 755 {} +
     find "$tree" -type f -exec chmod 644 {} +
-    chmod 755 "$tree/assent" "$tree"/python/bin/* "$tree/app/images/rootfs.sh"
+    chmod 755 "$tree/assent" "$tree"/python/bin/* "$tree"/app/images/*.sh
 }
 
 version_of_assent=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)

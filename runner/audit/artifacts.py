@@ -13,6 +13,7 @@ from runner.audit.redact import SOURCE, redacted
 from runner.model.codec import encode
 from runner.model.request import Language
 from runner.model.result import Outcome
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +50,7 @@ def store(
         return None
     stamp = _stamp(time.time() if now is None else now)
     text = json.dumps(_content(stamp, request, assessment, decision, result), indent=2, allow_nan=False)
-    places.artifacts.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(places.artifacts)
     return _write(places.artifacts, f"{stamp}_{request.digest[:16]}", text)
 
 

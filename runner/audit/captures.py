@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.system.plain_file import open_file
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,7 @@ class Captures:
         if self._session is not None:
             return
         folder = self._places.captures
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(folder)
         for left in folder.glob(f"{SESSION}*"):
             with contextlib.suppress(OSError):
                 _remove_if_left(left)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from runner.audit.outside import SignedHead
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ class TimeStamps:
             self._openssl("-query", "-digest", _digest(head), "-sha256", "-cert", "-out", str(query))
             stamp = self._ask(query.read_bytes())
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(self._folder)
             name = f"{head.ledger[:16]}-{head.seq:012}"
             with tempfile.NamedTemporaryFile(dir=self._folder) as draft:
                 draft.write(stamp)

@@ -13,6 +13,7 @@ from pathlib import Path
 from runner.model.errors import KnownError
 from runner.system.durable import flush_folder
 from runner.system.plain_file import read_file
+from runner.system.private_folder import make_folder
 
 MOST_BYTES = 8 << 20
 """Largest file; a client that stores conversations in its configuration has a few MB."""
@@ -86,7 +87,7 @@ def write(file: ConfigFile, text: str) -> Path | None:
     The backup is made first. A crash leaves either the old file or the new one.
     """
     try:
-        file.target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(file.target.parent)
         _check_unchanged(file)
         backup = None if file.data is None else _back_up(file)
         draft = _draft(file, file.encoded(text), f".{file.target.name}.{secrets.token_hex(8)}.new")

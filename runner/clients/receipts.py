@@ -17,6 +17,7 @@ from runner.clients.settings_change import Made
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.system.plain_file import read_file
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,7 @@ class Receipts:
         """Hold the lock under which configurations are changed. Raises KnownError."""
         path = self._file.with_name(f"{self._file.name}.lock")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(path.parent)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise KnownError(f"{path} cannot be opened: {error.strerror or error}.") from error

@@ -75,15 +75,19 @@ def _add_set(chosen: argparse.ArgumentParser) -> None:
 def _add(arguments: argparse.Namespace, places: Places) -> int:
     import os
 
+    from runner.commands import run_token
     from runner.gateway.snippets import configurations, own_command
     from runner.identity.agents import Agents
+    from runner.identity.secrets import Secrets
     from runner.settings.loading import load
     from runner.system.places import variables
 
-    port = load(places, os.environ).settings.port
-    token = Agents(places).add(arguments.name)
+    settings, agents = load(places, os.environ).settings, Agents(places)
+    # The agent of `assent run`: added by name, it is to run again.
+    own = arguments.name == run_token.AGENT
+    token = run_token.add(places, agents, Secrets(places, settings)) if own else agents.add(arguments.name)
     print(f"Token of {arguments.name}, shown this once:\n\n    {token}\n")
-    address = f"http://127.0.0.1:{port}/mcp"
+    address = f"http://127.0.0.1:{settings.port}/mcp"
     for snippet in configurations(arguments.name, token, address, own_command(), variables(os.environ)):
         where = f"put into {snippet.file}" if snippet.file else "run"
         print(f"--- {snippet.client}: {where}\n{snippet.text.rstrip()}\n")

@@ -210,6 +210,7 @@ def _run(arguments: argparse.Namespace, places: Places) -> int:
     import os
 
     from runner.commands import run as shell
+    from runner.commands.run_token import own_token
     from runner.commands.terminal import visible
     from runner.identity.agents import Agents
     from runner.identity.secrets import Secrets
@@ -222,8 +223,8 @@ def _run(arguments: argparse.Namespace, places: Places) -> int:
     try:
         code = shell.read_code(arguments.file)
         language = arguments.language or shell.language_of(arguments.file, code)
-        token = os.environ.get("ASSENT_TOKEN") or shell.own_token(
-            Agents(places), Secrets(places, load(places, os.environ).settings)
+        token = os.environ.get("ASSENT_TOKEN") or own_token(
+            places, Agents(places), Secrets(places, load(places, os.environ).settings)
         )
     except KnownError as error:
         say(str(error))

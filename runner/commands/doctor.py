@@ -29,7 +29,7 @@ from runner.risk import own
 from runner.sandbox import available
 from runner.sandbox.choose import AUTO, NAMES
 from runner.sandbox.container import endpoint
-from runner.sandbox.container.failures import Denied, gone
+from runner.sandbox.container.failures import Denied
 from runner.sandbox.images import build, here, recipe
 from runner.sandbox.images.rootfs import Here
 from runner.system import installed
@@ -67,8 +67,6 @@ NOT_USED = "Not used, as the settings have it."
 WITHOUT = "Or do without: switch {} off in Settings."
 GVISOR, DIRECT, DOCKER = Isolation.GVISOR, Isolation.GVISOR_DIRECT, Isolation.DOCKER
 CONTAINERS = {GVISOR: "gVisor", DIRECT: "gVisor without Docker", DOCKER: "Docker"}
-ENGINE_GONE = frozenset(gone(error).what for error in (OSError(), PermissionError()))
-"""What an engine of this machine says that does not answer or lets nobody in."""
 PLAIN = "Without bubblewrap, code runs as plain processes, which the settings call process: weaker than local."
 
 
@@ -184,15 +182,12 @@ def _may_be_used(isolation: Isolation, settings: Settings) -> bool:
 def _container(isolation: Isolation, found: Mapping[Isolation, Readiness], settings: Settings) -> Check:
     """Return the check of one of the sandboxes that start from images; `found` has them all."""
     name, ready = CONTAINERS[isolation], found[isolation]
-    wanted, remedy = settings.sandbox_type, ready.remedy
-    if ready.problem in ENGINE_GONE:
-        remedy = fixes.engine()
-    elif isolation is DIRECT:
-        remedy = fixes.gvisor() or remedy
+    wanted = settings.sandbox_type
     if ready.ready:
         check = _working(name, ready, NOT_USED if not _may_be_used(isolation, settings) else "")
         where = "" if isolation is DIRECT else endpoint.elsewhere(settings.docker_context)
         return replace(check, what=f"{check.what}{where}")
+    remedy = fixes.container(isolation, ready)
     if wanted == isolation.value:
         return Check(name, State.BAD, ready.problem, remedy)
     if wanted != AUTO:

@@ -12,19 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.gateway.snippets import typed_command
-from runner.model.request import Language
+from runner.model.request import Isolation, Language
 from runner.sandbox.container import endpoint
+from runner.sandbox.container.failures import gone
 from runner.sandbox.container.sandbox import UNREPORTED
 from runner.sandbox.gvisor import engine_feeds
-from runner.sandbox.gvisor.program import located
+from runner.sandbox.gvisor.program import TOO_OLD, is_old, is_recent, located
+from runner.sandbox.images.gvisor import PLACE, next_step, put_in_place
 from runner.sandbox.local.control_groups import OWN_GROUP
 from runner.sandbox.local.group import GROUPED
 from runner.system import installed
+from runner.system.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from runner.commands.check import Check
+    from runner.sandbox.contract import Readiness
 
 RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 """1 on Ubuntu from 24.04: only programs with a profile of AppArmor may make namespaces."""
@@ -53,12 +57,16 @@ OTHER_NAMES = {
 }
 INTERPRETERS = {Language.PYTHON: "python3", Language.JAVASCRIPT: "nodejs", Language.SHELL: "bash"}
 LEAST_NODE = 20
+OLDEST = "20180501"
+"""Stands for a package that is not offered: a day before gVisor was published."""
 ASK_SECONDS = 10.0
 SOCKET = Path("/var/run/docker.sock")
 SYSTEMD = "/run/systemd/system"
 """Is there where systemd runs the system."""
 UNITS = ("/usr/lib/systemd/system/docker.service", "/lib/systemd/system/docker.service")
 OWN_COMMAND = re.compile(r"(?:^|(?<=&& )|(?<=: ))assent (?=[a-z])")
+ENGINE_GONE = frozenset(gone(error).what for error in (OSError(), PermissionError()))
+"""What an engine of this machine says that does not answer or lets nobody in."""
 INTO_GROUP = 'sudo usermod -aG docker "$USER"  # then log in again; this group is as powerful as root'
 
 
@@ -101,8 +109,7 @@ def reporting(missing: Iterable[str]) -> str:
     wanted = UNREPORTED.format(engine_feeds.NO_RUNTIME) in missing
     if not wanted or not located() or endpoint.find().url != endpoint.STANDARD:
         return ""
-    again = "systemctl reload docker" if os.path.isdir(SYSTEMD) else 'kill -HUP "$(cat /var/run/docker.pid)"'
-    return f"{engine_feeds.command(located())} && sudo {again}"
+    return f"{engine_feeds.command(located())} && sudo {_read_again()}"
 
 
 def engine() -> str:
@@ -122,16 +129,58 @@ def engine() -> str:
 
 def gvisor() -> str:
     """Return what gets gVisor to work here without a container engine; '' where nothing is seen to be missing."""
-    needed = [] if located() else ["runsc"]
-    if not shutil.which("mmdebstrap") and not shutil.which("docker"):
-        needed += ["mmdebstrap", "uidmap"]  # to build the images with
-    if needed:
-        return f"{debian(needed)} && assent images" if shutil.which("apt-get") else debian(needed)
+    brought = "" if is_recent(located()) else recent_gvisor()
+    # To build the images with.
+    tools = [] if shutil.which("mmdebstrap") or shutil.which("docker") else ["mmdebstrap", "uidmap"]
+    if not shutil.which("apt-get"):
+        if brought or tools:
+            return debian([*(["runsc"] if brought else []), *tools])
+    elif steps := [step for step in (brought, debian(tools) if tools and not brought else "") if step]:
+        return " && ".join([*steps, "assent images"])
     if os.geteuid() == 0:
         return ""
     if _read(RESTRICTED) == "1":
         return "This system lets only programs with a profile of AppArmor make user namespaces, and runsc has none."
     return next((command for switch, command in SWITCHES.items() if _read(switch) == "0"), "")
+
+
+def container(isolation: Isolation, ready: Readiness) -> str:
+    """Return what gets a sandbox that starts from images to work here; where nothing is seen, what it says itself."""
+    if ready.problem in ENGINE_GONE:
+        return engine()
+    if isolation is Isolation.GVISOR_DIRECT:
+        return gvisor() or ready.remedy
+    if isolation is Isolation.GVISOR and TOO_OLD in ready.problem:
+        return docker_gvisor() or ready.remedy
+    return ready.remedy
+
+
+def docker_gvisor() -> str:
+    """Return what has Docker's gVisor replaced by one that is recent enough; '' where that is not for this machine."""
+    if endpoint.find().url != endpoint.STANDARD or not shutil.which("apt-get"):
+        return ""
+    path = located()
+    brought = "" if is_recent(path) else recent_gvisor()
+    if brought:
+        path = str(Places.standard().runsc) if os.geteuid() == 0 else PLACE
+    return " && ".join(filter(None, (brought, f"sudo {shlex.quote(path)} install && sudo {_read_again()}")))
+
+
+def recent_gvisor() -> str:
+    """Return what brings a recent runsc on Debian: its package, or where that is too old the one of Debian 13."""
+    tools = [] if shutil.which("mmdebstrap") else ["mmdebstrap", "uidmap"]
+    if not is_old(_candidate("runsc") or OLDEST):
+        return debian(["runsc", *([] if shutil.which("docker") else tools)])
+    file = Places.standard().runsc
+    if is_recent(str(file)):
+        return next_step(file)
+    put = "" if os.geteuid() == 0 else put_in_place(file)
+    return " && ".join(filter(None, (debian(tools) if tools else "", "assent images --gvisor", put)))
+
+
+def _read_again() -> str:
+    """Return the command, without `sudo`, that has Docker read its configuration again."""
+    return "systemctl reload docker" if os.path.isdir(SYSTEMD) else 'kill -HUP "$(cat /var/run/docker.pid)"'
 
 
 def interpreter(language: Language) -> str:
@@ -143,15 +192,21 @@ def interpreter(language: Language) -> str:
 
 def _offered_by_apt(package: str) -> int | None:
     """Return the first number of the version that apt would install; None where that cannot be found out."""
+    found = re.match(r"(?:\d+:)?(\d+)", _candidate(package))
+    return int(found[1]) if found else None
+
+
+def _candidate(package: str) -> str:
+    """Return the version that apt would install; '' where that cannot be found out."""
     try:
         command = ["apt-cache", "policy", package]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=ASK_SECONDS, check=False, env={**os.environ, "LC_ALL": "C"}
         )
     except (OSError, subprocess.SubprocessError):
-        return None
-    found = re.search(r"(?m)^ *Candidate: (?:\d+:)?(\d+)", done.stdout)
-    return int(found[1]) if found else None
+        return ""
+    found = re.search(r"(?m)^ *Candidate: (\d\S*)", done.stdout)
+    return found[1] if found else ""
 
 
 def _read(path: Path) -> str:

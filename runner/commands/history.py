@@ -79,6 +79,8 @@ def prune_history(arguments: argparse.Namespace, places: Places) -> int:
     if plan is not None:
         _say(plan.sentence)
     if arguments.dry_run:
+        if plan is not None and plan.count:
+            _require_key(Secrets(places, load(places, os.environ).settings), "Nothing would be removed")
         return 0
     if plan is not None and plan.count and not arguments.yes and not agreed():
         return 1
@@ -94,12 +96,17 @@ def _plan(request_id: str, rule: RetentionRule, places: Places) -> RetentionPlan
     return planned(places.ledger, rule, places)
 
 
+def _require_key(secrets: Secrets, outcome: str) -> None:
+    """Raise KnownError where nobody could sign what was removed."""
+    if (where := secrets.where).kind is Vault.MEMORY:
+        raise KnownError(f"{outcome}: the key that signs the history is kept nowhere.", where.remedy)
+
+
 async def _carry_out(plan: RetentionPlan, places: Places) -> str:
     """Remove what the plan says; return what was left to do, in words. Raises KnownError."""
     settings = load(places, os.environ).settings
     secrets = Secrets(places, settings)
-    if secrets.where.kind is Vault.MEMORY:
-        raise KnownError("Nothing was removed: the key that signs the history is kept nowhere.", secrets.where.remedy)
+    _require_key(secrets, "Nothing was removed")
     if ApproveBy.of(settings).asks_pin(None):
         # What the window asks for before it removes anything.
         await PinLock(secrets).check(_pin())

@@ -23,13 +23,8 @@ from runner.model.request import Language
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.identity.agents import Agents
-    from runner.identity.secrets import Secrets
     from runner.system.places import Places
 
-AGENT = "shell"
-"""Name under which the console shows requests of this command."""
-SECRET = "token of assent run"
 NOT_RUN = 125
 """Exit code when the code was not run, as `env` and `docker run` have it."""
 PATIENCE = "3600"
@@ -104,18 +99,6 @@ def language_of(path: str, code: str) -> Language:
             if word in PROGRAMS:
                 return PROGRAMS[word]
     raise KnownError(f"The language of {path} is not clear.", f"Say it: --language {'|'.join(Language)}.")
-
-
-def own_token(agents: Agents, secrets: Secrets) -> str:
-    """Return the token of this account's shell; made and stored at the first call. Raises KnownError."""
-    token = secrets.get(SECRET)
-    if token is not None and agents.recognize(token) is not None:
-        return token
-    if any(agent.name == AGENT and not agent.revoked for agent in agents.all()):
-        agents.revoke(AGENT)
-    token = agents.add(AGENT)
-    secrets.set(SECRET, token)
-    return token
 
 
 def submit(places: Places, token: str, arguments: dict[str, object], say: Callable[[str], None]) -> int:

@@ -149,7 +149,7 @@ async def _play(home: Path, kind: Isolation, ready: Readiness) -> AsyncIterator[
     try:
         for language in PROGRAMS:
             name = f"{kind.label} sandbox, {language}"
-            if language in ready.versions:
+            if language in (ready.images or ready.versions):
                 yield await _run(engine, asked, name, language)
             else:
                 said = next((line for line in ready.missing if line.startswith(f"{language}:")), "it is not there")

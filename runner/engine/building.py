@@ -21,6 +21,7 @@ from runner.packages.failures import Unusable
 from runner.sandbox.contract import Bounds, Collect, Job
 from runner.sandbox.programs import inside
 from runner.system.plain_file import read_file
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -181,7 +182,7 @@ class PackageBuilder:
         if not self._swept:  # what a console that was killed has left
             shutil.rmtree(self._folder, ignore_errors=True)
             self._swept = True
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self._folder)
         return Path(tempfile.mkdtemp(dir=self._folder))
 
 

@@ -14,7 +14,7 @@ from runner.model.request import NEW_PLACE, Isolation, Language, Tool
 from runner.model.submission import Submission
 from runner.model.workspace import WORKSPACE
 from runner.requests import intake
-from runner.requests.network import network_facts
+from runner.requests.network import network_facts, through_gate, usual_mode
 from runner.sandbox.choose import AUTO, NAMES, choose
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import TEMPORARY_MB, Losable
@@ -328,7 +328,7 @@ class SandboxChoice:
             "isolation": sandbox.isolation.value,
             "chosen": choice.why,
             "warm": None if warmth is None else asdict(warmth),
-            "protections": list(ready.protections),
+            "protections": list(through_gate(ready.protections, usual_mode(sandbox.isolation, settings))),
             "missing": list(ready.missing),
             "versions": ready.versions,
             "packages": ready.packages,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.gateway import listeners
 from runner.system.plain_file import open_file
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from runner.system.places import Places
@@ -84,7 +85,7 @@ def holder(port: int) -> Holder | None:
 
 
 def _write(path: Path, door: ConsoleAddress) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(path.parent)
     temporary = path.with_name(f"{path.name}.{door.pid}.new")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)

@@ -121,13 +121,13 @@ class Agents:
         """Return all agents in the order in which they were added, including revoked ones."""
         return tuple(self._agents.values())
 
-    def add(self, name: str) -> str:
-        """Register an agent and return its token, which cannot be retrieved later.
+    def add(self, name: str, token: str = "") -> str:
+        """Register an agent and return its token, a new one unless it is given; it cannot be retrieved later.
 
         Raises KnownError for a name that is invalid, in use, or cannot be written.
         """
         require_name(name)
-        token = TOKEN_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+        token = token or new_token()
 
         def added(now: dict[str, Agent]) -> dict[str, Agent]:
             if (known := now.get(name)) and not known.revoked:
@@ -238,6 +238,11 @@ class Agents:
         self.refresh()
         digest = _digest(token)
         return next((agent for agent in self.all() if agent.token_sha256 == digest and not agent.revoked), None)
+
+    def owner(self, token: str) -> Agent | None:
+        """Return the agent that a token is or was of; None for one that is nobody's."""
+        digest = _digest(token)
+        return next((agent for agent in self.all() if agent.token_sha256 == digest), None)
 
     def _seen(self, agent: Agent) -> Agent:
         now = self._clock()
@@ -373,6 +378,11 @@ class Agents:
         """Return whether the token of `agent` is still valid."""
         now = self._agents.get(agent.name)
         return now is not None and not now.revoked and now.token_sha256 == agent.token_sha256
+
+
+def new_token() -> str:
+    """Return a token that nobody has."""
+    return TOKEN_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
 
 
 def _digest(token: str) -> str:

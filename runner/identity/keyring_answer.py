@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.system.plain_file import read_file
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from runner.system.places import Places
@@ -41,7 +42,7 @@ def write_answer(places: Places, answer: KeyringAnswer) -> None:
     """Keep the answer. Raises KnownError where it cannot be written."""
     file = places.keyring_answer
     try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(file.parent)
         replace_file(file, json.dumps({"keyring": answer}) + "\n")
     except OSError as error:
         raise KnownError(

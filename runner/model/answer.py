@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from runner.model.bundle import NODE_FOLDER, PACKAGE_FOLDERS, PYTHON_FOLDER
 from runner.model.decision import Verdict
 from runner.model.expression import expression
 from runner.model.network import UnusableHost, canonical_host
@@ -36,6 +37,8 @@ NAMED = 20
 """Most files, hosts and imports that are named in an answer."""
 LONGEST_NAME = 100
 """Characters of the name of an import: the code wrote it."""
+INSTALLED = frozenset(f"{PACKAGE_FOLDERS}: {folder}" for folder in (PYTHON_FOLDER, NODE_FOLDER))
+"""What is left out of the files where Assent itself has put the packages of a run."""
 NO_HOST = "(not a host name)"
 ASK_FOR_HOSTS = (
     "A person decides about these hosts: ask for them in allowed_domains with network_enabled. "
@@ -280,19 +283,25 @@ def result_text(result: Result, limit: int) -> str:
         parts.append(f"result: {shorten(repr(result.value), limit // VALUE_SHARE)}")
     if result.outcome is not Outcome.OK:
         parts.append(f"Error (exit_code={result.exit_code}): {_why(result)}".removesuffix(": "))
-    if result.files or result.files_left_out:
-        parts.append(_files(result))
+    if line := _files(result):
+        parts.append(line)
     if refused := _refused(result):
         parts.append(refused)
     return "\n".join(part.rstrip("\n") for part in parts) or "(no output)"
 
 
 def _files(result: Result) -> str:
-    """Return the line that names the files a person can look at."""
+    """Return the line that names the files a person can look at; '' where there is nothing to say.
+
+    That Assent does not collect the folder of packages which it made itself is nothing to an agent.
+    """
+    left_out = "" if result.files_left_out in INSTALLED else result.files_left_out
+    if not result.files and not left_out:
+        return ""
     named = [f"{file.path} ({file.size:,} bytes)" for file in result.files[:NAMED]]
     more = len(result.files) - NAMED
     line = "Files created: " + (", ".join(named) or "none collected") + (f" and {more:,} more" if more > 0 else "")
-    return f"{line}. Left out: {result.files_left_out}" if result.files_left_out else line
+    return f"{line}. Left out: {left_out}" if left_out else line
 
 
 def _refused(result: Result) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+PACKAGE_FOLDERS = "folders of packages"
+"""What the folders of both are called where the files of a run are listed, which leave them out."""
 PYTHON_FOLDER = ".packages"
 """Where packages of Python are, below the workspace."""
 NODE_FOLDER = "node_modules"

@@ -10,6 +10,8 @@ import secrets
 import time
 from typing import TYPE_CHECKING
 
+from runner.system.private_folder import make_folder
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -46,7 +48,7 @@ class FileCache:
     def put(self, data: bytes) -> str:
         """Keep `data` and return its hash. Raises OSError; a crash leaves the whole file or none."""
         sha256 = hashlib.sha256(data).hexdigest()
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self._folder)
         draft = self._folder / f"{_DRAFT}{secrets.token_hex(8)}"
         try:
             with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:

@@ -70,11 +70,17 @@ def network(
     return Network(mode, _texts(domains | granted), _texts(granted))
 
 
+def usual_mode(isolation: Isolation, settings: Settings) -> NetworkMode:
+    """Return the network of a run in `isolation` whose agent does not ask for any."""
+    by_default = settings.network_by_default and isolation.is_container and isolation in WITH_GATE
+    return NetworkMode.REGISTRIES if by_default else NetworkMode.NONE
+
+
 def network_facts(isolation: Isolation, registries: tuple[Destination, ...], settings: Settings) -> dict[str, object]:
     """Return the facts for agents about the network of `isolation`, by name."""
     if isolation not in WITH_GATE:
         return {"network": "none; this sandbox cannot give any", "network_modes": ["none"]}
-    usual = "package registries" if settings.network_by_default and isolation.is_container else "none"
+    usual = "package registries" if usual_mode(isolation, settings) is NetworkMode.REGISTRIES else "none"
     asking = (
         "network_enabled alone reaches package_registries; with allowed_domains the hosts named there, "
         "as name, name:port or *.name. Every other host is refused. Always CRITICAL."

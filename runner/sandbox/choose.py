@@ -18,7 +18,7 @@ UNAVAILABLE = {
     "docker": ("Docker daemon not available.", "Set SANDBOX_TYPE=local or start the Docker daemon."),
     "gvisor": (
         "gVisor is not available here.",
-        "Set SANDBOX_TYPE=local, or install runsc and start the Docker daemon.",
+        "Set SANDBOX_TYPE=local, or install runsc of 2024 or later and start the Docker daemon.",
     ),
     "gvisor-direct": (
         "gVisor without a container engine is not available here.",
@@ -35,6 +35,8 @@ NAMES = {
     "e2b": frozenset({Isolation.CLOUD}),
 }
 """What the setting names. The local sandbox does without bubblewrap where there is none, as a weaker one."""
+WORKING = tuple(name for name, kinds in NAMES.items() if Isolation.CLOUD not in kinds)
+"""Those that Assent has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ async def choose(
     where there is none.
     """
     if wanted != AUTO and wanted not in NAMES:
-        raise KnownError(f"{wanted!r} is no kind of sandbox.", f"Set SANDBOX_TYPE to {AUTO}, {', '.join(NAMES)}.")
+        raise KnownError(f"{wanted!r} is no kind of sandbox.", f"Set SANDBOX_TYPE to {AUTO}, {', '.join(WORKING)}.")
     problem = KnownError("There is no sandbox here.", "Set SANDBOX_TYPE=local.")
     unanswered: Isolation | None = None
     passed_over: dict[str, list[str]] = {}

@@ -7,6 +7,7 @@ import os
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from runner.model.bundle import PACKAGE_FOLDERS
 from runner.model.result import CapturedFile
 from runner.sandbox.file_names import is_inside, shown
 
@@ -40,7 +41,7 @@ class LeftOut(StrEnum):
     HARD_LINK = "also in another place (hard links)"
     SPECIAL = "not ordinary files"
     CLOSED = "not to be read"
-    PACKAGES = "folders of packages"
+    PACKAGES = PACKAGE_FOLDERS
     CACHE = "{count} in caches of programs"
     DEEP = "in folders too deep"
     NAME = "not named as a file in the workspace is"

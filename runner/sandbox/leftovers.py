@@ -12,6 +12,7 @@ from pathlib import Path
 from runner.model.errors import KnownError
 from runner.sandbox.local import tree
 from runner.sandbox.removal import remove
+from runner.system.private_folder import make_folder
 from runner.system.process_stat import STARTED, fields_of, read_proc
 
 MARKER = "ASSENT_RUN"
@@ -28,7 +29,7 @@ def make_root(root: Path) -> None:
 
     For root it can be passed through: the code's own users have their folders below it.
     """
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(root)
     if not _is_own_folder(root):
         raise PermissionError(f"{root} belongs to somebody else")
     root.chmod(0o711 if os.geteuid() == 0 else 0o700)

@@ -34,6 +34,8 @@ NO_MORE_PROCESSES = re.compile(
     re.DOTALL,
 )
 KILLED_STATUS = 128 + 9
+MUCH_MEMORY = 0.5
+"""Share of the limit from which a kill may have been for want of memory: between two readings it grows fast."""
 FILE_SIZE_STATUS = 128 + 25
 
 
@@ -142,7 +144,7 @@ def words(outcome: Outcome, job: Job, ended: RunEnd) -> str:
         case Outcome.OK:
             return ""
         case Outcome.FAILED:
-            return ended.reason or _status(ended.status)
+            return ended.reason or _status(ended, limits.memory_mb)
         case Outcome.TIMED_OUT:
             return f"Execution timed out after {limits.seconds:g} s"
         case Outcome.OUT_OF_MEMORY:
@@ -159,12 +161,13 @@ def words(outcome: Outcome, job: Job, ended: RunEnd) -> str:
             assert_never(outcome)
 
 
-def _status(status: int) -> str:
-    if status == KILLED_STATUS:
-        return "Killed by the system (signal 9), most likely for want of memory"
-    if status > 128:
-        return f"Ended by signal {status - 128}"
-    return f"Exit code {status}"
+def _status(ended: RunEnd, memory_mb: int) -> str:
+    if ended.status == KILLED_STATUS and ended.peak_memory >= memory_mb * MUCH_MEMORY * 2**20:
+        used = f"{ended.peak_memory / 2**20:,.0f} MB of {memory_mb:,} MB were in use"
+        return f"Killed by signal 9, perhaps for want of memory ({used})"
+    if ended.status > 128:
+        return f"Ended by signal {ended.status - 128}"
+    return f"Exit code {ended.status}"
 
 
 def _stderr_lines(outcome: Outcome, error: str, report: Report) -> list[str]:

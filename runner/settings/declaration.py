@@ -49,8 +49,8 @@ class Declared:
     choices: tuple[str, ...] = ()
     synonyms: tuple[tuple[str, str], ...] = ()
     """Other words for choices: (word, choice)."""
-    later: str = ""
-    """The feature it waits for; empty where it works. Not shown in the dialog while set."""
+    idle: str = ""
+    """Why it has no effect; empty where it has one. Such a setting is not shown in the dialog."""
     restart: bool = False
     """Counts from the next start only."""
     later_choice: str = ""
@@ -107,7 +107,7 @@ class Declared:
         word = _text(raw).lower()
         word = dict(self.synonyms).get(word, word)
         if word not in self.choices:
-            raise ValueError(f"{_quoted(raw)} is none of {', '.join(self.choices)}")
+            raise ValueError(f"{_quoted(raw)} is none of {', '.join(self.offered)}")
         return word
 
 
@@ -123,7 +123,7 @@ def setting(
     at_most: float | None = None,
     choices: str = "",
     synonyms: tuple[tuple[str, str], ...] = (),
-    later: str = "",
+    idle: str = "",
     restart: bool = False,
     later_choice: str = "",
     hosts: bool = False,
@@ -142,7 +142,7 @@ def setting(
         maximum=at_most,
         choices=tuple(choices.split()),
         synonyms=synonyms,
-        later=later,
+        idle=idle,
         restart=restart,
         later_choice=later_choice,
         hosts=hosts,

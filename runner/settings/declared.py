@@ -8,7 +8,7 @@ from functools import cache
 from runner.model.languages import SYNONYMS
 from runner.settings.declaration import Declared, draft_of, setting
 
-NETWORK, PACKAGES = "network access", "Network and packages"
+PACKAGES = "Network and packages"
 RUN, LIMITS, CODE, APPROVAL, AGENTS = "Where code runs", "Limits of a run", "Code", "Approval", "Agents"
 HISTORY, WINDOW, SECRETS, CONTAINER = "History", "Window", "Secrets", "Containers"
 
@@ -343,8 +343,9 @@ class Settings:
         (), "Packages that every JavaScript sandbox starts with. They are shown each time; the risk is at least HIGH.",
         group=PACKAGES, yaml="security.sandbox.languages.javascript.default_packages",
     )
-    shell_packages: tuple[str, ...] = setting((), "Packages that every shell sandbox starts with.",
-        group=PACKAGES, yaml="security.sandbox.languages.shell.default_packages", later=NETWORK,
+    shell_packages: tuple[str, ...] = setting(
+        (), "Packages for shell sandboxes. There are none: packages come from PyPI and npm.",
+        group=PACKAGES, yaml="security.sandbox.languages.shell.default_packages", idle="there are none for Bash",
     )
     package_file_mb: int = setting(
         64, "Largest file of a package that is fetched.",

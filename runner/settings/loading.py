@@ -88,8 +88,8 @@ class _Loading:
             self._sources[one.name] = SettingSource.DEFAULT
             self._from_file(one, found)
             self._from_environment(one, environment)
-            if one.later and self._sources[one.name] is not SettingSource.DEFAULT:
-                self._remarks.append(f"{one.yaml[0]} is kept for later: it counts once Assent has {one.later}.")
+            if one.idle and self._values.get(one.name, one.default) != one.default:
+                self._remarks.append(f"{one.yaml[0]} has no effect: {one.idle}.")
             if one.later_choice and self._values.get(one.name) == one.later_choice:
                 self._remarks.append(f"{one.yaml[0]} is {one.later_choice}: {NO_CLOUD}")
         self._name_strangers(environment)

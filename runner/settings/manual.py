@@ -48,10 +48,10 @@ run nothing. Settings marked *next start* count once Assent is started again; ot
 
 Your own rules are in `rules.yaml` beside this file; see [Security](security.md).
 """
-LATER = """
-## Known and not used yet
+IDLE = """
+## Known and without effect
 
-These are checked and kept, and do nothing until Assent has what they are about.
+These are checked and kept, and do nothing.
 """
 
 
@@ -84,10 +84,10 @@ PAGES = (
 
 def settings_page() -> str:
     """Return the page on settings, in Markdown."""
-    working = [one for one in declared() if not one.later]
+    working = [one for one in declared() if not one.idle]
     groups = groupby(working, key=lambda one: one.group)
-    parts = [HEAD, *(f"\n## {group}\n{''.join(map(_entry, found))}" for group, found in groups), _levels(), LATER]
-    return "".join([*parts, *map(_entry, (one for one in declared() if one.later))])
+    parts = [HEAD, *(f"\n## {group}\n{''.join(map(_entry, found))}" for group, found in groups), _levels(), IDLE]
+    return "".join([*parts, *map(_entry, (one for one in declared() if one.idle))])
 
 
 def _entry(one: Declared) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from runner.system.private_folder import make_folder
+
 
 def replace_file(path: Path, text: str) -> None:
     """Write `text` to `path` so that a crash leaves either the old file or the new one. Mode 0600. Raises OSError.
@@ -12,7 +14,7 @@ def replace_file(path: Path, text: str) -> None:
     A symbolic link stays a link: some people store their settings elsewhere and link to them.
     """
     target = Path(os.path.realpath(path))
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(target.parent)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
     temporary.unlink(missing_ok=True)
     try:

@@ -8,6 +8,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from runner.system.private_folder import make_folder
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -20,7 +22,7 @@ def held(file: Path, seconds: float) -> Iterator[None]:
     Blocks for at most `seconds`. Raises OSError, also where another process holds it longer.
     """
     lock = file.with_name(f"{file.name}.lock")
-    lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(lock.parent)
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         end = time.monotonic() + seconds

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.system.plain_file import open_file
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,7 @@ def logged(places: Places, level: int = logging.INFO) -> Iterator[None]:
     """Log to `places.log` in the block. Without a usable folder nothing is logged; Assent itself runs."""
     root = logging.getLogger()
     try:
-        places.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(places.log.parent)
         handler = _OwnFile(places.log, maxBytes=TURN_BYTES, backupCount=TURNS, encoding="utf-8")
     except OSError:
         yield

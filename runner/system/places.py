@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.system.private_folder import make_folder
 from runner.system.shipped import resources
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Places:
     def make(self) -> None:
         """Create the folders. Raises OSError where that is not possible."""
         for folder in (self.config, self.data, self.state, self.runtime, self.artifacts):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(folder)
 
     @property
     def settings(self) -> Path:
@@ -65,6 +66,11 @@ class Places:
     def images(self) -> Path:
         """Folder of unpacked images, for gVisor without a container engine."""
         return self.data / "images"
+
+    @property
+    def runsc(self) -> Path:
+        """gVisor's program where `assent images --gvisor` has put it; `packaging/engine.sh` keeps its own there too."""
+        return (self.state if self.home is None else _xdg("XDG_CACHE_HOME", self.home / ".cache")) / "runsc"
 
     @property
     def agents(self) -> Path:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.system.file_lock import held
+from runner.system.private_folder import make_folder
 from runner.workspace import apply, copied, entry, journal, overlay, staging
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class WorkingCopy:
         Without `way` it is an overlay, and a copy where the kernel refuses one.
         """
         check_project(project, home)
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(home)
         plain = re.sub(r"[^A-Za-z0-9._-]+", "-", project.name).strip("-.")[:40] or "project"
         name = f"{plain}-{secrets.token_hex(3)}"
         folder = home / name

@@ -137,21 +137,6 @@ async def test_interrupting_withdraws_the_question(desk: Desk, tmp_path: Path) -
     assert await process.wait() == 130
 
 
-@pytest.mark.asyncio
-async def test_the_shell_keeps_its_token_or_gets_a_new_one(desk: Desk, tmp_path: Path) -> None:
-    """Without a keyring each call makes a new token; the open console takes it up at once."""
-    file = tmp_path / "hello.js"
-    file.write_text("console.log(1)\n")
-    for _ in range(2):
-        process = await submitted(str(file))
-        assert process.stdin is not None
-        process.stdin.close()
-        await desk.answer(Verdict.DENIED)
-        await process.communicate()
-        assert process.returncode == 125
-    assert [agent.name for agent in Agents(Places.standard()).all() if not agent.revoked] == ["shell"]
-
-
 def test_without_a_console_it_says_so_and_runs_nothing(tmp_path: Path) -> None:
     file = tmp_path / "sum.py"
     file.write_text("print(1)\n")

@@ -20,12 +20,14 @@ from runner.commands.check import Check, State
 from runner.commands.doctor import examine
 from runner.gateway import snippets
 from runner.identity.agents import Agents
+from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
 from runner.sandbox.container.endpoint import STANDARD, Endpoint
 from runner.sandbox.container.failures import gone as lost
 from runner.sandbox.container.sandbox import UNREPORTED
 from runner.sandbox.contract import Readiness
 from runner.sandbox.gvisor import engine_feeds
+from runner.sandbox.gvisor.program import TOO_OLD
 from runner.sandbox.images import here
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.images.store import Store
@@ -132,6 +134,10 @@ class Shelf:
 
     def __init__(self, recipes: Mapping[str, str]) -> None:
         self.recipes = recipes
+        self.client = self
+
+    async def call(self, _function: object, _seconds: float) -> dict[str, object]:
+        return {"Runtimes": {"runsc": {"path": "runsc"}}}
 
     async def found(self, tag: str) -> dict[str, object] | None:
         if tag not in self.recipes:
@@ -369,24 +375,59 @@ def test_one_gvisor_is_enough_and_its_missing_limits_are_named(monkeypatch: pyte
     assert memory not in half.what
 
 
+OLD, RECENT = "0.0~20221219.0-2+b3", "0.0~20240729.0-4"
+FETCH = "assent images --gvisor && sudo install -m 755 {} /usr/local/bin/runsc"
+
+
 @pytest.mark.parametrize(
-    ("there", "fix"),
+    ("there", "offered", "fix"),
     [
-        ((), "sudo apt-get install runsc mmdebstrap uidmap && assent images"),
-        (("docker",), "sudo apt-get install runsc && assent images"),
-        (("runsc", "mmdebstrap"), "assent images"),
+        ((), RECENT, "sudo apt-get install runsc mmdebstrap uidmap && assent images"),
+        (("docker",), RECENT, "sudo apt-get install runsc && assent images"),
+        (("runsc", "mmdebstrap"), RECENT, "assent images"),
+        (("runsc", "docker"), RECENT, "assent images"),
+        (("runsc",), "", "sudo apt-get install mmdebstrap uidmap && assent images"),
+        ((), OLD, f"sudo apt-get install mmdebstrap uidmap && {FETCH} && assent images"),
+        (("mmdebstrap",), OLD, f"{FETCH} && assent images"),
+        (("mmdebstrap", "an old runsc"), OLD, f"{FETCH} && assent images"),
+        (("docker",), "", f"sudo apt-get install mmdebstrap uidmap && {FETCH} && assent images"),
     ],
 )
 def test_gvisor_without_an_engine_is_installed_by_one_command(
-    monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], fix: str
+    monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], offered: str, fix: str
 ) -> None:
     monkeypatch.setattr(fixes.shutil, "which", lambda name: name if name in (*there, "apt-get") else None)
-    monkeypatch.setattr(fixes, "located", lambda: "/usr/bin/runsc" if "runsc" in there else "")
+    monkeypatch.setattr(fixes, "located", lambda: "/usr/bin/runsc" if {"runsc", "an old runsc"} & {*there} else "")
+    monkeypatch.setattr(fixes, "is_recent", lambda path: bool(path) and path == "/usr/bin/runsc" and "runsc" in there)
+    monkeypatch.setattr(fixes, "_candidate", lambda _package: offered)
     monkeypatch.setattr(fixes, "_read", lambda _path: "")
+    monkeypatch.setattr(fixes.os, "geteuid", lambda: 1000)
     gone = Readiness(False, problem="It is not there.", remedy="assent images")
     found = dict.fromkeys((Isolation.GVISOR, Isolation.GVISOR_DIRECT, Isolation.DOCKER), gone)
     check = doctor._container(Isolation.GVISOR_DIRECT, found, Settings())
-    assert (check.state, check.fix) == (State.WARN, fix)
+    assert (check.state, check.fix) == (State.WARN, fix.format(Places.standard().runsc))
+
+
+def test_an_old_gvisor_of_docker_is_replaced_by_a_recent_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    recent: set[str] = set()
+    monkeypatch.setattr(fixes, "located", lambda: "/usr/bin/runsc")
+    monkeypatch.setattr(fixes, "is_recent", lambda path: path in recent)
+    monkeypatch.setattr(fixes, "_candidate", lambda _package: OLD)
+    monkeypatch.setattr(fixes.shutil, "which", lambda name: name)
+    monkeypatch.setattr(fixes.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(fixes, "SYSTEMD", "/")
+    monkeypatch.setattr(fixes.endpoint, "find", lambda: Endpoint(STANDARD))
+    old = Readiness(False, problem=f"The gVisor that is here {TOO_OLD}.", remedy="Something else.")
+    kept = Places.standard().runsc
+    again = "sudo {} install && sudo systemctl reload docker"
+    fetched = f"{FETCH.format(kept)} && {again.format('/usr/local/bin/runsc')}"
+    assert fixes.container(Isolation.GVISOR, old) == fetched
+    recent.add(str(kept))
+    assert fixes.container(Isolation.GVISOR, old) == fetched.removeprefix("assent images --gvisor && ")
+    recent.add("/usr/bin/runsc")
+    assert fixes.container(Isolation.GVISOR, old) == again.format("/usr/bin/runsc")
+    monkeypatch.setattr(fixes.endpoint, "find", lambda: Endpoint("ssh://elsewhere"))
+    assert fixes.container(Isolation.GVISOR, old) == "Something else."
 
 
 @pytest.mark.parametrize(
@@ -412,7 +453,7 @@ def test_a_fix_names_assent_as_a_shell_finds_it(monkeypatch: pytest.MonkeyPatch,
         ("auto", True, {"runsc": {"path": "/usr/bin/runsc"}}, ["Store"]),
         ("auto", True, {"runc": {"path": "runc"}}, ["Store", "FolderStore"]),
         ("auto", True, None, ["FolderStore"]),
-        ("auto", False, None, ["Store"]),
+        ("auto", False, {"runc": {}}, ["Store"]),
         ("docker", True, None, ["Store"]),
         ("gvisor-direct", False, {"runsc": {}}, ["FolderStore"]),
     ],
@@ -431,3 +472,14 @@ def test_images_belong_where_something_starts_from_them(
     assert [
         type(one).__name__ for one in asyncio.run(here.stores(replace(Settings(), sandbox_type=wanted)))
     ] == expected
+
+
+def test_without_an_engine_and_gvisor_it_is_said_how_to_get_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Client:
+        async def call(self, _function: object, _seconds: float) -> object:
+            raise lost(OSError())
+
+    monkeypatch.setattr(here, "located", lambda: "")
+    monkeypatch.setattr(here, "store", lambda _context: Store(Client()))  # type: ignore[arg-type]
+    with pytest.raises(KnownError, match=r"runsc.*assent images --gvisor"):
+        asyncio.run(here.stores(Settings()))

@@ -18,7 +18,7 @@ from runner.audit.verify import verify
 from runner.commands import cli
 from runner.commands.history import _age, _size
 from runner.identity import signer
-from runner.identity.secrets import Secrets
+from runner.identity.secrets import Secrets, Vault, Where
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.audit.story import approved, denied, opening, remove, request, write
@@ -42,6 +42,14 @@ def at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
     return places
 
 
+class Forgetful(Secrets):
+    """Secrets that are kept in memory alone."""
+
+    @property
+    def where(self) -> Where:
+        return Where(Vault.MEMORY, "It is forgotten.", "Keep it.")
+
+
 def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     code = cli.main(["history", *arguments])
     out, err = capsys.readouterr()
@@ -53,6 +61,17 @@ def test_a_dry_run_says_figures_and_removes_nothing(places: Places, capsys: pyte
     code, out, _ = ran(capsys, "prune", "--dry-run", "--older-than", "90d")
     assert (code, out.startswith("Would remove the content of ")) == (0, True), out
     assert places.ledger.read_bytes() == before
+
+
+def test_a_dry_run_says_where_the_real_one_would_be_refused(
+    places: Places, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ASSENT_SECRETS_FILE", raising=False)
+    monkeypatch.setattr("runner.commands.history.Secrets", Forgetful)
+    code, out, err = ran(capsys, "prune", "--dry-run", "--older-than", "90d")
+    assert (code, out.startswith("Would remove")) == (1, True)
+    assert "Nothing would be removed: the key that signs the history is kept nowhere." in err
+    assert ran(capsys, "prune", "--older-than", "90d", "--yes")[0] == 1
 
 
 def test_what_is_removed_is_signed_by_the_key_of_the_console(

@@ -12,6 +12,7 @@ from runner.audit import redact
 from runner.commands import selftest
 from runner.identity.agents import Agents
 from runner.system.places import Places
+from tests import direct_gvisor
 from tests.components import require
 
 if TYPE_CHECKING:
@@ -101,3 +102,14 @@ def test_a_machine_on_which_no_code_can_run_is_bad(
     monkeypatch.setattr(selftest, "_sandboxes", none)
     assert selftest.main() == 1
     assert "BAD   sandboxes: there is none in which code can run" in capsys.readouterr().out
+
+
+def test_every_language_that_has_an_image_is_tried(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In containers; those of the local sandbox are named by their versions."""
+    monkeypatch.setattr("runner.sandbox.gvisor.program.located", direct_gvisor.program)
+    places = Places.under(home)
+    places.data.mkdir(parents=True)
+    places.images.symlink_to(direct_gvisor.images().folder)
+    found = {step.name: step for step in selftest._path(home / "self-test") if "gVisor without Docker" in step.name}
+    assert {*found} == {f"gVisor without Docker sandbox, {language}" for language in selftest.PROGRAMS}
+    assert not [step.line for step in found.values() if step.skipped or step.problem]

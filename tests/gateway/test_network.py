@@ -14,6 +14,7 @@ from runner.gateway.server import DETAILS
 from runner.model.answer import ASK_FOR_HOSTS
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked, RequestArrived
+from runner.model.request import NetworkMode
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.places import Places
@@ -132,3 +133,13 @@ async def test_the_facts_say_which_networks_there_are(tmp_path: Path, monkeypatc
     assert not facts.keys() & FOR_THE_WINDOW
     assert facts["network"] == "none unless you ask" and f"{INNER}:80" in facts["package_registries"]
     assert facts["network_modes"] == ["none", "registries", "domains"]
+
+
+async def test_the_facts_name_no_protection_that_a_usual_run_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_NETWORK_ENABLED", "true")
+    monkeypatch.setattr("runner.engine.sandbox_choice.usual_mode", lambda *_: NetworkMode.REGISTRIES)
+    async with online(tmp_path, monkeypatch) as there, there.client("auto") as client:
+        facts = data(await called(client, "code_sandbox_info"))["facts"]
+    assert not [one for one in facts["protections"] if one.startswith("no network")], facts

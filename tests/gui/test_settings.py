@@ -79,7 +79,7 @@ def saved(qtbot: QtBot, panel: SettingsPanel) -> None:
 
 def test_what_does_nothing_yet_is_not_offered(opened: Callable[[], SettingsPanel]) -> None:
     panel = opened()
-    assert set(panel.rows) == {one.name for one in declared() if not one.later}
+    assert set(panel.rows) == {one.name for one in declared() if not one.idle}
     assert "shell_packages" not in panel.rows and "network_by_default" in panel.rows
 
 
@@ -101,7 +101,7 @@ def test_a_value_that_does_nothing_yet_is_not_offered_but_shown(
 def test_groups_are_those_declared_in_their_order(opened: Callable[[], SettingsPanel]) -> None:
     panel = opened()
     groups = [rows[0].declared.group for _, rows in panel._groups]
-    assert groups == list(dict.fromkeys(one.group for one in declared() if not one.later))
+    assert groups == list(dict.fromkeys(one.group for one in declared() if not one.idle))
 
 
 def test_titles_are_of_settings_that_exist() -> None:

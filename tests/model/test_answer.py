@@ -9,7 +9,8 @@ import pytest
 from runner.model.answer import ASK_FOR_HOSTS, NO_HOST, Answer, Status, shorten
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.network import Contact
-from runner.model.result import Meta, Outcome, Result
+from runner.model.result import CapturedFile, Meta, Outcome, Result
+from runner.sandbox.file_collector import LeftOut
 from runner.sandbox.output import Stream, Transcript
 
 APPROVED = Decision(Verdict.APPROVED, Decider.PERSON, "")
@@ -127,3 +128,13 @@ def test_many_refused_hosts_are_counted() -> None:
     many = tuple(Contact(f"n{number}.example", 443, False) for number in range(60))
     text = finished(contacts=many, contacts_left_out=7).text()
     assert "n19.example and 40 more; 7 further tries are not listed." in text and "n20.example" not in text
+
+
+@pytest.mark.parametrize("folder", [".packages", "node_modules"])
+def test_the_folder_of_packages_that_assent_made_is_not_news_to_an_agent(folder: str) -> None:
+    left = f"{LeftOut.PACKAGES}: {folder}"
+    assert finished(stdout="5", files_left_out=left).text() == "5"
+    one = (CapturedFile("plot.png", 3, "0" * 64),)
+    assert finished(files=one, files_left_out=left).text() == "Files created: plot.png (3 bytes)"
+    told = f"links: x; {left}"
+    assert finished(files_left_out=told).text() == f"Files created: none collected. Left out: {told}"

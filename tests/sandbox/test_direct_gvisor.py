@@ -21,7 +21,7 @@ from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import WATCHED_LIMITS, ContainerSandbox
 from runner.sandbox.container.start_queue import StartQueue
-from runner.sandbox.contract import Job
+from runner.sandbox.contract import Bounds, Collect, Job
 from runner.sandbox.gvisor import calls
 from runner.sandbox.gvisor.container import short
 from runner.sandbox.gvisor.engine import DirectEngine
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from runner.sandbox.container.run import ContainerRun
 
 LIMITS = Limits(seconds=20.0, memory_mb=128, cpu_cores=2.0)
+BOUNDS = Bounds(10, 1 << 20, 1 << 20)
 
 
 @pytest.fixture
@@ -310,3 +311,18 @@ def test_close_ends_everything_at_once(sandbox: ContainerSandbox, folder: Path) 
 
     asyncio.run(body())
     assert wait_until(lambda: not kernels(folder))
+
+
+def test_an_image_without_the_interpreter_is_said_to_lack_it(folder: Path) -> None:
+    engine = DirectEngine(direct_gvisor.images(), direct_gvisor.program(), folder)
+    names = dict.fromkeys(Language, OWN_IMAGES[Language.PYTHON])
+    sandbox = ContainerSandbox(Isolation.GVISOR_DIRECT, names, engine, own=True)
+
+    async def body() -> list[Result]:
+        jobs = [Job("test", Language.JAVASCRIPT, "1", LIMITS, collect=one) for one in (None, Collect(folder, BOUNDS))]
+        results = [await (await sandbox.start(job, lambda _usage: None)).finished() for job in jobs]
+        await sandbox.close()
+        return results
+
+    for result in asyncio.run(body()):
+        assert result.error == "The container did not start: the image has no `node`", result

@@ -207,7 +207,7 @@ def test_auto_takes_the_strongest_that_works() -> None:
 def test_what_is_not_there_is_said_with_what_to_do(wanted: str, what: str) -> None:
     with pytest.raises(KnownError, match=what) as caught:
         chosen(wanted, LOCAL)
-    assert "SANDBOX_TYPE" in caught.value.remedy
+    assert "SANDBOX_TYPE" in caught.value.remedy and "e2b" not in caught.value.remedy
 
 
 def test_scenario_7_words() -> None:

@@ -39,3 +39,19 @@ def test_a_timeout_is_called_one() -> None:
     result = verdict.result(JOB, Setting((), {}), transcript, ended, Report())
     assert (result.error, result.stderr) == ("Execution timed out after 30 s", "Execution timed out after 30 s.\n")
     assert result.meta.timed_out
+
+
+@pytest.mark.parametrize(
+    ("peak_mb", "words"),
+    [
+        (0, "Ended by signal 9"),
+        (9, "Ended by signal 9"),
+        (400, "Killed by signal 9, perhaps for want of memory (400 MB of 512 MB were in use)"),
+    ],
+)
+def test_memory_is_named_as_the_cause_of_a_kill_only_where_much_was_in_use(peak_mb: int, words: str) -> None:
+    """`os.kill(os.getpid(), 9)` is no want of memory."""
+    transcript = Transcript(1000)
+    transcript.end()
+    ended = RunEnd(137, 1.0, None, "", (), peak_mb << 20, disk_is_full=False)
+    assert verdict.result(JOB, Setting((), {}), transcript, ended, Report()).error == words

@@ -132,7 +132,7 @@ def wrong(one: Declared) -> tuple[str, str]:
         case Kind.WHOLE | Kind.NUMBER:
             return "1e30", "1e+30 is not between "
         case Kind.CHOICE:
-            return "sideways", f"'sideways' is none of {', '.join(one.choices)}"
+            return "sideways", f"'sideways' is none of {', '.join(one.offered)}"
         case Kind.LIST:
             return ("sideways", "'sideways' is none of ") if one.choices else ("", "")
         case Kind.TEXT:
@@ -261,10 +261,18 @@ def test_the_caps_of_the_network_are_settings(places: Places) -> None:
     assert loaded(places, "security: {sandbox: {network: {max_connections: 0}}}").problems
 
 
-def test_what_does_nothing_yet_says_so(places: Places) -> None:
+def test_what_does_nothing_says_so(places: Places) -> None:
     remarks = load(places, {"ASSENT_SHELL_PACKAGES": "jq"}).remarks
     path = "security.sandbox.languages.shell.default_packages"
-    assert remarks == (f"{path} is kept for later: it counts once Assent has network access.",)
+    assert remarks == (f"{path} has no effect: there are none for Bash.",)
+    assert loaded(places, THIRD_DOCUMENT).remarks == (), "an empty list asks for nothing"
+
+
+@pytest.mark.parametrize("variable", ["SANDBOX_TYPE", "ASSENT_WEAKEST_ISOLATION_HIGH"])
+def test_a_wrong_choice_is_told_of_those_that_work(places: Places, variable: str) -> None:
+    (problem,) = load(places, {variable: "vm"}).problems
+    assert "is none of" in problem and "gvisor-direct" in problem
+    assert "e2b" not in problem and "cloud" not in problem
 
 
 @pytest.mark.parametrize(

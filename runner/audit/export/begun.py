@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.system.plain_file import open_file
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ def noted(draft: Path, notes: Path | None) -> Iterator[None]:
         return
     note, descriptor = notes / name[1], -1
     with contextlib.suppress(OSError):
-        notes.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(notes)
         descriptor = os.open(note, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.write(descriptor, os.fsencode(draft))

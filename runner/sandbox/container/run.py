@@ -11,6 +11,7 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation
 from runner.model.result import Outcome
 from runner.sandbox import report, verdict
+from runner.sandbox.container import starter
 from runner.sandbox.container.collecting import Collecting, LaterCollecting
 from runner.sandbox.container.container import LAST_GRACE
 from runner.sandbox.container.exec import ExecContainer
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Job
     from runner.sandbox.verdict import Setting
 
+NOT_FOUND = 127
+"""Exit code of Bash and of engines where a program is not there."""
 STATUS_SECONDS = 10.0
 """For the engine to say how a container ended, once its output has."""
 LOST_SECONDS = 1.0
@@ -161,9 +164,7 @@ class ContainerRun:
         if self._begun is None and self._asked is not None:  # it may have ended before the signal
             return self._result(code, self._why or Outcome.KILLED, self._reason or self._asked)
         if self._begun is None and self._why is None:
-            return self._result(
-                code, Outcome.ENGINE_LOST, f"The container did not start: {_last_words(self._transcript)}"
-            )
+            return self._result(code, Outcome.ENGINE_LOST, _not_begun(self._job, code, self._transcript))
         out_of_memory = out_of_memory or (code != 0 and self._gauge.killed)
         unknown = Outcome.FAILED if doubted else None  # whatever status the engine says
         return self._result(code, self._why or (Outcome.OUT_OF_MEMORY if out_of_memory else unknown), self._reason)
@@ -376,7 +377,10 @@ def _versions(job: Job, setting: Setting, container: Container) -> dict[str, str
     return {**setting.versions, **found}
 
 
-def _last_words(transcript: Transcript) -> str:
-    """Return the end of what a container that did not start has printed."""
+def _not_begun(job: Job, code: int, transcript: Transcript) -> str:
+    """Return why a container ended before any code was sent: what it printed last, else what its status says."""
     text, _ = transcript.text(Stream.ERR)
-    return " ".join(text.split())[-300:] or "it said nothing"
+    said = " ".join(text.split())[-300:] or "it said nothing"
+    if code == NOT_FOUND and not text.strip():
+        said = f"the image has no `{starter.command(job.language, job.limits)[0]}`"
+    return f"The container did not start: {said}"

@@ -13,7 +13,7 @@ from runner.model.request import ALL_LIMITS, Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.network.loop import NetworkLoop
 from runner.sandbox import languages, leftovers, networked, verdict
-from runner.sandbox.container import endpoint, needed_images, starter
+from runner.sandbox.container import endpoint, needed_images, starter, trial
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.container import Container, remove
 from runner.sandbox.container.exec import ExecContainer
@@ -296,14 +296,12 @@ class ContainerSandbox:
         It is raised also where the runtime is one that `reports` what code does, and says nothing.
         """
         language = next(language for language in Language if language in ready.images)
-        job = Job("trial", language, {Language.SHELL: "true"}.get(language, "1"), Limits(seconds=TRIAL_SECONDS))
+        job = Job("trial", language, trial.CODE[language], Limits(seconds=TRIAL_SECONDS))
         result = await (await self._started(job, ready, lambda _usage: None)).finished()
         if result.outcome is not Outcome.OK:
             # An engine that was lost in the middle may be back in a moment: that says nothing of the sandbox.
             failure = EngineHangs if result.outcome is Outcome.ENGINE_LOST else KnownError
-            raise failure(
-                f"The {self._isolation.value} sandbox does not work here: {result.error}.", "Set SANDBOX_TYPE=local."
-            )
+            raise failure(*trial.problem(self._isolation, result))
         if reports and (result.observed is None or result.observed.gap == NEVER):
             raise KnownError("The runtime does not report what code does.", "Open Doctor.")
         return {language.value: result.meta.versions.get(language.value, "")}

@@ -23,6 +23,7 @@ from runner.sandbox.gvisor.feed import SESSION, SOCKET, KernelFeed, introduced, 
 from runner.sandbox.gvisor.program import NAME
 from runner.sandbox.gvisor.trace_messages import LARGEST, BadMessage, container_of
 from runner.system.places import Places
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,7 +114,7 @@ class EngineFeeds:
     def _open(self, folder: Path) -> None:
         """Raises OSError where another console has the runtime."""
         for each in (folder.parent, folder):
-            each.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(each)
             if each.is_symlink() or each.stat().st_uid != os.geteuid():
                 raise PermissionError(f"{each} belongs to somebody else")
             each.chmod(0o700)

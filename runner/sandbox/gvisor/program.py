@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.sandbox.local import trusted
+from runner.system.places import Places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
 NAME = "runsc"
 VERSION = re.compile(r"runsc version (?:release-)?([0-9][0-9A-Za-z.+~-]{0,40})")
 ASK_SECONDS = 10.0
-OVERLAY_SINCE = 2023
-"""Year from which runsc puts files written to the root of a container beside the image unless an option forbids it."""
-ABSENT = KnownError("gVisor (the program runsc) is not installed.", "Install the package runsc: apt-get install runsc")
+SINCE = 2024
+"""Year of the first runsc in which `ls -l` and `stat` of coreutils 9 work: those before refuse their statx(2)."""
+YEAR = re.compile(r"(20[0-9]{2})(?:0[1-9]|1[0-2])[0-9]{2}")
+"""In the date that is a version: `0.0~20221219.0`, `release-20240729.0`."""
+TOO_OLD = f"is too old: `ls -l` and `stat` fail in gVisor from before {SINCE}"
+"""What is said of such a program; Doctor knows it by these words."""
+GET = f"Install the package runsc of {SINCE} or later, or get it with: assent images --gvisor"
+ABSENT = KnownError("gVisor (the program runsc) is not installed.", GET)
 MORTAL = ("setpriv", "--pdeathsig", "KILL", "--")
 """Begins a command that the kernel ends together with the thread that started it (setpriv(1), prctl(2))."""
 
@@ -41,14 +47,10 @@ class Runsc:
             raise KnownError(f"{ABSENT.what} {passed_over}", ABSENT.remedy) if passed_over else ABSENT
         if not shutil.which(MORTAL[0]):
             raise KnownError("gVisor needs the program setpriv to be started.", "Install the package util-linux.")
-        try:
-            done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=ASK_SECONDS, check=False)
-        except (OSError, subprocess.SubprocessError) as error:
-            raise KnownError(f"{path} cannot be started: {error}.", "Install the package runsc again.") from error
-        said = VERSION.search(done.stdout)
-        if done.returncode or said is None:
-            raise KnownError(f"{path} is not gVisor's runsc.", "Install the package runsc.")
-        return cls(path, said[1])
+        version = version_of(path)
+        if is_old(version):
+            raise KnownError(f"{path}, version {version}, {TOO_OLD}.", GET)
+        return cls(path, version)
 
     def words(self, state: Path) -> list[str]:
         """Return the beginning of every command about containers whose state is in the folder `state`.
@@ -56,14 +58,42 @@ class Runsc:
         No network of any kind, no control group of its own, and nothing written beside the image. Root needs no user
         namespace of its own making; an ordinary user gets one in which he alone is mapped.
         """
-        words = [self.path, f"--root={state}", "--network=none"]
+        words = [self.path, f"--root={state}", "--network=none", "--overlay2=none"]
         words.append("--ignore-cgroups" if os.geteuid() == 0 else "--rootless")
-        year = re.search(r"20[0-9]{2}", self.version)
-        if year is None or int(year[0]) >= OVERLAY_SINCE:
-            words.append("--overlay2=none")
         return words
 
 
 def located() -> str:
-    """Return the path of the runsc that would be used, which only root can replace; '' where there is none."""
-    return trusted.find(NAME)
+    """Return the path of the runsc that would be used, which only root can replace; '' where there is none.
+
+    The first that is recent enough, else the first. Blocks.
+    """
+    kept = str(Places.standard().runsc)
+    paths = dict.fromkeys((*trusted.every(NAME), *([kept] if trusted.is_taken(kept) else [])))
+    return next(filter(is_recent, paths), next(iter(paths), ""))
+
+
+def is_recent(path: str) -> bool:
+    """Return whether the program at `path` is a runsc that is not too old. Blocks."""
+    try:
+        return not is_old(version_of(path))
+    except KnownError:
+        return False
+
+
+def is_old(version: str) -> bool:
+    """Return whether a version is from before `SINCE`; of one that names no date the trial run tells."""
+    year = YEAR.search(version)
+    return year is not None and int(year[1]) < SINCE
+
+
+def version_of(path: str) -> str:
+    """Return the version of the runsc at `path`. Blocks. Raises KnownError where there is none."""
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=ASK_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise KnownError(f"{path} cannot be started: {error}.", "Install the package runsc again.") from error
+    said = VERSION.search(done.stdout)
+    if done.returncode or said is None:
+        raise KnownError(f"{path} is not gVisor's runsc.", "Install the package runsc.")
+    return said[1]

@@ -6,9 +6,11 @@ import argparse
 import asyncio
 import os
 import sys
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.sandbox.images import gvisor
 from runner.sandbox.images.build import ImageState
 from runner.sandbox.images.here import builder
 from runner.sandbox.images.recipe import names, recipe
@@ -24,7 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_arguments(parser)
     chosen = parser.parse_args(arguments)
     try:
-        if chosen.list:
+        if chosen.gvisor:
+            asyncio.run(_fetch(chosen.mirror))
+        elif chosen.list:
             _list(chosen.names or names())
         else:
             asyncio.run(_build(chosen.names or names(), chosen.mirror, chosen.again))
@@ -41,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="IMAGE", help=f"which ones: {', '.join(names())} (all)")
     parser.add_argument("--mirror", default="", metavar="URL", help="a Debian mirror; file:///... for one on a disk")
     parser.add_argument("--list", action="store_true", help="say what is in which image, and build nothing")
+    parser.add_argument("--gvisor", action="store_true", help="get gVisor's program from Debian 13, and build nothing")
     parser.add_argument("--again", action="store_true", help="build also what is there, for newer packages")
 
 
@@ -53,6 +58,17 @@ async def _build(chosen: Sequence[str], mirror: str, again: bool) -> None:
             continue
         async for step in maker.build(each):
             _say(step.image, step.part, step.doing)
+
+
+async def _fetch(mirror: str) -> None:
+    async with aclosing(gvisor.fetch(mirror)) as lines:
+        async for line in lines:
+            sys.stdout.write(f"{line}\n")
+    file = Places.standard().runsc
+    step = gvisor.next_step(file)
+    sys.stdout.write(f"gVisor's program is in {file}.\n")
+    if step:
+        sys.stdout.write(f"Assent takes it where only root can replace it. Next: {step}\n")
 
 
 def _list(chosen: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from runner.sandbox.images.archive import pack
 from runner.sandbox.images.program import ProgramFailed
 from runner.sandbox.images.store import NotLoaded
 from runner.sandbox.images.trouble import known
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -33,6 +34,7 @@ STAGES = (
     ("compiling", 0.55, "compiling"),
     ("creating tarball", 0.75, "collecting files"),
 )
+
 """What the script says (`I: ...`) -> how far it is then, measured, and in words."""
 DIGITS = 16
 """Of a recipe's digest, in the name of an archive that is kept."""
@@ -130,7 +132,7 @@ class Builder:
 
 def _keep(archive: Path, kept: Path) -> None:
     """Copy, so that nobody ever finds half a file, and remove what an earlier recipe made."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(kept.parent)
     with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as half:
         shutil.copyfile(archive, half.name)
     Path(half.name).replace(kept)

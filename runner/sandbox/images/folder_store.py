@@ -18,6 +18,7 @@ from runner.sandbox.images.store import NotLoaded
 from runner.sandbox.removal import remove
 from runner.system.durable import replace_file
 from runner.system.places import Places
+from runner.system.private_folder import make_folder
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -129,8 +130,7 @@ class FolderStore:
         return self.folder / found[1]
 
     def _load(self, archive: Path, report: Callable[[int], None]) -> None:
-        for folder in (self.folder.parent, self.folder):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self.folder)
         self._clear_away()
         draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=self.folder))
         try:

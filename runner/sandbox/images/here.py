@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from runner.model.errors import KnownError
 from runner.sandbox.choose import AUTO
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import find
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 DIRECT = "gvisor-direct"
 PING_SECONDS = 2.0
+NEITHER = KnownError(
+    "No container engine answers, and gVisor (the program runsc), which needs none, is not installed.",
+    "Get gVisor and then the images (assent images --gvisor, assent images), or start Docker.",
+)
 
 
 def store(context: str = "") -> Store:
@@ -38,18 +43,22 @@ async def stores(settings: Settings) -> tuple[ImageStore, ...]:
     """Return where images belong for the sandbox that the settings name, at least one place.
 
     Where it is to be found out: in the engine where one answers, and in folders where runsc is installed and the
-    engine has no gVisor. Raises KnownError where the address of the engine cannot be found out.
+    engine has no gVisor. Raises KnownError where there is neither, or the engine's address cannot be found out.
     """
     wanted = settings.sandbox_type
     if wanted == DIRECT:
         return (FolderStore(),)
-    engine, folders = store(settings.docker_context), wanted == AUTO and bool(located())
-    if not folders:
+    engine = store(settings.docker_context)
+    if wanted != AUTO:
         return (engine,)
     try:
         info: dict[str, Any] = await engine.client.call(lambda api: api.info(), PING_SECONDS)
-    except (EngineGone, Denied):
+    except (EngineGone, Denied) as error:
+        if not located():
+            raise NEITHER from error
         return (FolderStore(),)
+    if not located():
+        return (engine,)
     runtimes = (info.get("Runtimes") or {}).items()
     if any("runsc" in (name, str(one.get("path", "")).rpartition("/")[2]) for name, one in runtimes):
         return (engine,)

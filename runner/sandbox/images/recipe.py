@@ -21,6 +21,8 @@ BASE = "shell"
 """The image whose packages are in all others."""
 SUITE = "trixie"
 """The Debian release that images are made of: Python 3.13, Node.js 20, Bash 5.2."""
+INSTEAD = "or leave the image out of the settings: Assent has its own (assent images)"
+"""Said beside a command that pulls an image which may be nowhere, as that of an example."""
 TAG = "1"
 """Goes up when the sandbox needs something of an image that earlier ones do not have."""
 
@@ -62,8 +64,10 @@ def own_tags() -> tuple[str, ...]:
 def remedy(images: Iterable[str]) -> str:
     """Return the commands that bring `images`: Assent's own are built, others are pulled."""
     own = own_tags()
-    commands = ("assent images" if image in own else f"docker pull {image}" for image in images)
-    return "; ".join(dict.fromkeys(commands))
+    wanted = list(dict.fromkeys(images))
+    commands = ["assent images"] * any(image in own for image in wanted)
+    others = [f"docker pull {image}" for image in wanted if image not in own]
+    return "; ".join([*commands, *others]) + (f"  # {INSTEAD}" if others else "")
 
 
 def recipe(name: str) -> Recipe:

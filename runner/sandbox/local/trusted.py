@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin", "/opt/bin")
 """Looked into as well, whatever PATH says."""
@@ -15,9 +19,19 @@ OTHERS_WRITE = 0o022
 
 def find(*names: str) -> str:
     """Return the path of the first program of these names that only root can replace; '' where there is none."""
+    return next(every(*names), "")
+
+
+def every(*names: str) -> Iterator[str]:
+    """Yield the path of each program of these names that only root can replace, in the order in which they count."""
     folders = dict.fromkeys((*os.environ.get("PATH", "").split(os.pathsep), *FOLDERS))
-    paths = [os.path.join(folder, name) for name in names for folder in folders if os.path.isabs(folder)]
-    return next((path for path in paths if _is_program(path) and not replaceable(path)), "")
+    paths = (os.path.join(folder, name) for name in names for folder in folders if os.path.isabs(folder))
+    return filter(is_taken, paths)
+
+
+def is_taken(path: str) -> bool:
+    """Return whether there is a program at `path` that only root can replace."""
+    return _is_program(path) and not replaceable(path)
 
 
 def elsewhere(name: str) -> str:
