@@ -155,11 +155,14 @@ class Tools:
         try:
             end = await self._waiting.hold(ticket, caller, caller.hold, report)
         except asyncio.CancelledError:
-            self._counter.withdraw(ticket.request_id, GONE)
+            self._counter.withdraw(ticket.request_id, own_tools.MAY_HAVE_RUN)
             raise
         match end:
             case Ended.CLOSING:
                 return own_tools.denied(replies.closing(self._waiting.why, ticket).text)
+            case Ended.GONE:
+                self._counter.withdraw(ticket.request_id, own_tools.MAY_HAVE_RUN)
+                return own_tools.denied(own_tools.NOBODY)
             case Ended():
                 # The client cannot fetch a later answer: nobody shall be asked in vain.
                 self._counter.withdraw(ticket.request_id, own_tools.TOO_LATE)
