@@ -62,6 +62,8 @@ HARMLESS = {
 """Tools that change, fetch and run nothing: about these the client decides as it would without Assent."""
 
 
+CALLED = {("codex", "Bash"): "exec_command"}
+"""Tools that a client calls otherwise in its hooks. Codex tells the command and the folder of its call, and no more."""
 SEARCHED = frozenset(("replace", "write_file"))
 """Tools of Gemini CLI that look for a file of that name in the whole project where a path is not absolute."""
 ABSOLUTE = "Send the absolute path of the file: for another one {} would look in the whole project. Nothing was run."

@@ -146,7 +146,7 @@ def _decision(client: str, home: str, asked: ToolUse, held: float) -> tuple[bool
     receiver = HookClient()
     bridge = StdioBridge(_places(home), token, f"{held:g}", receiver)
     arguments: dict[str, object] = {
-        "tool_name": asked.tool,
+        "tool_name": hook_protocol.CALLED.get((client, asked.tool), asked.tool),
         "input": asked.given,
         "folder": asked.folder,
         "tool_use_id": asked.use_id,

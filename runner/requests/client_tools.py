@@ -22,8 +22,13 @@ if TYPE_CHECKING:
 LONGEST_NAME = 200
 LONGEST_FOLDER = 4096
 MOST_FILES = 200
-SHELL = {"Bash": "command", "run_shell_command": "command", "shell": "command", "exec_command": "cmd"}
-"""Name of a tool that runs command lines -> name of the argument that is the command line."""
+SHELL = {
+    "Bash": ("command",),
+    "run_shell_command": ("command",),
+    "shell": ("command",),
+    "exec_command": ("cmd", "command"),
+}
+"""Name of a tool that runs command lines -> names of the argument that is the command line, of which one is there."""
 PATCHES = ("apply_patch", "applypatch")
 WRITES = {
     "Write": ("file_path", "content"),
@@ -113,7 +118,10 @@ def _use(name: str, given: Mapping[str, object]) -> _Use | None:
 
 def _shell(name: str, given: Mapping[str, object]) -> _Use | None:
     """Return the use of a shell: a command line, or the patch that Codex would take it for."""
-    argument, value = SHELL[name], given.get(SHELL[name])
+    there = [key for key in SHELL[name] if key in given]
+    if len(there) != 1:
+        return None
+    argument, value = there[0], given[there[0]]
     folder = _text(given, "workdir", "cwd", "dir_path", "directory")
     base = folder[1] if folder is not None else ""
     if name in SHELLS_OF_CODEX and isinstance(value, list) and len(value) == 2 and value[0] in PATCHES:

@@ -11,7 +11,18 @@ from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Leve
 from runner.model.request import ClientTool, Place
 from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.risk.assess import in_order
-from runner.risk.codex_patch import ADDS, DELETES, MOVES, OF_CODEX, UPDATES, Patched, ShellPatch, patch_in, read_patch
+from runner.risk.codex_patch import (
+    ADDS,
+    DELETES,
+    MOVES,
+    OF_CODEX,
+    SHELLS_OF_CODEX,
+    UPDATES,
+    Patched,
+    ShellPatch,
+    patch_in,
+    read_patch,
+)
 from runner.risk.rules.knowledge import bundled
 from runner.risk.rules.starting import started_by
 from runner.risk.verdict.code import plain_verdict
@@ -41,6 +52,9 @@ def assess_edit(request: Request, classify: Callable[[Request], Assessment]) -> 
         findings.append(_finding("edit.unread", Level.CRITICAL, unread, UNREAD))
     is_patch = tool.name in OF_CODEX
     base, touch, within, inner = assess_parts(parts, tool, classify, whole=is_patch)
+    if tool.name in SHELLS_OF_CODEX:
+        # The agent chooses the folder of the call, so that no name below it is as good as one in the project.
+        base = max(base, Level.HIGH)
     verdict = _changed(parts, tool, [*findings, *within], inner if len(parts) == 1 else "")
     return concluded(base, [*findings, *within], CHANGES, touch, verdict)
 

@@ -144,6 +144,19 @@ async def test_a_shell_command_is_asked_as_one_and_the_answer_reaches_the_client
 
 
 @pytest.mark.asyncio
+async def test_a_patch_that_codex_takes_from_its_shell_is_asked_about_as_one(account: Home, desk: Desk) -> None:
+    """Codex calls its shell Bash in hooks."""
+    account.connect("codex")
+    patch = "*** Begin Patch\n*** Add File: a.md\n+x\n *** Add File: .git/hooks/b\n+y\n*** End Patch"
+    process = await account.start("codex", account.message("Bash", command=f"apply_patch <<'E'\n{patch}\nE\n"))
+    await desk.answer(Verdict.DENIED)
+    await asyncio.wait_for(process.wait(), PATIENCE)
+    (request,) = desk.requests.values()
+    assert request.tool is Tool.CLIENT_EDIT
+    assert request.files == (str(account.folder / "a.md"), str(account.folder / ".git/hooks/b"))
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize("how", ["stopped", "client gone"])
 async def test_a_question_that_nobody_waits_for_is_withdrawn(account: Home, desk: Desk, how: str) -> None:
     account.connect("codex")

@@ -172,6 +172,8 @@ def test_a_patch_by_the_shell_of_codex_is_a_change_of_its_files(command: str) ->
             assert (request.tool, assessment.level) == (Tool.CLIENT_EDIT, Level.CRITICAL)
             assert found in {one.id for one in assessment.findings}
             assert f"{FOLDER}/{sub}{file}" in parameters(request)["file_path"]  # type: ignore[operator]
+    plain = asked("exec_command", command=command.format(SHELL_PATCH.format("a.md")))
+    assert (plain.tool, weigh(plain).level) == (Tool.CLIENT_EDIT, Level.HIGH), "the agent chooses the folder"
     words = asked("shell", command=["apply_patch", SHELL_PATCH.format(".git/hooks/x")])
     assert words.tool is Tool.CLIENT_EDIT and weigh(words).level is Level.CRITICAL
     assert asked("Bash", command=command.format(SHELL_PATCH.format("a.md"))).tool is Tool.CLIENT_SHELL

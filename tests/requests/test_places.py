@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.asyncio
-DOCS = r"^docs/[a-z]+\.md$"
+DOCS = r"^docs/.*\.md$"
 
 
 @pytest.fixture
@@ -86,9 +86,9 @@ async def test_a_link_within_the_folder_is_judged_by_where_it_leads(project: Pat
 
 
 async def test_two_dots_do_not_lead_out_of_where_a_rule_allows(project: Path) -> None:
-    patch = "*** Begin Patch\n*** Add File: docs/../x.txt\n+x\n*** End Patch"
+    patch = "*** Begin Patch\n*** Add File: docs/../x.md\n+x\n*** End Patch"
     request = await asked(project, "apply_patch", command=patch)
-    assert request.files == (str(project / "x.txt"),) and not allowed(request)
+    assert request.files == (str(project / "x.md"),) and not allowed(request)
     # The text and the disk differ in what it means: both are named.
     (project / "docs/out").symlink_to(project.parent / "outside")
     request = await write(project, "docs/out/../notes.md")
@@ -131,16 +131,25 @@ async def test_a_path_through_what_each_program_has_of_its_own_is_refused(projec
         real_path(str(project / "docs/y"))
 
 
-async def test_a_disk_that_does_not_answer_holds_nobody_else_up(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    over = threading.Event()
+async def test_a_disk_that_does_not_answer_takes_no_more_threads(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over, looks = threading.Event(), list[int]()
+
+    def hang(*_: object) -> None:
+        looks.append(1)
+        over.wait(60)
+
     monkeypatch.setattr(places, "PATIENCE", 0.05)
-    monkeypatch.setattr(places, "look", lambda *_: over.wait(60))
+    monkeypatch.setattr(places, "_turns", threading.BoundedSemaphore(places.MOST_AT_ONCE))
+    monkeypatch.setattr(places, "look", hang)
     try:
-        for _ in range(places.MOST_AT_ONCE + 1):
+        for _ in range(places.MOST_AT_ONCE + 3):
             with pytest.raises(KnownError, match="does not say"):
                 await write(project, "docs/notes.md")
     finally:
         over.set()
+    assert len(looks) <= places.MOST_AT_ONCE
 
 
 async def test_what_the_disk_says_is_in_the_digest(project: Path) -> None:

@@ -76,3 +76,9 @@ def test_the_configuration_of_every_client_is_among_them(scope: ConfigScope, cli
     assert {str(path): weighed("Write", file_path=str(path), content="x").level for path in files} == dict.fromkeys(
         map(str, files), Level.CRITICAL
     )
+
+
+def test_a_patch_with_a_line_that_has_no_place_is_critical() -> None:
+    patch = "*** Begin Patch\n*** Update File: a.md\n-x\n+y\n *** Add File: b.md\n*** End Patch"
+    found = weighed("apply_patch", command=patch)
+    assert found.level is Level.CRITICAL and "cannot be read for certain" in found.verdict.sentence
