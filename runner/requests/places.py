@@ -78,9 +78,15 @@ def look(tool: ClientTool, named: Sequence[str]) -> tuple[str, tuple[Place, ...]
         whole = posixpath.join("/", tool.base or tool.folder, name)
         plain = posixpath.normpath(whole)
         expected = plain if not plain.startswith(folder + "/") or not root else root.rstrip("/") + plain[len(folder) :]
-        # `link/..` is another place for who looks at the text than for who looks at the disk: either may be meant.
-        reals = dict.fromkeys(map(real_path, (plain, whole) if ".." in whole.split("/") else (plain,)))
-        found += [Place(name, real, real != expected) for real in reals]
+        meant = {plain: expected}
+        # Each may be meant: `link/..` is another place in the text than on the disk, and some clients know `~`.
+        if ".." in whole.split("/"):
+            meant[whole] = expected
+        if name.startswith("~"):
+            home = posixpath.normpath(posixpath.expanduser(name))
+            meant[home] = home
+        reals = {real_path(path): wanted for path, wanted in meant.items() if path.startswith("/")}
+        found += [Place(name, real, real != wanted) for real, wanted in reals.items()]
     return root, tuple(found)
 
 

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 APPLIES = expression(
     r"\bgit\b[^\n;|&]{0,200}?\s(?:apply|am)\b"
-    r"|(?:^|[;&|({`\n!]|\b(?:then|do|else|exec|env|command|sudo|time|xargs)\s)\s*[\w./-]*\bg?patch(?=[\s<;]|$)"
+    r"|(?:^|[;&|({`\n!]|\b(?:then|do|else|exec|env|command|sudo|time|xargs|busybox|nice|nohup)\s)\s*[\w./-]*\bg?patch(?=[\s<;]|$)"
 )
+MAY_APPLY = expression(r"\b(?:g?patch|apply|am)\b")
 OPERANDS = expression(r"(?:^|[\s;&|({`/])g?patch\s([^\n;|&<>]*)")
 BELOW = expression(r"(?:\b(?:cd|pushd)\s+|--(?:directory|output|work-tree)[= ]|\s-[dCo]\s*)[\"']?([^\s\"';&|<>]+)")
 STRIPPED = expression(r"\s(?:-p\s*|--strip[= ])(\d{1,2})")
@@ -29,7 +30,9 @@ MOST_FILES = 200
 
 def changed_by(command: str) -> Patch | None:
     """Return the files that may be changed by diffs in the command; None where it applies none."""
-    if APPLIES.search(command) is None:
+    # Behind a wrapper that is not known here, what looks like a diff is taken for one.
+    may_apply = MAY_APPLY.search(command) is not None and any(True for _ in _files(command))
+    if not may_apply and APPLIES.search(command) is None:
         return None
     folders = [found[1] for found in BELOW.finditer(command)]
     strips = {0, 1, *(int(found[1]) for found in STRIPPED.finditer(command))}

@@ -216,6 +216,8 @@ DIFF = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-x\n+y\n"
         "patch -p1 <<'EOF'\n{}EOF",
         "cd sub; patch -p1 <<'EOF'\n{}EOF",
         "printf x | git am <<'EOF'\n{}EOF",
+        "busybox patch -p1 <<'EOF'\n{}EOF",
+        "timeout 5 patch -p1 <<'EOF'\n{}EOF",
     ],
 )
 def test_a_diff_in_a_command_is_read_with_its_files(command: str) -> None:

@@ -96,6 +96,13 @@ async def test_two_dots_do_not_lead_out_of_where_a_rule_allows(project: Path) ->
     assert not allowed(request)
 
 
+async def test_a_name_below_the_home_folder_may_mean_either(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(project.parent))
+    request = await write(project, "~/notes.md")
+    assert request.files == (str(project / "~/notes.md"), str(project.parent / "notes.md"))
+    assert "edit.outside" in {one.id for one in weigh(request).findings} and not allowed(request)
+
+
 async def test_a_project_that_is_itself_a_link_is_no_alarm(project: Path) -> None:
     called = project.parent / "called"
     called.symlink_to(project)
