@@ -12,7 +12,7 @@ from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.risk.addresses import Address, addresses_in, read_address
 from runner.risk.client_edits import assess_edit, assess_parts, both, concluded, place_findings, shown
 from runner.risk.codex_patch import UPDATES, Patched, is_run_otherwise
-from runner.risk.diffs import changed_by
+from runner.risk.diffs import NOT_SEEN, changed_by
 from runner.risk.model.lines import Lines
 from runner.risk.model.value import Value
 from runner.risk.surroundings import domains
@@ -64,7 +64,8 @@ def _shell(request: Request, classify: Callable[[Request], Assessment]) -> Asses
         touch = both(touch, changed)
         findings += within
         if diff.unread:
-            findings.append(replace(_finding("edit.unread", Capability.FILES, diff.unread), level=Level.HIGH))
+            level = Level.HIGH if diff.unread == NOT_SEEN else Level.CRITICAL
+            findings.append(replace(_finding("edit.unread", Capability.FILES, diff.unread), level=level))
     if len(findings) == len(found.findings) and diff is None:
         return found
     ordered = [*dict.fromkeys(findings)]

@@ -177,7 +177,7 @@ OPENING = expression(
 DOCUMENT = expression(r"<<[ \t]*(?:'(?P<single>\w+)'|\"(?P<double>\w+)\"|(?P<bare>\w+))[ \t]*\n")
 ARGUMENT = expression(r"(?:'(?P<single>[^']*)'|\"(?P<double>[^\"$`\\!]*)\")\s*\Z")
 RUN = expression(
-    r"(?:^|[;&|({`\n!]|\b(?:then|do|else|exec|env|command|sudo|time|xargs|builtin)\s)\s*[\w./=-]*apply_?patch\b"
+    r"(?:^|[;&|({`\n!]|\b(?:then|do|else|exec|env|command|sudo|time|xargs|builtin)\s)\s{0,40}[\w./=-]{0,200}apply_?patch\b"
 )
 """`apply_patch` where a command stands."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 APPLIES = expression(
     r"\bgit\b[^\n;|&]{0,200}?\s(?:apply|am)\b"
-    r"|(?:^|[;&|({`\n!]|\b(?:then|do|else|exec|env|command|sudo|time|xargs|busybox|nice|nohup)\s)\s*[\w./-]*\bg?patch(?=[\s<;]|$)"
+    r"|(?:^|[;&|({`\n!]|\b(?:then|do|else|exec|env|command|sudo|time|xargs|busybox|nice|nohup)\s)\s{0,40}[\w./-]{0,200}\bg?patch(?=[\s<;]|$)"
 )
 MAY_APPLY = expression(r"\b(?:g?patch|apply|am)\b")
 OPERANDS = expression(r"(?:^|[\s;&|({`/])g?patch\s([^\n;|&<>]*)")
@@ -25,6 +25,7 @@ BELOW = expression(r"(?:\b(?:cd|pushd)\s+|--(?:directory|output|work-tree)[= ]|\
 STRIPPED = expression(r"\s(?:-p\s*|--strip[= ])(\d{1,2})")
 HEAD = expression(r"(?:---|\+\+\+|\*\*\*|Index:|rename (?:to|from)|copy to|diff --git) +(\S.*)")
 NOT_SEEN = "It applies a patch that does not stand in the command, so the files that change are not known."
+TOO_MANY = "It applies a patch of which too many files may be meant to name them."
 MOST_FILES = 200
 
 
@@ -34,17 +35,24 @@ def changed_by(command: str) -> Patch | None:
     may_apply = MAY_APPLY.search(command) is not None and any(True for _ in _files(command))
     if not may_apply and APPLIES.search(command) is None:
         return None
-    folders = [found[1] for found in BELOW.finditer(command)]
+    folders = list(dict.fromkeys(found[1] for found in BELOW.finditer(command)))
     strips = {0, 1, *(int(found[1]) for found in STRIPPED.finditer(command))}
     operands = [word for found in OPERANDS.finditer(command) for word in found[1].split() if word[0] not in "-'\""]
-    found: dict[str, Patched] = {}
-    for path, text, deleted in (*_files(command), *((word, "", False) for word in (*operands, *folders))):
+    texts: dict[str, list[str]] = {}
+    deletes, seen = set(), False
+    for path, text, deleted in _files(command):
+        seen = True
         for name in _meant(path, strips, folders):
-            before = found.get(name, Patched(UPDATES, name, ""))
-            lines = "\n".join(filter(None, (before.text, text)))
-            found[name] = Patched(DELETES if deleted else before.action, name, lines)
-    seen = any(True for _ in _files(command))
-    return Patch(tuple(found.values())[:MOST_FILES], "" if seen and len(found) <= MOST_FILES else NOT_SEEN)
+            texts.setdefault(name, []).append(text)
+            deletes.update([name] if deleted else [])
+        if len(texts) > MOST_FILES:
+            break
+    for word in (*operands, *folders)[:MOST_FILES]:
+        texts.setdefault(word, [])
+    if len(texts) > MOST_FILES:
+        return Patch((), TOO_MANY)
+    files = (Patched(DELETES if name in deletes else UPDATES, name, "\n".join(texts[name])) for name in texts)
+    return Patch(tuple(files), "" if seen else NOT_SEEN)
 
 
 def _meant(path: str, strips: set[int], folders: list[str]) -> Iterator[str]:

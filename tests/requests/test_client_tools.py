@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from runner.policy.decide import parameters
 from runner.policy.grants import Choice, Subject, make, offered
 from runner.requests import intake
 from runner.requests.client_tools import client_submission
+from runner.risk.diffs import changed_by
 from runner.risk.tools import weigh
 from runner.settings.loading import Settings
 
@@ -246,6 +248,16 @@ def test_where_a_diff_changes_is_found_by_options_and_operands() -> None:
         asked("Bash", command="patch -p1 <<'E'\n--- a/a.py\n+++ b/a.py\n+import shutil\n+shutil.rmtree('/')\nE")
     )
     assert code.level is Level.CRITICAL
+
+
+def test_a_diff_of_too_many_files_is_said_and_takes_no_time() -> None:
+    heads = "".join(f"cd d{number}\n--- a/x{number}\n+++ b/x{number}\n" for number in range(5_000))
+    began = time.thread_time()
+    request = asked("Bash", command=f"patch <<'E'\n{heads}E")
+    assert time.thread_time() - began < 5
+    assert request.files == () and "too many files" in str(changed_by(request.code))
+    assert weigh(request).level is Level.CRITICAL
+    assert weigh(asked("Bash", command="git apply fix.patch")).level is Level.HIGH
 
 
 def test_no_two_programs_have_one_digest() -> None:
