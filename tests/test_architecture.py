@@ -57,10 +57,6 @@ ROOMS = {
 
 `runner` and `app` themselves (`__init__`, `__main__`) are above everything; `app` may import all of `runner`.
 """
-LONGEST_FILE = 400
-LONGEST_FUNCTION = 50
-MOST_METHODS = 30
-"""Lines of a file and of a function, and methods of a class."""
 DUMPING_GROUNDS = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager", "managers"}
 
 
@@ -165,26 +161,6 @@ def test_there_are_no_circles() -> None:
 def lines(node: ast.stmt) -> int:
     assert node.end_lineno is not None
     return node.end_lineno - node.lineno + 1
-
-
-def too_large() -> set[str]:
-    """Files, functions and classes over their limits."""
-    found = set()
-    for name, tree in modules().items():
-        if tree.body and (tree.body[-1].end_lineno or 0) > LONGEST_FILE:
-            found.add(name)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines(node) > LONGEST_FUNCTION:
-                found.add(f"{name}.{node.name}")
-            elif isinstance(node, ast.ClassDef):
-                methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-                if len(methods) > MOST_METHODS:
-                    found.add(f"{name}.{node.name}")
-    return found
-
-
-def test_nothing_grows_too_large() -> None:
-    assert too_large() == set()
 
 
 def same_names() -> dict[str, list[str]]:

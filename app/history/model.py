@@ -14,6 +14,7 @@ from runner.audit.row import Row
 from runner.audit.search import UnreadableRow
 from runner.model.decision import Decider, Verdict
 from runner.model.lifecycle import Phase
+from runner.model.request import CLIENT_TOOLS
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
@@ -200,4 +201,5 @@ def _state(row: Row) -> tuple[str, str]:
         case Verdict.EXPIRED:
             return "expired", "medium"
         case Verdict.WITHDRAWN:
-            return "withdrawn", "muted"
+            # Some clients run their tool where nobody answers in time.
+            return ("not waited for", "medium") if row.tool in CLIENT_TOOLS else ("withdrawn", "muted")

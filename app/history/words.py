@@ -160,6 +160,8 @@ def _by_the_client(record: CaseRecord) -> Named:
     pairs = [("Tool", phrases.visible(tool.name)), ("Folder", phrases.visible(tool.folder))]
     if decision is not None and decision.verdict is Verdict.APPROVED:
         pairs.append(("End", "Not known here: the agent's program runs it, on your machine and in no sandbox."))
+    if decision is not None and decision.verdict is Verdict.WITHDRAWN:
+        pairs.append(("End", "Not known here: the agent's program no longer waited for the answer."))
     return [(name, words) for name, words in pairs if words]
 
 

@@ -169,6 +169,8 @@ def _on_the_machine(request: Request, tool: ClientTool) -> list[tuple[str, str]]
         pairs.append(("Folder", phrases.visible(tool.folder)))
     if request.files:
         pairs.append(("Files", _listed(request.files)))
+    if tool.links:
+        pairs.append(("Links", _listed(tool.links)))
     return pairs
 
 

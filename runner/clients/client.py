@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.clients.settings_change import HOOK_FAILED
+from runner.clients.hook_protocol import HOOK_FAILED
 from runner.gateway.snippets import LONG_HOLD, own_program
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ SERVER = "assent"
 """Name of the server in every configuration."""
 HOOK_SECONDS = 600
 """Time limit of a hook in its client. `assent hook` ends well before."""
+CONFIGURED_BY = {"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
+"""Client -> variable that names the folder of its configuration, in which the hook finds its token."""
+ISOLATED = "/usr/bin/env -i "
+"""What the command of a hook begins with; one without it is of an earlier version."""
 HOLD, TOKEN_VARIABLE = "ASSENT_HOLD", "ASSENT_TOKEN"
 MORE_PLACES = (".local/bin", "bin", ".npm-global/bin", ".claude/local", ".bun/bin", ".volta/bin")
 """Folders below the home folder in which programs are that a desktop's PATH lacks."""
@@ -62,9 +66,14 @@ class Setup:
     def hook_command(self, client: str) -> str:
         """Return the command of a hook that denies however it ends.
 
-        Clients run the tool when a hook crashes or is missing, and some when nothing was said on standard error.
+        Clients run the tool when a hook crashes or is missing, and some when nothing was said on standard error. They
+        also hand on variables that a file of the project sets, so that it gets those alone that stand here.
         """
-        words = [self.program, "hook", client]
+        words = [*ISOLATED.split(), f"HOME={self.home}", "PATH=/usr/bin:/bin"]
+        variable = CONFIGURED_BY.get(client, "")
+        if (chosen := self.environment.get(variable, "")).startswith("/"):
+            words.append(f"{variable}={chosen}")
+        words += [self.program, "hook", client]
         if home := self.variables.get("ASSENT_HOME"):
             words += ["--home", home]
         return f'{shlex.join(words)} || {{ echo "{HOOK_FAILED}" >&2; exit 2; }}'

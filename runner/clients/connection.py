@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.clients import config_file
-from runner.clients.client import TOKEN_VARIABLE, ConfigScope, Setup
+from runner.clients.client import HOOK_SECONDS, ISOLATED, TOKEN_VARIABLE, ConfigScope, Setup
 from runner.clients.committed import check_not_committed
 from runner.clients.differences import MASKED, unified
+from runner.clients.hook_token import HOOKS, commands_in, limits_in
 from runner.clients.json_tree import Unparsable
 from runner.clients.receipts import FileReceipt, Receipt, Receipts
 from runner.clients.settings_change import SYNTAXES, applied, own_edits, taken_back
@@ -80,6 +81,8 @@ class Connected:
     agent: Agent | None
     """None where the token is no longer valid."""
     hooked: bool
+    outdated: str = ""
+    """What is wrong with the hook, that connecting again mends; '' for nothing."""
 
 
 class ClientConnections:
@@ -160,12 +163,13 @@ class ClientConnections:
         token, agent = self._present(client, setup)
         if not token:
             return None
-        hooked = False
+        hooked, outdated = False, ""
         if client.hook:
             for wanted in client.files(replace(setup, hook=True)):
                 values = _values(wanted.path)
-                hooked = hooked or any(one.listed for one in own_edits(values, wanted.edits(values)))
-        return Connected(client.server(setup)[0], agent, hooked)
+                if any(one.listed for one in own_edits(values, wanted.edits(values)) if one.path[0] == "hooks"):
+                    hooked, outdated = True, outdated or _outdated(client.id, values)
+        return Connected(client.server(setup)[0], agent, hooked, outdated)
 
     def _present(self, client: Client, setup: Setup) -> tuple[str, Agent | None]:
         """Return the token in the client's configuration and its agent; '' and None where there is none."""
@@ -202,6 +206,17 @@ class ClientConnections:
         }
         whole = tuple({**known, **files}.values())
         self._receipts.replace(Receipt(plan.client.id, setup.scope, _folder(setup), plan.agent, whole))
+
+
+def _outdated(client: str, values: dict[str, object]) -> str:
+    """Return what is wrong with the hook in a configuration; '' for nothing."""
+    event, unit = HOOKS[client]
+    if not all(command.startswith(ISOLATED) for command in commands_in(values, event)):
+        return "Its hook was set up by an earlier version: variables that a file in a project sets can steer it."
+    shortest = min((limit * unit for limit in limits_in(values, event)), default=HOOK_SECONDS)
+    if shortest < HOOK_SECONDS:
+        return f"It gives its hook {shortest:g} s in place of {HOOK_SECONDS}: a question is given up as No before that."
+    return ""
 
 
 def _folder(setup: Setup) -> str:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from runner.gateway import catalog
 
+HOOK_FAILED = "Assent did not answer; nothing was run."
+"""What the command of a hook says where `assent hook` did not end well; a hook with it is ours."""
 GEMINI = "gemini-cli"
 PERMISSION = "PermissionRequest"
 HARMLESS = {
@@ -60,6 +62,13 @@ HARMLESS = {
 """Tools that change, fetch and run nothing: about these the client decides as it would without Assent."""
 
 
+CALLED = {("codex", "Bash"): "exec_command"}
+"""Tools that a client calls otherwise in its hooks. Codex tells the command and the folder of its call, and no more."""
+SEARCHED = frozenset(("replace", "write_file"))
+"""Tools of Gemini CLI that look for a file of that name in the whole project where a path is not absolute."""
+ABSOLUTE = "Send the absolute path of the file: for another one {} would look in the whole project. Nothing was run."
+
+
 class BadHookInput(Exception):
     """What the client has sent is not what its hooks get; the text says how."""
 
@@ -77,6 +86,14 @@ class ToolUse(NamedTuple):
     def is_of_assent(self) -> bool:
         """Whether it is a tool of Assent, which asks for itself."""
         return self.tool in catalog.OWN_NAMES
+
+
+def ambiguous(client: str, asked: ToolUse) -> str:
+    """Return why a tool is refused without asking: the client may change another file; '' where it would not."""
+    path = asked.given.get("file_path")
+    if client != GEMINI or asked.tool not in SEARCHED or (isinstance(path, str) and path.startswith("/")):
+        return ""
+    return ABSOLUTE.format(asked.tool)
 
 
 def parse(data: bytes) -> ToolUse:

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from runner.clients import json_text, toml_text, yaml_text
+from runner.clients.hook_protocol import HOOK_FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-
-HOOK_FAILED = "Assent did not answer; nothing was run."
-"""What the command of a hook says where `assent hook` did not end well; a hook with it is ours."""
 
 
 class Syntax(Protocol):

@@ -69,6 +69,9 @@ def connect(arguments: argparse.Namespace, places: Places) -> int:
     if arguments.show:
         _print(plan.difference or f"{client.name} is connected as {plan.agent}; nothing would change.")
         return 0
+    present = connections.connected(client, setup)
+    if present is not None and present.outdated and not arguments.hook:
+        print(f"{present.outdated} This renews it: {typed_command()} connect {client.id} --hook")
     if not plan.needed:
         print(f"{client.name} is connected as {plan.agent} already.")
     else:

@@ -352,6 +352,8 @@ def _connected(client: Client, connected: Connected, *, installed: bool) -> Chec
         return Check(client.name, State.OK, what)
     if not connected.hooked:
         return Check(client.name, State.OK, f"{what} Its own shell and edits are not asked for.", f"{again} --hook")
+    if connected.outdated:
+        return Check(client.name, State.WARN, f"{what} {connected.outdated}", f"{again} --hook")
     managed = MANAGED.get(client.id)
     if managed is not None and managed.in_force:
         return Check(client.name, State.OK, f"{what} Its own tools are asked for, and no project can change that.")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from runner.clients import hook_protocol
-from runner.clients.hook_token import token_of
+from runner.clients.hook_token import seconds_of, token_of
 from runner.gateway import catalog
 from runner.gateway.bridge import LOST, StdioBridge
 from runner.gateway.messages import MODERN, VERSION_KEY
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 DENIED = 2
 """Exit code by which every client takes a hook's no."""
 DEADLINE = 570
-"""Seconds; `connect` gives hooks 600 in the client."""
-HOLD = DEADLINE - 20
-"""Seconds for which the console may hold the question."""
+"""Seconds at most; `connect` gives hooks 600 in the client."""
 READ_SECONDS = 10
 """Seconds within which the client has to send what it is about."""
 MOST_BYTES = 8 << 20
@@ -103,10 +101,23 @@ def _answer(argv: list[str]) -> tuple[int, str]:
         return 0, hook_protocol.answer(client, asked.event, True, "") if permission else ""
     if asked.tool in hook_protocol.HARMLESS[client]:
         return 0, ""
-    signal.setitimer(signal.ITIMER_REAL, DEADLINE)
+    if why := hook_protocol.ambiguous(client, asked):
+        return 0, hook_protocol.answer(client, asked.event, False, why)
+    deadline = within(seconds_of(client, os.environ, Path.home(), asked.folder))
+    signal.setitimer(signal.ITIMER_REAL, deadline)
     threading.Thread(target=_end_with_reader, name="reader", daemon=True).start()
-    allow, reason = _decision(client, home, asked)
+    allow, reason = _decision(client, home, asked, hold(deadline))
     return 0, hook_protocol.answer(client, asked.event, allow, reason, asked.given)
+
+
+def within(limit: float) -> float:
+    """Return the seconds after which the answer is no, for a client that waits `limit` and then runs its tool."""
+    return max(0.5, min(DEADLINE, limit - max(3.0, limit / 20)))
+
+
+def hold(deadline: float) -> float:
+    """Return the seconds for which the console may hold a question of a hook that ends after `deadline`."""
+    return deadline - min(20.0, deadline / 4)
 
 
 def _arguments(argv: list[str]) -> tuple[str, str]:
@@ -127,15 +138,15 @@ def _input() -> bytes:
     return data
 
 
-def _decision(client: str, home: str, asked: ToolUse) -> tuple[bool, str]:
+def _decision(client: str, home: str, asked: ToolUse, held: float) -> tuple[bool, str]:
     """Return whether the tool may be used, and why not, by the console's answer."""
     token = token_of(client, os.environ, Path.home(), asked.folder)
     if not token:
         return False, NO_TOKEN.format(client)
     receiver = HookClient()
-    bridge = StdioBridge(_places(home), token, str(HOLD), receiver)
+    bridge = StdioBridge(_places(home), token, f"{held:g}", receiver)
     arguments: dict[str, object] = {
-        "tool_name": asked.tool,
+        "tool_name": hook_protocol.CALLED.get((client, asked.tool), asked.tool),
         "input": asked.given,
         "folder": asked.folder,
         "tool_use_id": asked.use_id,

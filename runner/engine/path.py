@@ -22,6 +22,7 @@ from runner.model.request import NetworkMode, Tool
 from runner.model.result import Outcome
 from runner.requests import bounds
 from runner.requests.network import through_gate
+from runner.requests.places import require_unmoved
 from runner.risk.foreseen import with_unforeseen
 from runner.sandbox.contract import NotPermitted
 from runner.system.tasks import spawn
@@ -240,6 +241,8 @@ class Path:
 
     async def _facts(self, case: Case, decision: Decision) -> dict[str, object]:
         """Raises KnownError, and NotPermitted where the approval counts no more."""
+        if case.request.client is not None:
+            await require_unmoved(case.request.client)
         self._door.require(case, decision)
         if case.request.client is not None:
             return {"run_by": f"{case.request.client.name} of {case.request.agent}", "outcome": OUTCOME_UNKNOWN}

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 NOBODY = "Nobody has answered in time. Nothing was run. Ask again later, or do without."
 
 TOO_LATE = "The agent's program waits no longer."
+MAY_HAVE_RUN = "The agent's program no longer waits for an answer; it may have run this."
+"""Of one that went away: some run their tool where the answer takes too long."""
 
 
 def own_submission(agent: str, given: Mapping[str, object] | None) -> Submission:

@@ -15,6 +15,7 @@ from runner.gateway.origin import SessionNumbers
 from runner.gateway.waiting import Ended
 from runner.model.errors import KnownError, Refused
 from runner.model.request import Tool
+from runner.requests.places import on_disk
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Tools:
             with self._limits.entering(caller.agent):
                 size = caller.message_bytes
                 wanted = await self._aside.do(caller.agent, size, lambda: own_tools.own_submission(caller.agent, given))
-                ticket = await self._submit(self._from(caller, wanted))
+                ticket = await self._submit(self._from(caller, await on_disk(wanted)))
         except KnownError as error:
             if isinstance(error, Refused):
                 self._counter.refused(caller.agent, error.what)
@@ -154,11 +155,14 @@ class Tools:
         try:
             end = await self._waiting.hold(ticket, caller, caller.hold, report)
         except asyncio.CancelledError:
-            self._counter.withdraw(ticket.request_id, GONE)
+            self._counter.withdraw(ticket.request_id, own_tools.MAY_HAVE_RUN)
             raise
         match end:
             case Ended.CLOSING:
                 return own_tools.denied(replies.closing(self._waiting.why, ticket).text)
+            case Ended.GONE:
+                self._counter.withdraw(ticket.request_id, own_tools.MAY_HAVE_RUN)
+                return own_tools.denied(own_tools.NOBODY)
             case Ended():
                 # The client cannot fetch a later answer: nobody shall be asked in vain.
                 self._counter.withdraw(ticket.request_id, own_tools.TOO_LATE)

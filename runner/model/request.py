@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
@@ -155,6 +156,16 @@ class KnownFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a file is that a client's tool names, as the disk said when the console looked."""
+
+    named: str
+    real: str
+    link: bool = False
+    """Whether links lead there."""
+
+
+@dataclass(frozen=True, slots=True)
 class ClientTool:
     """A tool of the agent's own program, which asks before it uses it."""
 
@@ -166,6 +177,31 @@ class ClientTool:
     """For a change of a file the text that would go."""
     more: str = ""
     """The rest of what the tool is called with, as JSON."""
+    input_sha256: str = ""
+    """Of all that the tool is called with: what is shown of it leaves out how it was written."""
+    base: str = ""
+    """The folder below which relative names are meant, where that is not `folder`."""
+    root: str = ""
+    """`folder` without links; '' where the disk was not asked."""
+    places: tuple[Place, ...] = ()
+    """Where the files are that the tool names. The request's `files` are these, each once."""
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The files that are elsewhere than their names say, in words."""
+        return tuple(f"{one.named} is a link to {one.real}" for one in self.places if one.link)
+
+    def absolute(self, path: str) -> str:
+        """Return the path from the root, without `..` and the like; the disk is not asked."""
+        return posixpath.normpath(posixpath.join("/", self.base or self.folder, path))
+
+    def below(self, path: str) -> str:
+        """Return the path below the folder that the program works in; '' where it is outside."""
+        path = self.absolute(path)
+        for folder in (self.root, posixpath.normpath(self.folder) if self.folder else ""):
+            if folder.strip("/") and path.startswith(folder + "/"):
+                return path[len(folder) + 1 :]
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +351,7 @@ class Request:
             ("Tool of its own", "" if self.client is None else self.client.name),
             ("In the folder", "" if self.client is None else self.client.folder),
             ("File", ", ".join(self.files)),
+            ("Links", ", ".join(() if self.client is None else self.client.links)),
             ("May be started as a program", "yes" if self.executable else ""),
             ("Kept sandbox", self.sandbox),
             ("Installed in it", "" if self.installed is None else ", ".join(self.installed.packages)),
@@ -332,6 +369,10 @@ class Request:
         for name in ONLY_WHERE_SET:
             if not whole[name]:
                 del whole[name]
+        own = whole.get("client", {})
+        for name in ("input_sha256", "base", "root", "places"):
+            if name in own and not own[name]:
+                del own[name]
         for package in whole.get("plan", {}).get("packages", ()):
             for name in ("programs", "build_files", "optional"):
                 if not package[name]:

@@ -14,7 +14,7 @@ from runner.policy.rules import Action
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.model.request import Request
+    from runner.model.request import ClientTool, Request
     from runner.policy.rules import Rule, Rules
     from runner.settings.loading import Settings
 
@@ -186,9 +186,10 @@ def parameters(request: Request) -> dict[str, object]:
 
     Some have two names: `path` is `file_path`, `domain` is `allowed_domains` and `package` is `packages`. What is
     written to a file is `content`, and `code` as well. A condition on a list, as on known files, holds where it holds
-    for one of its entries.
+    for one of its entries. A file of a client's tool goes by where it is, below the folder and from the root, and not
+    by what the client wrote.
     """
-    path: str | list[str] = list(request.files) if request.client is not None else "".join(request.files)
+    path: str | list[str] = "".join(request.files) if request.client is None else _paths(request, request.client)
     domains = [_destination(one) for one in request.domains]
     return {
         "tool": request.tool.value,
@@ -220,6 +221,11 @@ def parameters(request: Request) -> dict[str, object]:
         "package": _packages(request),
         "registry": "" if request.plan is None else request.plan.registry.value,
     }
+
+
+def _paths(request: Request, tool: ClientTool) -> list[str]:
+    both = ((tool.below(path), tool.absolute(path)) for path in request.files)
+    return [path for pair in both for path in pair if path]
 
 
 def _destination(text: str) -> Destination | str:

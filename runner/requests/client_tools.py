@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.errors import Refused
 from runner.model.network import Destination, UnusableHost
-from runner.model.request import ClientTool, Language, Tool
+from runner.model.request import ClientTool, Language, Tool, canonical
 from runner.model.submission import Submission
-from runner.risk.client_tools import addresses, destination, patched
+from runner.risk.addresses import hosts_of
+from runner.risk.client_tools import USUAL_SHELLS, asked_addresses
+from runner.risk.codex_patch import SHELLS_OF_CODEX, ShellPatch, patch_in, read_patch
+from runner.risk.diffs import changed_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,12 +22,23 @@ if TYPE_CHECKING:
 LONGEST_NAME = 200
 LONGEST_FOLDER = 4096
 MOST_FILES = 200
-SHELL = {"Bash": "command", "run_shell_command": "command", "shell": "command", "exec_command": "cmd"}
-"""Name of a tool that runs command lines -> name of the argument that is the command line."""
-WRITES = {"Write": "content", "write_file": "content", "NotebookEdit": "new_source"}
-CHANGES = {"Edit": ("old_string", "new_string"), "replace": ("old_string", "new_string")}
-FETCHES = {"WebFetch": "url", "web_fetch": "prompt"}
-PATHS = ("file_path", "notebook_path")
+SHELL = {
+    "Bash": ("command",),
+    "run_shell_command": ("command",),
+    "shell": ("command",),
+    "exec_command": ("cmd", "command"),
+}
+"""Name of a tool that runs command lines -> names of the argument that is the command line, of which one is there."""
+PATCHES = ("apply_patch", "applypatch")
+WRITES = {
+    "Write": ("file_path", "content"),
+    "write_file": ("file_path", "content"),
+    "NotebookEdit": ("notebook_path", "new_source"),
+}
+CHANGES = {"Edit": ("file_path", "old_string", "new_string"), "replace": ("file_path", "old_string", "new_string")}
+PATHS = frozenset({"file_path", "notebook_path", "path", "filename", "file", "absolute_path", "target_file"})
+"""Arguments that name a file. With one that is not its own a tool is unknown: which of both counts is not known."""
+FETCHES = {"WebFetch": ("url",), "web_fetch": ("prompt", "url")}
 
 
 class _Use(NamedTuple):
@@ -34,6 +50,8 @@ class _Use(NamedTuple):
     files: tuple[str, ...] = ()
     replaced: str = ""
     language: Language | None = None
+    base: str = ""
+    """The folder, below that of the client, which relative names are meant below."""
 
 
 def client_submission(agent: str, name: str, given: Mapping[str, object], folder: str) -> Submission:
@@ -45,9 +63,13 @@ def client_submission(agent: str, name: str, given: Mapping[str, object], folder
     use = _use(name, given) or _Use(Tool.CLIENT_TOOL, _json(given), tuple(given))
     if len(use.files) > MOST_FILES:
         raise Refused(f"It would change {len(use.files)} files; at most {MOST_FILES} are taken.", "Change fewer.")
-    described = given.get("description")
+    described = given.get("description") if name in SHELL else None
     rest = {key: value for key, value in given.items() if key not in (*use.used, "description")}
-    hosts = _hosts(use.code) if use.tool is Tool.CLIENT_FETCH else ()
+    if "description" in given and not isinstance(described, str) and use.tool is not Tool.CLIENT_TOOL:
+        rest["description"] = given["description"]
+    hosts = _hosts(name, use.code) if use.tool is Tool.CLIENT_FETCH else ()
+    base = posixpath.normpath(posixpath.join("/", folder, use.base)) if use.base else ""
+    more = _json(rest) if rest else ""
     return Submission(
         agent,
         use.tool,
@@ -55,32 +77,70 @@ def client_submission(agent: str, name: str, given: Mapping[str, object], folder
         code=use.code,
         title=described if isinstance(described, str) else _title(name, use),
         allowed_domains=hosts,
-        client=ClientTool(name, folder, use.replaced, _json(rest) if rest else ""),
+        client=ClientTool(name, folder, use.replaced, more, _hashed(given, isinstance(described, str)), base),
         files=use.files,
     )
 
 
+def _hashed(given: Mapping[str, object], described: bool) -> str:
+    """Return the SHA-256 of the whole input, but for what only describes it. Raises Refused."""
+    deciding = {key: value for key, value in given.items() if not (described and key == "description")}
+    try:
+        return hashlib.sha256(canonical(deciding)).hexdigest()
+    except (ValueError, TypeError, RecursionError) as error:
+        raise Refused(f"input is not JSON data: {error}.", "Send what the tool would be called with.") from None
+
+
 def _use(name: str, given: Mapping[str, object]) -> _Use | None:
     """Return what a known tool would do; None for another, or where its arguments are not those that are known."""
-    if (argument := SHELL.get(name)) and (command := _command(given.get(argument))):
-        return _Use(Tool.CLIENT_SHELL, command, (argument,), language=Language.SHELL)
+    if name in SHELL:
+        return _shell(name, given)
     if name == "apply_patch" and (patch := _text(given, "command", "input", "patch")):
-        files = tuple(dict.fromkeys(part.path for part in patched(patch[1])))
-        return _Use(Tool.CLIENT_EDIT, patch[1], (patch[0],), files)
-    if (argument := FETCHES.get(name)) and isinstance(asked := given.get(argument), str):
-        return _Use(Tool.CLIENT_FETCH, asked, (argument,))
-    path = _text(given, *PATHS)
-    if path is None:
+        return _patch(patch[1], (patch[0],))
+    if (arguments := FETCHES.get(name)) is not None:
+        there = [key for key in arguments if key in given]
+        asked = given[there[0]] if len(there) == 1 else None
+        return _Use(Tool.CLIENT_FETCH, asked, tuple(there)) if isinstance(asked, str) else None
+    own = (WRITES.get(name) or CHANGES.get(name) or ("file_path",))[0]
+    path = _text(given, own)
+    if path is None or given.keys() & PATHS != {own}:
         return None
-    if (argument := WRITES.get(name)) and isinstance(text := given.get(argument), str):
-        return _Use(Tool.CLIENT_EDIT, text, (path[0], argument), (path[1],))
-    if pair := CHANGES.get(name):
-        old, new = (given.get(argument) for argument in pair)
+    if (pair := WRITES.get(name)) and isinstance(text := given.get(pair[1]), str):
+        return _Use(Tool.CLIENT_EDIT, text, pair, (path[1],))
+    if texts := CHANGES.get(name):
+        old, new = (given.get(argument) for argument in texts[1:])
         if isinstance(old, str) and isinstance(new, str):
-            return _Use(Tool.CLIENT_EDIT, new, (path[0], *pair), (path[1],), old)
+            return _Use(Tool.CLIENT_EDIT, new, texts, (path[1],), old)
     if name == "MultiEdit":
         return _several(path, given.get("edits"))
     return None
+
+
+def _shell(name: str, given: Mapping[str, object]) -> _Use | None:
+    """Return the use of a shell: a command line, or the patch that Codex would take it for."""
+    there = [key for key in SHELL[name] if key in given]
+    if len(there) != 1:
+        return None
+    argument, value = there[0], given[there[0]]
+    folder = _text(given, "workdir", "cwd", "dir_path", "directory")
+    base = folder[1] if folder is not None else ""
+    if name in SHELLS_OF_CODEX and isinstance(value, list) and len(value) == 2 and value[0] in PATCHES:
+        return _patch(value[1], (argument,), base) if isinstance(value[1], str) else None
+    command = _command(value)
+    if not command:
+        return None
+    if name in SHELLS_OF_CODEX and patch_in(command) is not None:
+        return _patch(command, (argument,), base)
+    diff = changed_by(command)
+    files = () if diff is None else tuple(one.path for one in diff.files)
+    return _Use(Tool.CLIENT_SHELL, command, (argument,), files, language=Language.SHELL, base=base)
+
+
+def _patch(text: str, used: tuple[str, ...], base: str = "") -> _Use:
+    """Return the use of a patch, which may stand in the command that hands it to Codex."""
+    found = patch_in(text) or ShellPatch(text)
+    files = tuple(dict.fromkeys(one.path for one in read_patch(found.patch).files))
+    return _Use(Tool.CLIENT_EDIT, text, used, files, base=posixpath.join(base, found.folder))
 
 
 def _several(path: tuple[str, str], edits: object) -> _Use | None:
@@ -103,7 +163,7 @@ def _command(value: object) -> str:
         return value if value.strip() else ""
     if isinstance(value, list) and len(value) == 3 and all(isinstance(word, str) for word in value):
         shell, flag, text = value
-        if shell.rpartition("/")[2] in ("bash", "sh", "zsh") and flag in ("-c", "-lc"):
+        if shell in USUAL_SHELLS and flag in ("-c", "-lc"):
             return str(text)
     return ""
 
@@ -116,14 +176,15 @@ def _text(given: Mapping[str, object], *names: str) -> tuple[str, str] | None:
     return None
 
 
-def _hosts(text: str) -> tuple[str, ...]:
+def _hosts(name: str, text: str) -> tuple[str, ...]:
     found = []
-    for address in addresses(text):
-        try:
-            found.append(str(Destination.parse(destination(address))))
-        except UnusableHost:
-            # Without a host that can be named the assessment says so.
-            continue
+    for address in asked_addresses(name, text):
+        for host in hosts_of(address, raw=name == "web_fetch"):
+            try:
+                found.append(str(Destination.parse(host)))
+            except UnusableHost:
+                # Without a host that can be named the assessment says so.
+                continue
     return tuple(sorted(dict.fromkeys(found)))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.client_tools import steers
+from runner.risk.outline_data import words
 from runner.risk.rules.knowledge import bundled
 from runner.risk.rules.starting import started_by
 from runner.workspace.entry import TreeKind
@@ -19,32 +20,61 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange
     from runner.workspace.entry import TreeEntry
 
-STARTED = {
-    expression(r"(^|/)\.git/(config|hooks/|modules/.*/(config|hooks/)|info/attributes$)"): "git obeys it",
-    expression(r"(^|/)(\.gitmodules|\.gitattributes)$"): "git obeys it",
-    expression(
-        r"(^|/)(\.github/(workflows|actions)/|\.gitlab-ci\.yml$|\.circleci/|jenkinsfile|azure-pipelines\.yml$"
-        r"|\.travis\.yml$|\.drone\.yml$|\.woodpecker|\.ci/)"
-    ): "a server for builds runs it",
-    expression(
-        r"(^|/)(package\.json|makefile|gnumakefile|.*\.mk|justfile|rakefile|build\.rs|\.cargo/config(\.toml)?"
-        r"|setup\.py|setup\.cfg|pyproject\.toml|conftest\.py|noxfile\.py|tox\.ini|cmakelists\.txt|meson\.build"
-        r"|build\.gradle(\.kts)?|settings\.gradle(\.kts)?|pom\.xml|gruntfile\.\w+|gulpfile\.\w+|webpack\.config\.\w+"
-        r"|vite\.config\.\w+|vitest\.config\.\w+|jest\.config\.\w+|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.cjs"
-        r"|dockerfile|containerfile|docker-compose\.ya?ml|compose\.ya?ml|\.pre-commit-config\.yaml|lefthook\.ya?ml"
-        r"|\.husky/.*|\.githooks/.*)$"
-    ): "a build or test runs it",
-    expression(r"(^|/)(\.vscode|\.idea|\.zed|\.devcontainer)/|(^|/)(\.exrc|\.nvimrc|\.vimrc|\.editorconfig)$"): (
-        "an editor obeys it"
-    ),
-    expression(r"(^|/)(\.envrc|\.env(\.[\w.]+)?)$"): "it sets variables of other programs",
-    expression(r"(^|/)(\.venv|venv|node_modules/\.bin|bin)/.*"): "a program that is started by name",
-    expression(r"(^|/)(agents|claude|gemini)(\.local)?\.md$|(^|/)\.(cursorrules|windsurfrules|clinerules)"): (
-        "agents take it as instructions"
-    ),
-}
-"""Expressions over a path in lower case, and what they stand for."""
-REPOSITORY = expression(r"^(?:.*/)?\.git(?=/|$)")
+OBEYED = frozenset({"steering", "obeyed", "startup", "hook", "environment-file"})
+"""Kinds of files of the classifier's own table that run by themselves, or that other programs obey."""
+BUILDS = frozenset(
+    [
+        "package.json",
+        "makefile",
+        "gnumakefile",
+        "justfile",
+        "rakefile",
+        "build.rs",
+        "setup.py",
+        "setup.cfg",
+        "pyproject.toml",
+        "conftest.py",
+        "noxfile.py",
+        "tox.ini",
+        "cmakelists.txt",
+        "meson.build",
+        "build.gradle",
+        "build.gradle.kts",
+        "settings.gradle",
+        "settings.gradle.kts",
+        "pom.xml",
+        ".npmrc",
+        ".yarnrc",
+        ".yarnrc.yml",
+        ".pnpmfile.cjs",
+        "dockerfile",
+        "containerfile",
+        "docker-compose.yml",
+        "docker-compose.yaml",
+        "compose.yml",
+        "compose.yaml",
+        ".pre-commit-config.yaml",
+        "lefthook.yml",
+        ".gitlab-ci.yml",
+        "jenkinsfile",
+        "azure-pipelines.yml",
+        ".travis.yml",
+        ".drone.yml",
+        ".gitmodules",
+        ".gitattributes",
+        ".editorconfig",
+        "agents.md",
+        "claude.md",
+        "gemini.md",
+    ]
+)
+"""Names of files that a build, a test, a server, git, an editor or an agent obeys."""
+CONFIGURATION = expression(r"^(?:gulpfile|gruntfile|(?:webpack|vite|vitest|jest|babel|eslint|rollup)\.config)\.\w+$")
+FOLDERS = words(
+    ".git/hooks .github/workflows .github/actions .circleci .woodpecker .ci .husky .githooks .vscode .idea .zed"
+    " .devcontainer"
+)
+"""Folders whose files are obeyed so, one or two names of them."""
 MOVED = "Its repository was changed in the project meanwhile."
 PART = "it is part of the repository"
 BULK = ("node_modules", "__pycache__", ".venv", "venv", "target", ".mypy_cache", ".pytest_cache", ".tox", ".git")
@@ -55,21 +85,30 @@ def mark(path: bytes, before: TreeEntry | None, after: TreeEntry | None) -> str:
     """Return why a change needs a word of its own; '' where it is an ordinary one."""
     text = os.fsdecode(path).lower()
     if after is None:
-        return PART if REPOSITORY.match(text) else ""
+        return PART if _repository(path) else ""
     if after.mode & (stat.S_ISUID | stat.S_ISGID) and after.kind is TreeKind.FILE:
         return "it runs with the rights of its owner"
     if after.kind is TreeKind.LINK:
         return "a link that leads out of the project" if _leads_out(path, after.target) else ""
     if after.kind is TreeKind.FOLDER:
         return ""
-    if steers("/" + text):
+    return _obeyed(text)
+
+
+def _obeyed(path: str) -> str:
+    """Return what makes a file of the project run by itself, or be obeyed by another program; '' for nothing."""
+    *folders, name = path.split("/")
+    kinds = bundled().targets.of(path) & OBEYED
+    if "steering" in kinds:
         return "agents' programs obey it"
-    for pattern, words in STARTED.items():
-        if pattern.search(text):
-            return words
-    if bundled().targets.of(os.fsdecode(path)) & {"startup", "hook"}:
-        by = started_by(text)
-        return f"it runs by itself: {by}" if by else "it runs by itself"
+    if kinds:
+        by = started_by(path)
+        return f"it runs by itself: {by}" if by else "other programs run or obey it"
+    if name == "config" and ".git" in folders:
+        return "git obeys it"
+    pairs = {f"{one}/{two}" for one, two in itertools.pairwise(folders)}
+    if name in BUILDS or CONFIGURATION.match(name) or FOLDERS & {*folders, *pairs}:
+        return "a build, a server, an editor or an agent obeys it"
     return ""
 
 
@@ -80,22 +119,27 @@ def as_one(changes: Iterable[ProjectChange]) -> tuple[ProjectChange, ...]:
     conflicts. What git obeys (its configuration and hooks) is marked by itself and may be left out.
     """
     listed = tuple(changes)
-    marked, moved = set(), set()
+    marked: set[bytes] = set()
+    moved: set[bytes] = set()
     for one in listed:
-        if found := REPOSITORY.match(os.fsdecode(one.path)):
+        if found := _repository(one.path):
             if one.mark == PART:
-                marked.add(found[0])
+                marked.add(found)
             if one.conflict and not one.path.endswith(b"/index"):
-                moved.add(found[0])
+                moved.add(found)
     return tuple(_like_its_repository(one, marked, moved) for one in listed)
 
 
-def _like_its_repository(one: ProjectChange, marked: set[str], moved: set[str]) -> ProjectChange:
-    found = REPOSITORY.match(os.fsdecode(one.path))
-    if found is None:
-        return one
-    mark = one.mark or (PART if found[0] in marked else "")
-    return replace(one, mark=mark, conflict=one.conflict or (MOVED if found[0] in moved else ""))
+def _like_its_repository(one: ProjectChange, marked: set[bytes], moved: set[bytes]) -> ProjectChange:
+    found = _repository(one.path)
+    mark = one.mark or (PART if found in marked else "")
+    return replace(one, mark=mark, conflict=one.conflict or (MOVED if found in moved else ""))
+
+
+def _repository(path: bytes) -> bytes:
+    """Return the folder of git's that a path is or lies in; nothing for none."""
+    parts = path.split(b"/")
+    return b"/".join(parts[: parts.index(b".git") + 1]) if b".git" in parts else b""
 
 
 def bulk(path: bytes) -> str:

@@ -11,7 +11,7 @@ from runner.clients.client import ConfigScope
 from runner.clients.connection import ClientConnections
 from runner.clients.known import BY_ID
 from runner.clients.settings_change import SYNTAXES
-from runner.commands.hook import DEADLINE, HOLD
+from runner.commands.hook import hold, within
 from runner.identity.agents import Agents
 from runner.system.places import Places
 
@@ -147,5 +147,7 @@ def test_a_hook_says_no_before_its_client_stops_waiting_for_it(client: str, tmp_
     (group,) = read(tmp_path / name)["hooks"][event]
     (hook,) = group["hooks"]
     assert group["matcher"] == "*", "a tool that is not matched is not asked about"
-    assert 0 < HOLD < DEADLINE < hook["timeout"] / unit
+    for seconds in (hook["timeout"] / unit, 60, 10):
+        assert 0 < hold(within(seconds)) < within(seconds) <= seconds - 3
+    assert within(1) > 0
     assert hook["command"].endswith("exit 2; }"), "a hook that is missing or killed says no too"

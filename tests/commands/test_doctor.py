@@ -349,6 +349,17 @@ def test_each_client_is_said_to_be_connected_as_whom_and_seen_when(
     assert "Connected as codex" in found["Codex"].what and "no call yet" in found["Codex"].what
     assert found["Codex"].state is State.WARN and "switch that off" in found["Codex"].what
     assert "not on the PATH" in found["Cursor"].what
+    file = home / ".codex/config.toml"
+    for old, new, said in (
+        ("timeout = 600", "timeout = 60", "60 s in place of 600"),
+        ("env -i", "env", "earlier version"),
+    ):
+        file.write_text(file.read_text().replace(old, new))
+        worse = {check.name: check for check in doctor._clients(places)}["Codex"]
+        assert worse.state is State.WARN and said in worse.what and worse.fix == "assent connect codex --hook"
+    connections.connect(connections.plan(BY_ID["codex"], connections.setup(hook=True)), agents.add)
+    renewed = {check.name: check for check in doctor._clients(places)}["Codex"]
+    assert "switch that off" in renewed.what
     agents.revoke("codex")
     revoked = {check.name: check for check in doctor._clients(places)}["Codex"]
     assert revoked.state is State.BAD and "not valid" in revoked.what

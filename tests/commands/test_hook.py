@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +21,7 @@ import pytest_asyncio
 
 from runner.clients.client import Setup
 from runner.clients.connection import ClientConnections
+from runner.clients.hook_token import seconds_of
 from runner.clients.known import BY_ID
 from runner.commands import hook
 from runner.engine.path import OUTCOME_UNKNOWN
@@ -138,6 +141,19 @@ async def test_a_shell_command_is_asked_as_one_and_the_answer_reaches_the_client
     assert record.assessment is not None
     assert record.assessment.level is Level.CRITICAL
     assert OUTCOME_UNKNOWN in json.dumps([step.body for step in record.steps])
+
+
+@pytest.mark.asyncio
+async def test_a_patch_that_codex_takes_from_its_shell_is_asked_about_as_one(account: Home, desk: Desk) -> None:
+    """Codex calls its shell Bash in hooks."""
+    account.connect("codex")
+    patch = "*** Begin Patch\n*** Add File: a.md\n+x\n *** Add File: .git/hooks/b\n+y\n*** End Patch"
+    process = await account.start("codex", account.message("Bash", command=f"apply_patch <<'E'\n{patch}\nE\n"))
+    await desk.answer(Verdict.DENIED)
+    await asyncio.wait_for(process.wait(), PATIENCE)
+    (request,) = desk.requests.values()
+    assert request.tool is Tool.CLIENT_EDIT
+    assert request.files == (str(account.folder / "a.md"), str(account.folder / ".git/hooks/b"))
 
 
 @pytest.mark.asyncio
@@ -283,6 +299,91 @@ def test_a_file_of_the_project_cannot_name_another_console(account: Home, tmp_pa
         with pytest.raises(BlockingIOError):
             listener.accept()
     assert is_no("claude-code", done.stdout, done.returncode, done.stderr)
+
+
+ALLOWS = """import os
+os.write(1, b'{"decision": "allow"}')
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_variables_that_a_file_of_the_project_sets_do_not_reach_the_hook(
+    account: Home, client: str, tmp_path: Path
+) -> None:
+    """Gemini CLI hands on those of the project's `.env`, and Claude Code those of its settings."""
+    account.connect(client)
+    evil = tmp_path / "evil"
+    evil.mkdir()
+    for name in ("json.py", "sitecustomize.py", "usercustomize.py", "start.sh"):
+        (evil / name).write_text(ALLOWS)
+    for name in ("sh", "env", "python3", "assent", "readlink", "dirname"):
+        (evil / name).write_text('#!/bin/sh\nprintf \'{"decision": "allow"}\'\n')
+        (evil / name).chmod(0o755)
+    steering = {"PYTHONPATH": str(evil), "PATH": f"{evil}:{os.environ['PATH']}", "BASH_ENV": str(evil / "start.sh")}
+    misleading = {
+        name: str(evil) for name in ("PYTHONHOME", "HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PYTHONUSERBASE")
+    }
+    misleading |= {"ENV": str(evil / "start.sh"), "PYTHONWARNINGS": "error", "PYTHONINSPECT": "1"}
+    shell = shutil.which("sh")
+    assert shell is not None
+    for variables in (steering, misleading):
+        done = subprocess.run(
+            [shell, "-c", account.command(client)],
+            input=account.message("write_file", file_path="/x/a", content="y"),
+            capture_output=True,
+            check=False,
+            env={**account.environment, **variables},
+            timeout=60,
+        )
+        assert is_no(client, done.stdout, done.returncode, done.stderr)
+        assert b"not running" in done.stdout
+
+
+@pytest.mark.parametrize("path", ["settings.json", "@docs/notes.md", "./a", "~/a", "", 7, None])
+@pytest.mark.parametrize("tool", ["replace", "write_file"])
+def test_a_path_that_gemini_cli_would_look_for_is_refused_unasked(account: Home, tool: str, path: object) -> None:
+    account.connect("gemini-cli")
+    done = account.run("gemini-cli", account.message(tool, file_path=path, content="x"))
+    assert is_no("gemini-cli", done.stdout, done.returncode, done.stderr)
+    assert b"Send the absolute path" in done.stdout
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_hook_ends_before_a_client_whose_time_was_shortened(account: Home, client: str) -> None:
+    account.connect(client)
+    name = {"codex": ".codex/config.toml", "claude-code": ".claude/settings.json"}.get(client, ".gemini/settings.json")
+    unit = 1000 if client == "gemini-cli" else 1
+    file = account.folder / name
+    assert seconds_of(client, {}, account.folder, str(account.folder / "p")) == 600
+    file.write_text(re.sub(r"(\btimeout\"?\s*[=:]\s*)600(000)?", rf"\g<1>{60 * unit}", file.read_text()))
+    assert seconds_of(client, {}, account.folder, str(account.folder / "p")) == 60
+    file.write_text(file.read_text().replace("timeout", "more"))
+    assert seconds_of(client, {}, account.folder, str(account.folder / "p")) == 60, "the client's own"
+    assert hook.within(60) == 57
+
+
+@pytest.mark.asyncio
+async def test_the_console_is_told_how_long_a_shortened_hook_waits(account: Home, desk: Desk) -> None:
+    account.connect("codex")
+    file = account.folder / ".codex/config.toml"
+    file.write_text(re.sub(r"timeout = 600", "timeout = 5", file.read_text()))
+    process = await account.start("codex", account.message())
+    out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
+    assert is_no("codex", out, process.returncode or 0, err) and b"Nobody has answered in time" in out
+
+
+@pytest.mark.asyncio
+async def test_of_a_client_that_waits_no_longer_it_is_said_that_it_may_have_run(account: Home, desk: Desk) -> None:
+    account.connect("codex")
+    process = await account.start("codex", account.message())
+    await asyncio.wait_for(desk.questions.get(), PATIENCE)
+    os.kill((await children(process.pid))[0], signal.SIGKILL)
+    assert await asyncio.wait_for(desk.decided.get(), PATIENCE) is Verdict.WITHDRAWN
+    await asyncio.wait_for(process.wait(), PATIENCE)
+    (request,) = desk.requests.values()
+    record = record_in(account.places.ledger, request.id)
+    assert record.decision is not None and "may have run" in record.decision.reason
 
 
 def test_a_connection_that_breaks_says_that_nothing_was_run() -> None:

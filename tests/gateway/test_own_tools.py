@@ -85,3 +85,24 @@ async def test_lockdown_counts_for_them_and_trust_which_is_for_sandboxes_does_no
         assert said(await calling)["behavior"] == "allow"
         await house.engine.modes.lock()
         assert said(await client.call_tool("approve", BASH))["behavior"] == "deny"
+
+
+async def test_a_file_that_becomes_a_link_before_the_answer_is_not_approved(house: House, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    given = {"file_path": str(project / "notes.md"), "content": "x"}
+    call = {"tool_name": "Write", "input": given, "tool_use_id": "1", "folder": str(project)}
+    async with house.client("auto") as client:
+        calling = spawn("ask", client.call_tool("approve", call))
+        question = await house.question()
+        (project / "notes.md").symlink_to("/etc/hosts")
+        assert house.approve(question) == ""
+        answer = said(await calling)
+        assert answer["behavior"] == "deny" and "since the question was asked" in answer["message"]
+        calling = spawn("ask", client.call_tool("approve", call))
+        question = await house.question()
+        assert house.approve(question) == ""
+        assert said(await calling) == {"behavior": "allow", "updatedInput": given}
+    requests = sorted((record.request for record in house.records()), key=lambda request: request.received_at)
+    assert [request.files for request in requests] == [(given["file_path"],), ("/etc/hosts",)]
+    assert requests[1].client is not None and requests[1].client.links

@@ -18,8 +18,8 @@ import psutil
 import pytest
 
 from runner.clients.connection import ClientConnections
+from runner.clients.hook_protocol import HOOK_FAILED
 from runner.clients.known import BY_ID
-from runner.clients.settings_change import HOOK_FAILED
 from runner.gateway import door
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict

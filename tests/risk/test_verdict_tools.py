@@ -44,7 +44,7 @@ def test_a_place_that_runs_by_itself_is_named() -> None:
 
 
 def asked(tool: Tool, code: str = "", **more: object) -> Request:
-    client = ClientTool("Tool", FOLDER)
+    client = ClientTool("apply_patch" if code == PATCH else "Tool", FOLDER)
     return Request("id", "agent", tool, 1e9, None, code, client=client, **more)  # type: ignore[arg-type]
 
 

@@ -163,19 +163,19 @@ def test_odd_names_are_bytes_and_sort(copy: WorkingCopy) -> None:
 @pytest.mark.parametrize(
     ("program", "path", "word"),
     [
-        ("mkdir -p .git/hooks; echo x >.git/hooks/pre-commit", b".git/hooks/pre-commit", "git"),
-        ("echo x >package.json", b"package.json", "build"),
+        ("mkdir -p .git/hooks; echo x >.git/hooks/pre-commit", b".git/hooks/pre-commit", "git hook"),
+        ("echo x >package.json", b"package.json", "a build"),
         (
             "mkdir .github; mkdir .github/workflows; echo x >.github/workflows/ci.yml",
             b".github/workflows/ci.yml",
             "server",
         ),
         ("mkdir .claude; echo x >.claude/settings.json", b".claude/settings.json", "agents"),
-        ("echo x >CLAUDE.md", b"CLAUDE.md", "instructions"),
+        ("echo x >CLAUDE.md", b"CLAUDE.md", "agent"),
         ("ln -s ../../outside l2", b"l2", "out of the project"),
         ("ln -s /etc l2", b"l2", "out of the project"),
         ("cp s su; chmod 4755 su", b"su", "rights"),
-        ("echo x >.envrc", b".envrc", "variables"),
+        ("echo x >.envrc", b".envrc", "other programs"),
         ("mkdir .vscode; echo x >.vscode/tasks.json", b".vscode/tasks.json", ""),
     ],
 )
