@@ -31,16 +31,16 @@ _TRUE = frozenset({"y", "yes", "t", "true", "on", "1"})
 
 
 def indexes(around: Surroundings) -> tuple[str, ...]:
-    """Return the URLs of pip's indexes, the main one first, as they are written down: with credentials.
+    """Return the URLs of pip's indexes, the further ones before the main one, as they are written down.
 
-    Where none is written down, it is the one that the installed pip has by default; none without a pip.
+    So with credentials. Where no main one is written down, it is the one that the installed pip has by default.
     """
     found = _settings(around)
     if found.get("no-index", "").lower() in _TRUE:
         return ()
     default = built_in(around)
     main = found.get("index-url") or (default[0] if default else "")
-    return tuple(dict.fromkeys(url for url in (main, *found.get("extra-index-url", "").split()) if url))
+    return tuple(dict.fromkeys(url for url in (*found.get("extra-index-url", "").split(), main) if url))
 
 
 def authorities(around: Surroundings) -> Authorities:

@@ -150,6 +150,28 @@ def test_only_places_on_hosts_count(machine: Machine) -> None:
     assert found.pypi_hosts == hosts("plain.example:8080", "more.example")
 
 
+def test_what_a_person_names_counts_before_what_pip_has_by_default(machine: Machine) -> None:
+    machine.with_pip()
+    machine.environ["PIP_EXTRA_INDEX_URL"] = "https://corp.example/simple https://second.example/simple"
+    default, corp = "https://index.example/simple", ("https://corp.example/simple", "https://second.example/simple")
+    assert machine.read().pypi == (*corp, default)
+    assert machine.read(("https://set.example/",)).pypi == ("https://set.example/", *corp, default)
+    # Also where it is written down, and however.
+    machine.environ["PIP_INDEX_URL"] = corp[0]
+    machine.environ["PIP_EXTRA_INDEX_URL"] = f"https://INDEX.example:443/simple/ {corp[1]}"
+    found = machine.read(("https://set.example/", default))
+    assert found.pypi == ("https://set.example/", corp[1], corp[0], default)
+    assert set(hosts("files.example")) <= set(found.pypi_hosts)
+
+
+def test_of_those_that_are_written_down_the_further_ones_come_first(machine: Machine) -> None:
+    machine.write(
+        "home/.config/pip/pip.conf", "[global]\nindex-url = https://a.example/\nextra-index-url = https://b.example/\n"
+    )
+    found = machine.read()
+    assert found.pypi == ("https://b.example/", "https://a.example/")
+
+
 def test_no_index_means_none(machine: Machine) -> None:
     machine.with_pip()
     machine.environ |= {"PIP_NO_INDEX": "1", "PIP_EXTRA_INDEX_URL": "https://more.example/"}
@@ -198,7 +220,7 @@ def test_npms_scopes_have_registries_of_their_own(machine: Machine) -> None:
 def test_the_settings_name_more_hosts(machine: Machine) -> None:
     machine.environ["PIP_INDEX_URL"] = "https://i.example/simple"
     found = machine.read(("https://mirror.example:8443/simple", "files.example"), ("n.example:8080", "not a host"))
-    assert found.pypi == ("https://i.example/simple", "https://mirror.example:8443/simple")
+    assert found.pypi == ("https://mirror.example:8443/simple", "https://i.example/simple")
     assert found.pypi_hosts == hosts("i.example", "mirror.example:8443", "files.example")
     assert found.npm_hosts == hosts("n.example:8080")
     assert found.problems == ("The address of a registry cannot be used: it is not a host name.",)
@@ -214,7 +236,7 @@ def test_credentials_are_used_and_never_shown(machine: Machine) -> None:
         "//b.example/:username=user\n//b.example/:_password=c0BjcmV0\n//c.example/:_auth=dXNlcjpzQGNyZXQ=\n",
     )
     found = machine.read()
-    assert found.pypi[0] == "https://i.example/simple"
+    assert "https://i.example/simple" in found.pypi
     basic = "Basic dXNlcjpzQGNyZXQ="
     assert found.authorization("https://i.example/simple/six/") == basic
     assert found.authorization("https://net.example:443/simple/") == basic
