@@ -75,18 +75,21 @@ def _add_set(chosen: argparse.ArgumentParser) -> None:
 def _add(arguments: argparse.Namespace, places: Places) -> int:
     import os
 
+    from runner.gateway import door
     from runner.gateway.snippets import configurations, own_command
     from runner.identity.agents import Agents
     from runner.settings.loading import load
     from runner.system.places import variables
 
-    port = load(places, os.environ).settings.port
+    console = door.running(places)
+    port = load(places, os.environ).settings.port if console is None else console.port
     token = Agents(places).add(arguments.name)
     print(f"Token of {arguments.name}, shown this once:\n\n    {token}\n")
     address = f"http://127.0.0.1:{port}/mcp"
     for snippet in configurations(arguments.name, token, address, own_command(), variables(os.environ)):
         where = f"put into {snippet.file}" if snippet.file else "run"
-        print(f"--- {snippet.client}: {where}\n{snippet.text.rstrip()}\n")
+        note = f"{snippet.note}\n" if snippet.note else ""
+        print(f"--- {snippet.client}: {where}\n{note}{snippet.text.rstrip()}\n")
     return 0
 
 

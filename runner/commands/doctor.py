@@ -294,16 +294,17 @@ def _secrets(secrets: Secrets) -> Check:
 
 
 def _console(places: Places, loaded: Loaded) -> Check:
-    known = door.read(places)
-    if known is not None and _answers(known.host, known.port):
-        return Check("Console", State.OK, f"Agents reach it at http://{known.host}:{known.port}/mcp.")
-    port = loaded.settings.port
-    if port and _answers("127.0.0.1", port):
-        holder = door.holder(port)
-        who = f"{holder.name} (process {holder.pid})" if holder else "a program of another user"
-        fix = "End that program, or choose another port in Settings."
-        return Check("Console", State.BAD, f"Its port, {port}, is taken by {who}.", fix)
-    return Check("Console", State.WARN, "It is not open, so agents cannot reach it.", "assent")
+    # Not by asking the port alone: whoever has that of a console that is gone would pass for it.
+    known, port = door.running(places), loaded.settings.port
+    what = "It is not open, so agents cannot reach it."
+    if known is not None:
+        what = f"Agents reach it at http://{known.host}:{known.port}/mcp."
+    elsewhere = port and (known is None or known.port != port)
+    if elsewhere and _answers("127.0.0.1", port):
+        what += f" Port {port}, the usual one, is taken by {door.named(door.holder(port))}; it takes another meanwhile."
+        what += " A client that is configured with HTTP and that number sends its token there."
+        return Check("Console", State.WARN, what, "End that program, or choose another port in Settings.")
+    return Check("Console", State.WARN if known is None else State.OK, what, "assent" if known is None else "")
 
 
 def _answers(host: str, port: int) -> bool:

@@ -90,6 +90,8 @@ class Gateway:
         self._serving: asyncio.Task[None] | None = None
         self.address = ""
         """URL of the MCP endpoint; empty while closed."""
+        self.moved = ""
+        """Why the port is another than the settings say, in a sentence; empty where it is that one."""
 
     async def open(self) -> str:
         """Open the port, serve, and return the address. Parts that are open already stay so.
@@ -104,7 +106,7 @@ class Gateway:
 
     async def _serve(self) -> int:
         """Serve, and return the port. `close` ends it, also where this was cancelled half-way."""
-        listener = _listen(self._settings.port, self._places)
+        listener = self._listen()
         try:
             return await self._serve_on(listener)
         except BaseException:
@@ -126,6 +128,21 @@ class Gateway:
         self._acceptor = Acceptor(listener, self._server, _most_connections())
         self._acceptor.start()
         return port
+
+    def _listen(self) -> socket.socket:
+        """Return a listener at the usual port, else at any that is free. Raises KnownError."""
+        port = self._settings.port
+        try:
+            return _bound(port)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                what = f"Assent cannot listen on {HOST}:{port}: {error.strerror}."
+                raise KnownError(what, "Choose another port in Settings, then start Assent again.") from error
+        # Kept until the end, also where the usual one becomes free: agents that are connected stay so.
+        who = _holder(port, self._places)
+        listener = _bound(0)
+        self.moved = f"Port {port} is taken by {who}, so agents reach Assent at port {listener.getsockname()[1]}."
+        return listener
 
     def _announce(self) -> None:
         port = int(self.address.removesuffix(PATH).rpartition(":")[2])
@@ -272,7 +289,8 @@ def _config(app: Guard) -> uvicorn.Config:
     )
 
 
-def _listen(port: int, places: Places) -> socket.socket:
+def _bound(port: int) -> socket.socket:
+    """Return a socket that listens on `port`, on any free one for 0. Raises OSError."""
     # IPPROTO_TCP: asyncio only turns Nagle's algorithm off where the socket says so itself; with 0 a call takes 45 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -280,29 +298,21 @@ def _listen(port: int, places: Places) -> socket.socket:
         listener.bind((HOST, port))
         listener.listen(1024)
         listener.setblocking(False)
-    except OSError as error:
+    except OSError:
         listener.close()
-        if error.errno == errno.EADDRINUSE:
-            raise _taken(port, places) from error
-        what = f"Assent cannot listen on {HOST}:{port}: {error.strerror}."
-        raise KnownError(what, "Choose another port in Settings, then start Assent again.") from error
+        raise
     return listener
 
 
-def _taken(port: int, places: Places) -> KnownError:
-    """Return the error for a port in use: by which process, and what to do."""
-    holder = door.holder(port)
-    known = door.read(places)
+def _holder(port: int, places: Places) -> str:
+    """Return who has a port, in words. Raises KnownError where it is an Assent with these very folders."""
+    holder, known = door.holder(port), door.read(places)
     if known is not None and holder is not None and holder.pid == known.pid:
-        return KnownError(
+        raise KnownError(
             f"Port {port} is taken by another Assent (process {holder.pid}).",
             "Use that window, or quit it and start Assent again.",
         )
-    who = f"{holder.name} (process {holder.pid})" if holder is not None else "a program of another user"
-    return KnownError(
-        f"Port {port} is taken by {who}.",
-        "End that program, or choose another port in Settings and give your agents the new address.",
-    )
+    return door.named(holder)
 
 
 def _version() -> str:

@@ -190,7 +190,7 @@ class Settings:
     )
     # ---- agents ----
     port: int = setting(
-        17317, "Port on 127.0.0.1 where agents reach Assent; 0 takes any free one.",
+        17317, "Port on 127.0.0.1 where agents reach Assent; 0, or one that is taken, means any free one.",
         group=AGENTS, yaml="gateway.port", at_least=0, at_most=65_535, restart=True,
     )
     hold_seconds: float = setting(

@@ -18,7 +18,7 @@ from runner.clients.known import BY_ID
 from runner.commands import doctor, fixes
 from runner.commands.check import Check, State
 from runner.commands.doctor import examine
-from runner.gateway import snippets
+from runner.gateway import door, snippets
 from runner.identity.agents import Agents
 from runner.model.request import Isolation, Language
 from runner.sandbox.container.endpoint import STANDARD, Endpoint
@@ -105,9 +105,21 @@ def test_every_command_in_a_fix_is_one_that_there_is(places: Places, monkeypatch
 
 def test_a_taken_port_is_reported_with_who_has_it(places: Places) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        check = examined(places, {"ASSENT_PORT": str(other.getsockname()[1])})["Console"]
-    assert check.state is State.BAD
-    assert "process" in check.what
+        port = int(other.getsockname()[1])
+        check = examined(places, {"ASSENT_PORT": str(port)})["Console"]
+        assert check.state is State.WARN
+        assert check.what.startswith("It is not open, so agents cannot reach it.") and "process" in check.what
+        with socket.create_server(("127.0.0.1", 0)) as own:
+            place = door.ConsoleAddress("127.0.0.1", int(own.getsockname()[1]), os.getpid(), 0.0)
+            door.write(places, place)
+            check = examined(places, {"ASSENT_PORT": str(port)})["Console"]
+            assert check.state is State.WARN and check.what.startswith(
+                f"Agents reach it at http://127.0.0.1:{place.port}/mcp. Port {port}"
+            )
+            assert "sends its token there" in check.what
+            # That of a console that is gone, whose port somebody else has by now.
+            door.write(places, place._replace(pid=os.getppid()))
+            assert examined(places, {"ASSENT_PORT": str(place.port)})["Console"].what.startswith("It is not open")
 
 
 def test_an_interpreter_that_is_not_there_costs_its_language_only(places: Places) -> None:
