@@ -202,7 +202,7 @@ class Settings:
         group=AGENTS, yaml="gateway.rate_per_minute", at_least=1, at_most=100_000, restart=True,
     )
     burst: int = setting(
-        20, "How many calls one agent may make at once.",
+        20, "How many calls one agent may make at once; above it the next ones wait a few seconds for their turn.",
         group=AGENTS, yaml="gateway.burst", at_least=1, at_most=100_000, restart=True,
     )
     max_pending: int = setting(
