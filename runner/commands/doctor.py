@@ -374,7 +374,8 @@ def _network(settings: Settings) -> Check:
     hosts = ", ".join(map(str, registries.destinations))
     what = f"Package registries: {hosts}." if hosts else "There is no package registry."
     words = " ".join(filter(None, (what, *registries.problems, proxies.sentence)))
-    return Check("Network", State.WARN if registries.problems or proxies.sentence else State.OK, words)
+    state = State.WARN if registries.problems or proxies.sentence else State.OK
+    return Check("Network", state, words, fixes.registries(registries.absent))
 
 
 def _display() -> Check:

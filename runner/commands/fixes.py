@@ -50,6 +50,7 @@ OTHER_NAMES = {
     ("docker.io", "pacman"): "docker",
     ("docker.io", "zypper"): "docker",
     ("python3", "pacman"): "python",
+    ("python3-pip", "pacman"): "python-pip",
 }
 INTERPRETERS = {Language.PYTHON: "python3", Language.JAVASCRIPT: "nodejs", Language.SHELL: "bash"}
 LEAST_NODE = 20
@@ -79,6 +80,18 @@ def debian(packages: Sequence[str]) -> str:
     if any(shutil.which(name) for name, _ in MANAGERS[1:]) and not shutil.which("apt-get"):
         return "Install the packages of this distribution that hold them."
     return f"sudo apt-get install {' '.join(packages)}"
+
+
+def registries(absent: Sequence[str]) -> str:
+    """Return what brings the programs that name their registries by default; '' where none is `absent`.
+
+    On Debian for pip the wheel alone: pip itself would bring a compiler.
+    """
+    if not absent:
+        return ""
+    packages = {"pip": "python3-pip-whl" if shutil.which("apt-get") else "python3-pip", "npm": "npm"}
+    command = install(packages[absent[0]])
+    return " ".join((command, *(packages[one] for one in absent[1:]))) + "  # or name the addresses in Settings"
 
 
 def bubblewrap() -> str:

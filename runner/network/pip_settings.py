@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 FILE = "pip.conf"
 _SECTIONS = ("global", "install")
 _SOURCE = "pip/_internal/models/index.py"
+_WHEELS = "pip-*.whl"
+SYSTEM_WHEELS = Path("/usr/share/python-wheels")
+"""Where Debian keeps the pip that it puts into virtual environments, also where no other is installed."""
 _TRUE = frozenset({"y", "yes", "t", "true", "on", "1"})
 
 
@@ -117,11 +120,12 @@ def _sources(around: Surroundings) -> Iterator[str]:
     for prefix in [*_prefixes(around), Path(sys.prefix), Path(sys.base_prefix)]:
         for path in sorted(prefix.glob(f"lib/python3*/*-packages/{_SOURCE}"), reverse=True):
             yield around.text(path)
-    bundled = [Path(sysconfig.get_path("stdlib")) / "ensurepip" / "_bundled"]
+    bundled = [place for prefix in _prefixes(around) for place in prefix.glob("lib/python3*/ensurepip/_bundled")]
+    bundled += [Path(sysconfig.get_path("stdlib")) / "ensurepip" / "_bundled", SYSTEM_WHEELS]
     if folder := sysconfig.get_config_var("WHEEL_PKG_DIR"):
         bundled.append(Path(str(folder)))
     for folder in bundled:
-        for wheel in sorted(folder.glob("pip-*.whl"), reverse=True):
+        for wheel in sorted(folder.glob(_WHEELS), reverse=True):
             yield _inside(wheel)
 
 

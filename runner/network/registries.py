@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from runner.network.authorities import Authorities
 
-NO_PIP = "pip is not configured on this machine: name the hosts of Python packages in Settings."
-NO_NPM = "npm is not configured on this machine: name the hosts of Node.js packages in Settings."
+NO_PIP = "There is no pip that could say where Python packages come from."
+NO_NPM = "There is no npm that could say where Node.js packages come from."
+NO_INDEX = "pip is told to use no index, so there are no Python packages."
 _PORTS = {"https": HTTPS_PORT, "http": HTTP_PORT}
 
 
@@ -45,6 +46,8 @@ class Registries:
     npm_hosts: tuple[Destination, ...] = ()
     problems: tuple[str, ...] = ()
     """Why something is missing, each a sentence for a person."""
+    absent: tuple[str, ...] = ()
+    """Which of pip and npm would say where packages come from, if they were here; no host is named by the code."""
     _credentials: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -83,7 +86,9 @@ def of_this_machine(
     reading.take_tokens(found, npm)
     reading.take_netrc((*pypi, *npm))
     npm_found = reading.hosts(npm, npm_hosts)
-    missing = (NO_PIP if not pypi_found else "", NO_NPM if not npm_found else "")
+    absent = {"pip": NO_PIP} if not pypi_found and default is None else {}
+    absent |= {} if npm_found else {"npm": NO_NPM}
+    no_index = () if pypi_found or absent.get("pip") else (NO_INDEX,)
     return Registries(
         pypi,
         npm,
@@ -92,7 +97,8 @@ def of_this_machine(
         npm_settings.authorities(around, found),
         tuple(sorted(pypi_found)),
         tuple(sorted(npm_found)),
-        tuple(dict.fromkeys((*around.problems, *filter(None, missing)))),
+        tuple(dict.fromkeys((*around.problems, *no_index, *absent.values()))),
+        tuple(absent),
         credentials,
     )
 

@@ -21,6 +21,7 @@ from runner.commands.doctor import examine
 from runner.gateway import door, snippets
 from runner.identity.agents import Agents
 from runner.model.request import Isolation, Language
+from runner.network.registries import Registries
 from runner.sandbox.container.endpoint import STANDARD, Endpoint
 from runner.sandbox.container.failures import gone as lost
 from runner.sandbox.container.sandbox import UNREPORTED
@@ -180,6 +181,20 @@ def test_the_registries_and_the_proxy_of_this_machine_are_said(
     monkeypatch.setenv("HTTPS_PROXY", "socks5://proxy.example")
     check = examined(places)["Network"]
     assert (check.state, bool(check.fix)) == (State.BAD, True)
+
+
+def test_where_pip_and_npm_are_absent_a_command_brings_what_names_their_registries(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "of_this_machine", lambda *_: Registries(absent=("pip", "npm"), problems=("None.",)))
+    monkeypatch.setattr(fixes.shutil, "which", lambda name: f"/usr/bin/{name}" if name == "apt-get" else None)
+    check = doctor._network(load(places, {}).settings)
+    assert (check.state, check.what.startswith("There is no package registry. None.")) == (State.WARN, True)
+    assert check.fix == "sudo apt-get install python3-pip-whl npm  # or name the addresses in Settings"
+    monkeypatch.setattr(fixes.shutil, "which", lambda name: f"/usr/bin/{name}" if name == "pacman" else None)
+    assert fixes.registries(("pip",)).startswith("sudo pacman -S python-pip  #")
+    assert fixes.registries(("npm",)).startswith("sudo pacman -S npm  #")
+    assert fixes.registries(()) == ""
 
 
 def test_a_check_that_fails_by_itself_does_not_hide_the_others(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from runner.model.network import Destination
 from runner.network import pip_settings
 from runner.network.authorities import SYSTEM_ONLY
 from runner.network.config_files import Surroundings
-from runner.network.registries import NO_NPM, NO_PIP, Registries, of_this_machine
+from runner.network.registries import NO_INDEX, NO_NPM, NO_PIP, Registries, of_this_machine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +69,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     # The pip of the interpreter that runs the tests must not answer for the made-up machine.
     for name in ("prefix", "base_prefix"):
         monkeypatch.setattr(f"runner.network.pip_settings.sys.{name}", str(tmp_path / "no-python"))
+    monkeypatch.setattr(pip_settings, "SYSTEM_WHEELS", tmp_path / "usr/share/python-wheels")
     monkeypatch.setattr(pip_settings.sysconfig, "get_path", lambda _name: str(tmp_path / "stdlib"))
     monkeypatch.setattr(pip_settings.sysconfig, "get_config_var", lambda _name: None)
     return Machine(tmp_path)
@@ -92,11 +93,17 @@ def test_where_nothing_is_configured_the_installed_programs_say_their_defaults(m
 def test_without_pip_and_npm_the_person_is_asked_to_name_the_hosts(machine: Machine) -> None:
     found = machine.read()
     assert found.destinations == ()
-    assert found.problems == (NO_PIP, NO_NPM)
+    assert found.problems == (NO_PIP, NO_NPM) and found.absent == ("pip", "npm")
+    # Named by a person, neither is missed.
+    assert machine.read(("https://set.example/",), ("https://set.example/npm",)).absent == ()
 
 
-def test_the_wheel_that_python_carries_says_it_too(machine: Machine) -> None:
-    wheel = machine.write("stdlib/ensurepip/_bundled/pip-25.0-py3-none-any.whl", "")
+@pytest.mark.parametrize(
+    "place", ["stdlib/ensurepip/_bundled", "usr/lib/python3.13/ensurepip/_bundled", "usr/share/python-wheels"]
+)
+def test_the_wheel_that_a_python_or_the_system_carries_says_it_too(machine: Machine, place: str) -> None:
+    machine.program("python3")
+    wheel = machine.write(f"{place}/pip-25.0-py3-none-any.whl", "")
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("pip/_internal/models/index.py", INDEX_SOURCE)
     assert machine.read().pypi == ("https://index.example/simple",)
@@ -175,7 +182,8 @@ def test_of_those_that_are_written_down_the_further_ones_come_first(machine: Mac
 def test_no_index_means_none(machine: Machine) -> None:
     machine.with_pip()
     machine.environ |= {"PIP_NO_INDEX": "1", "PIP_EXTRA_INDEX_URL": "https://more.example/"}
-    assert machine.read().pypi == ()
+    found = machine.read()
+    assert found.pypi == () and found.problems[0] == NO_INDEX and found.absent == ("npm",)
 
 
 @pytest.mark.parametrize("text", ["no section\n", "[global]\n[global]\n", "[global\n", "\0\xff"])
