@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from mcp.server.context import ServerRequestContext
-    from mcp_types import CallToolRequestParams, ContentBlock, PaginatedRequestParams
+    from mcp_types import CallToolRequestParams, ContentBlock, Implementation, PaginatedRequestParams
 
     from runner.gateway.replies import Reply
     from runner.gateway.tools import Counter
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 DETAILS = "assent/request"
 """Key in `_meta` of a result under which a program finds more of the request than the model gets."""
+ESCAPES_ERRORS = ("gemini-cli-mcp-client", "qwen-cli-mcp-client")
+"""How the names of clients begin that hand their model a whole result with `isError`, as escaped JSON."""
 HOST = "127.0.0.1"
 PATH = "/mcp"
 MOST_CONNECTIONS = 512
@@ -208,9 +210,8 @@ class Gateway:
 
     async def _call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
         assert context.request is not None
-        introduced = context.session.client_params
-        claim = origin.program(None if introduced is None else introduced.client_info)
-        caller: Caller = replace(context.request.scope[CALLER], program=claim)
+        info = _introduced(context)
+        caller: Caller = replace(context.request.scope[CALLER], program=origin.program(info))
         given = context.request.scope[ARGUMENTS]
 
         async def report(waited: float, most: float, message: str) -> None:
@@ -222,7 +223,7 @@ class Gateway:
             reply = await self._tools.call(params.name, params.arguments if given is None else given, caller, report)
         except UnknownTool as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
-        return _result(reply)
+        return _result(reply, text_alone=info is not None and info.name.startswith(ESCAPES_ERRORS))
 
 
 class _Server(uvicorn.Server):
@@ -246,8 +247,18 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _result(reply: Reply) -> CallToolResult:
-    """Return a reply in the protocol's form: both text and data, as Gemini reads the one and Claude Code the other."""
+def _introduced(context: ServerRequestContext[Any, Any]) -> Implementation | None:
+    """Return what a client says that it is."""
+    introduced = context.session.client_params
+    return None if introduced is None else introduced.client_info
+
+
+def _result(reply: Reply, *, text_alone: bool = False) -> CallToolResult:
+    """Return a reply in the protocol's form: both text and data, as Gemini reads the one and Claude Code the other.
+
+    With `text_alone` an error has nothing but its text: the client hands its model the whole of it.
+    """
+    text_alone = text_alone and reply.is_error
     content: list[ContentBlock] = [TextContent(type="text", text=reply.text)]
     for picture in reply.pictures:
         data = base64.b64encode(picture.data).decode("ascii")
@@ -255,18 +266,20 @@ def _result(reply: Reply) -> CallToolResult:
     result = CallToolResult(
         content=content,
         # Clients that show the model the data do not show it the pictures beside them.
-        structured_content=None if reply.pictures else reply.data or None,
+        structured_content=None if reply.pictures or text_alone else reply.data or None,
         is_error=reply.is_error,
     )
-    if reply.details:
+    if reply.details and not text_alone:
         result.meta = {DETAILS: reply.details}
     return result
 
 
 async def _list_tools(
-    _context: ServerRequestContext[Any, Any], _params: PaginatedRequestParams | None
+    context: ServerRequestContext[Any, Any], _params: PaginatedRequestParams | None
 ) -> ListToolsResult:
-    return ListToolsResult(tools=[Tool.model_validate(tool) for tool in catalog.TOOLS])
+    info = _introduced(context)
+    tools = catalog.offered("" if info is None else info.name)
+    return ListToolsResult(tools=[Tool.model_validate(tool) for tool in tools])
 
 
 def _most_connections() -> int:

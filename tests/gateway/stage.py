@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import Implementation
 
 from runner.gateway.server import Gateway
 from runner.identity.agents import Agents
@@ -60,12 +61,13 @@ class Address:
         return {name: value for name, value in headers.items() if value is not None}
 
     @asynccontextmanager
-    async def client(self, era: str, token: str = "", **headers: str) -> AsyncIterator[Client]:
-        """The official client, connected."""
+    async def client(self, era: str, token: str = "", name: str = "", **headers: str) -> AsyncIterator[Client]:
+        """The official client, connected; `name` is what it says that it is."""
         authorization = {"Authorization": f"Bearer {token or self.token}"}
+        info = Implementation(name=name, version="1") if name else None
         async with (
             httpx2.AsyncClient(headers=authorization | headers, timeout=HANGS) as http,
-            Client(streamable_http_client(self.url, http_client=http), mode=era) as client,
+            Client(streamable_http_client(self.url, http_client=http), mode=era, client_info=info) as client,
         ):
             yield client
 

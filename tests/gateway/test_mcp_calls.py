@@ -61,9 +61,38 @@ class Progress:
 async def test_lists_the_tools(stage: Stage, era: str) -> None:
     async with stage.client(era) as client:
         tools = (await client.list_tools()).tools
-    assert [tool.name for tool in tools] == list(catalog.SCHEMAS)
-    assert len(tools) == 10
+    assert [tool.name for tool in tools] == [name for name in catalog.SCHEMAS if name != "approve"]
+    assert len(tools) == 9
     assert all(tool.input_schema["additionalProperties"] is False for tool in tools)
+
+
+@pytest.mark.parametrize(("name", "listed"), [("claude-code", True), ("codex-mcp-client", False), ("unknown", True)])
+async def test_the_tool_by_which_a_client_asks_is_listed_for_one_that_does(
+    stage: Stage, era: str, name: str, listed: bool
+) -> None:
+    async with stage.client(era, name=name) as client:
+        assert ("approve" in [tool.name for tool in (await client.list_tools()).tools]) == listed
+        # The hooks call it without a list.
+        answer = await client.call_tool("approve", {"tool_name": "mcp__assent__code_execute", "input": {}})
+    assert '"behavior": "allow"' in text(answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "alone"),
+    [("gemini-cli-mcp-client", True), ("qwen-cli-mcp-client-assent", True), ("claude-code", False), ("", False)],
+)
+async def test_a_client_that_escapes_errors_gets_their_text_alone(
+    stage: Stage, era: str, name: str, alone: bool
+) -> None:
+    async with stage.client(era, name=name) as client:
+        calling = spawn("call", client.call_tool("code_execute", PRINT))
+        stage.counter.deny(await stage.counter.question(), "Not this way.")
+        denied = await calling
+        stage.answers()
+        done = await client.call_tool("code_execute", {**PRINT, "title": "again"})
+    assert denied.is_error and "Not this way." in text(denied)
+    assert (denied.structured_content is None, DETAILS in (denied.meta or {})) == (alone, not alone)
+    assert done.structured_content is not None and DETAILS in (done.meta or {}), "an answer is no error"
 
 
 async def test_approved_code_comes_back_as_text_and_data(stage: Stage, era: str) -> None:
