@@ -64,7 +64,7 @@ IMAGES_SECONDS = 4.0
 NO_CLOUD = "The settings name it, and Assent has none yet: "
 INSTEAD = "code runs in the strongest sandbox that works here instead."
 NOT_USED = "Not used, as the settings have it."
-WITHOUT = "Or do without: switch {} off in Settings."
+WORTH_IT = "It is the one that is worth most; code runs in a weaker sandbox meanwhile."
 GVISOR, DIRECT, DOCKER = Isolation.GVISOR, Isolation.GVISOR_DIRECT, Isolation.DOCKER
 CONTAINERS = {GVISOR: "gVisor", DIRECT: "gVisor without Docker", DOCKER: "Docker"}
 ENGINE_GONE = frozenset(gone(error).what for error in (OSError(), PermissionError()))
@@ -199,7 +199,10 @@ def _container(isolation: Isolation, found: Mapping[Isolation, Readiness], setti
         return Check(name, State.OK, f"{NOT_USED} {ready.problem}")
     if as_good := next((one for one in (GVISOR, DIRECT) if found[one].ready), None):
         return Check(name, State.OK, f"Not needed, as {CONTAINERS[as_good]} works. {ready.problem}")
-    return Check(name, State.WARN, f"{ready.problem} Code runs in a weaker sandbox meanwhile.", remedy)
+    worth = DIRECT if not fixes.lets_only_profiled() else GVISOR if found[DOCKER].ready else DOCKER
+    if isolation is not worth:
+        return Check(name, State.OK, f"{ready.problem} First see to {CONTAINERS[worth]}.", remedy)
+    return Check(name, State.WARN, f"{ready.problem} {WORTH_IT}", remedy)
 
 
 def _working(name: str, ready: Readiness, unused: str) -> Check:
@@ -265,9 +268,7 @@ def _language(language: Language, versions: dict[str, str], missing: tuple[str, 
     if version := versions.get(language):
         return Check(name, State.OK, f"Version {version}.")
     why = next((line.partition(": ")[2] for line in missing if line.startswith(f"{language}:")), "It was not found.")
-    fix = fixes.interpreter(language)
-    without = "" if fix else f" The packages of this system have none that is new enough. {WITHOUT.format(language)}"
-    return Check(name, State.WARN, f"{why}{without}", fix)
+    return Check(name, State.WARN, f"{why} Or switch {language} off in Settings.", fixes.interpreter(language))
 
 
 def _history(places: Places) -> Check:

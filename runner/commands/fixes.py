@@ -54,6 +54,7 @@ OTHER_NAMES = {
 }
 INTERPRETERS = {Language.PYTHON: "python3", Language.JAVASCRIPT: "nodejs", Language.SHELL: "bash"}
 LEAST_NODE = 20
+NEWER_NODE = "sudo apt-get install npm && sudo npm install -g node@22"
 ASK_SECONDS = 10.0
 SOCKET = Path("/var/run/docker.sock")
 SYSTEMD = "/run/systemd/system"
@@ -142,16 +143,21 @@ def gvisor() -> str:
         return f"{debian(needed)} && assent images" if shutil.which("apt-get") else debian(needed)
     if os.geteuid() == 0:
         return ""
-    if _read(RESTRICTED) == "1":
+    if lets_only_profiled():
         return "This system lets only programs with a profile of AppArmor make user namespaces, and runsc has none."
     return next((command for switch, command in SWITCHES.items() if _read(switch) == "0"), "")
 
 
+def lets_only_profiled() -> bool:
+    """Return whether this system lets only programs with a profile of AppArmor make user namespaces."""
+    return os.geteuid() != 0 and _read(RESTRICTED) == "1"
+
+
 def interpreter(language: Language) -> str:
-    """Return what brings the interpreter of `language`; '' where this system's own is too old."""
+    """Return what brings the interpreter of `language`, by npm where this system's own Node.js is too old."""
     package = INTERPRETERS[language]
     offered = _offered_by_apt(package) if language is Language.JAVASCRIPT else None
-    return install(package) if offered is None or offered >= LEAST_NODE else ""
+    return install(package) if offered is None or offered >= LEAST_NODE else NEWER_NODE
 
 
 def _offered_by_apt(package: str) -> int | None:

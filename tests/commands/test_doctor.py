@@ -17,7 +17,7 @@ from runner.clients.connection import ClientConnections
 from runner.clients.known import BY_ID
 from runner.commands import doctor, fixes
 from runner.commands.check import Check, State
-from runner.commands.doctor import examine
+from runner.commands.doctor import DIRECT, DOCKER, GVISOR, examine
 from runner.gateway import door, snippets
 from runner.identity.agents import Agents
 from runner.model.request import Isolation, Language
@@ -284,7 +284,7 @@ def test_an_interpreter_is_installed_by_the_system_where_that_one_is_new_enough(
     folder = machine(monkeypatch, tmp_path, "apt-get", "apt-cache")
     for version, fix in (
         ("20.19.2", "sudo apt-get install nodejs"),
-        ("18.20.4", ""),
+        ("18.20.4", "sudo apt-get install npm && sudo npm install -g node@22"),
         ("1:22.1", "sudo apt-get install nodejs"),
     ):
         (folder / "bin/apt-cache").write_text(f"#!/bin/sh\necho 'nodejs:'\necho '  Candidate: {version}+dfsg'\n")
@@ -292,15 +292,29 @@ def test_an_interpreter_is_installed_by_the_system_where_that_one_is_new_enough(
     assert fixes.interpreter(Language.PYTHON) == "sudo apt-get install python3"
 
 
-def test_a_language_that_the_system_cannot_bring_has_no_command_that_does_not_help(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(fixes, "interpreter", lambda _language: "")
+def test_a_language_that_is_not_there_has_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fixes, "interpreter", lambda _language: "sudo it")
     missing = ("javascript: Node.js was not found.",)
     check = doctor._language(Language.JAVASCRIPT, {}, missing, ("javascript",))
-    assert check.what.startswith("Node.js was not found. The packages of this system have none that is new enough.")
-    assert check.what.endswith("switch javascript off in Settings.")
-    assert check.fix == ""
+    assert check.what == "Node.js was not found. Or switch javascript off in Settings."
+    assert check.fix == "sudo it"
+
+
+@pytest.mark.parametrize(
+    ("restricted", "there", "worth"),
+    [(False, (), DIRECT), (False, (DOCKER,), DIRECT), (True, (), DOCKER), (True, (DOCKER,), GVISOR)],
+)
+def test_of_the_sandboxes_that_are_missing_one_is_worth_the_trouble(
+    monkeypatch: pytest.MonkeyPatch, restricted: bool, there: tuple[Isolation, ...], worth: Isolation
+) -> None:
+    monkeypatch.setattr(fixes, "lets_only_profiled", lambda: restricted)
+    gone = Readiness(False, problem="It is not there.", remedy="Get it.")
+    found = {one: Readiness(True) if one in there else gone for one in (GVISOR, DIRECT, DOCKER)}
+    checks = {one: doctor._container(one, found, Settings()) for one in found}
+    assert [one for one, check in checks.items() if check.state is State.WARN] == [worth]
+    assert checks[worth].what == f"It is not there. {doctor.WORTH_IT}" and checks[worth].fix
+    for one in {*found} - {worth, *there}:
+        assert checks[one].what == f"It is not there. First see to {doctor.CONTAINERS[worth]}."
 
 
 def test_a_group_of_its_own_is_offered_where_memory_is_not_limited_and_systemd_is_there(
