@@ -58,6 +58,8 @@ MOST_CONNECTIONS = 512
 ANSWER_SECONDS = 0.5
 """Time for waiting calls to get their last answer; the whole shutdown has 2 s."""
 STOP_SECONDS = 1.0
+GRACE_SECONDS = 1
+"""Whole seconds that uvicorn leaves its tasks."""
 
 
 class GatewayTerms(Terms, Protocol):
@@ -298,7 +300,7 @@ def _config(app: Guard) -> uvicorn.Config:
         date_header=False,
         proxy_headers=False,
         timeout_keep_alive=IDLE_SECONDS,
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
 
 
