@@ -122,7 +122,7 @@ class Welcome(QFrame):
         found = self._snippets[at] if 0 <= at < len(self._snippets) else None
         self.text.setPlainText(found.text if found else "Agents cannot connect yet: see the message at the top.")
         self.copy_text.set_text_to_copy(found.text if found else "")
-        self.file.setText("" if found is None else _where(found.file))
+        self.file.setText("" if found is None else f"{_where(found.file)}. {found.note}".rstrip())
 
     @Slot()
     def _test(self) -> None:

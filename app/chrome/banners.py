@@ -26,6 +26,7 @@ ACTIONS = {
     "ledger": "Try again",
     "requests": "History",
     "gateway": "",
+    "port": "Settings",
     "sandbox": "Doctor",
     "isolation": "Accept",
     "settings": "Settings",

@@ -31,13 +31,7 @@ from app.parts.roles import install
 from app.prompt.toast import Toast
 from app.remembering.fatigue import Fatigue
 from app.review.deciding import Deciding
-from runner.model.events import (
-    AgentsChanged,
-    GatewayOpened,
-    RunFinished,
-    SandboxChosen,
-    TroubleCleared,
-)
+from runner.model.events import AgentsChanged, EngineTroubled, GatewayOpened, RunFinished, SandboxChosen, TroubleCleared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,7 +168,8 @@ class Window(QWidget):
             self.frame.setWindowTitle(title)
         if any(isinstance(event, (AgentsChanged, GatewayOpened)) for event in events):
             self._cases.know_agents(self._bridge.agents.all())
-        if any(isinstance(event, ASKS_SANDBOX) for event in events):
+        closed = any(isinstance(event, EngineTroubled) and event.area == "gateway" for event in events)
+        if closed or any(isinstance(event, ASKS_SANDBOX) for event in events):
             self.overall.ask_sandbox()
 
     @Slot(str)
@@ -204,7 +199,7 @@ class Window(QWidget):
                 self.show_page("History")
             case "sandbox" | "secrets":
                 self.show_page("Doctor")
-            case "settings":
+            case "settings" | "port":
                 self.show_page("Settings")
             case "grants":
                 self.show_page("Rules")

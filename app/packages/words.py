@@ -24,6 +24,7 @@ _DAY = 86_400.0
 _YEAR = 365.25 * _DAY
 ODD = {
     Oddity.LOOKS_LIKE: ("looks like another name", "look like other names"),
+    Oddity.AMBIGUOUS: ("is in several indexes", "are in several indexes"),
     Oddity.WITHDRAWN: ("was withdrawn", "were withdrawn"),
     Oddity.DEPRECATED: ("is deprecated", "are deprecated"),
     Oddity.SCRIPTS: ("has install scripts", "have install scripts"),

@@ -100,8 +100,8 @@ Installed-Size: $(find "$root/usr" -type f -printf '%s\n' | awk '{ all += int(($
 Section: devel
 Priority: optional
 Depends: $(depends), bubblewrap
-Recommends: gnome-keyring | kwalletmanager | keepassxc, xdg-utils, runsc (>= 0.0~2024), mmdebstrap, uidmap
-Suggests: nodejs (>= 20), docker.io
+Recommends: gnome-keyring | kwalletmanager | keepassxc, xdg-utils, runsc (>= 0.0~2024), mmdebstrap, uidmap, python3-pip-whl
+Suggests: nodejs (>= 20), npm, docker.io
 Description: console to approve the code that local AI agents want to run
  Local AI agents ask over MCP to run code. Assent shows exactly what would run,
  how risky it is and why; a person approves or denies; what is approved runs in

@@ -214,6 +214,7 @@ def _cline(setup: Setup) -> tuple[FileEdits, ...]:
     return (_server(_cline_server(setup), {**setup.bridge(), "timeout": LONG_WAIT}),)
 
 
+SEARCHES = "Before its version 0.24 it does not know alwaysLoadTools, so that its model has to search for the tools."
 ONCE_MORE = "It asks before each tool of Assent until you choose to allow them always."
 CLIENTS: tuple[Client, ...] = (
     Client(CLAUDE, "Claude Code", ("claude",), _claude, _claude_server, after=RESTART.format("claude"), hook=True),
@@ -245,7 +246,7 @@ CLIENTS: tuple[Client, ...] = (
         after=RESTART.format("Goose"),
         projects=False,
     ),
-    Client("qwen-code", "Qwen Code", ("qwen",), _qwen, _qwen_server, after=RESTART.format("qwen")),
+    Client("qwen-code", "Qwen Code", ("qwen",), _qwen, _qwen_server, after=f"{RESTART.format('qwen')} {SEARCHES}"),
     Client(
         "copilot-cli",
         "GitHub Copilot CLI",

@@ -76,6 +76,7 @@ def _add(arguments: argparse.Namespace, places: Places) -> int:
     import os
 
     from runner.commands import run_token
+    from runner.gateway import door
     from runner.gateway.snippets import configurations, own_command
     from runner.identity.agents import Agents
     from runner.identity.secrets import Secrets
@@ -86,11 +87,14 @@ def _add(arguments: argparse.Namespace, places: Places) -> int:
     # The agent of `assent run`: added by name, it is to run again.
     own = arguments.name == run_token.AGENT
     token = run_token.add(places, agents, Secrets(places, settings)) if own else agents.add(arguments.name)
+    console = door.running(places)
+    port = settings.port if console is None else console.port
     print(f"Token of {arguments.name}, shown this once:\n\n    {token}\n")
-    address = f"http://127.0.0.1:{settings.port}/mcp"
+    address = f"http://127.0.0.1:{port}/mcp"
     for snippet in configurations(arguments.name, token, address, own_command(), variables(os.environ)):
         where = f"put into {snippet.file}" if snippet.file else "run"
-        print(f"--- {snippet.client}: {where}\n{snippet.text.rstrip()}\n")
+        note = f"{snippet.note}\n" if snippet.note else ""
+        print(f"--- {snippet.client}: {where}\n{note}{snippet.text.rstrip()}\n")
     return 0
 
 

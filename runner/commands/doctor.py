@@ -64,7 +64,7 @@ IMAGES_SECONDS = 4.0
 NO_CLOUD = "The settings name it, and Assent has none yet: "
 INSTEAD = "code runs in the strongest sandbox that works here instead."
 NOT_USED = "Not used, as the settings have it."
-WITHOUT = "Or do without: switch {} off in Settings."
+WORTH_IT = "It is the one that is worth most; code runs in a weaker sandbox meanwhile."
 GVISOR, DIRECT, DOCKER = Isolation.GVISOR, Isolation.GVISOR_DIRECT, Isolation.DOCKER
 CONTAINERS = {GVISOR: "gVisor", DIRECT: "gVisor without Docker", DOCKER: "Docker"}
 PLAIN = "Without bubblewrap, code runs as plain processes, which the settings call process: weaker than local."
@@ -194,7 +194,10 @@ def _container(isolation: Isolation, found: Mapping[Isolation, Readiness], setti
         return Check(name, State.OK, f"{NOT_USED} {ready.problem}")
     if as_good := next((one for one in (GVISOR, DIRECT) if found[one].ready), None):
         return Check(name, State.OK, f"Not needed, as {CONTAINERS[as_good]} works. {ready.problem}")
-    return Check(name, State.WARN, f"{ready.problem} Code runs in a weaker sandbox meanwhile.", remedy)
+    worth = DIRECT if not fixes.lets_only_profiled() else GVISOR if found[DOCKER].ready else DOCKER
+    if isolation is not worth:
+        return Check(name, State.OK, f"{ready.problem} First see to {CONTAINERS[worth]}.", remedy)
+    return Check(name, State.WARN, f"{ready.problem} {WORTH_IT}", remedy)
 
 
 def _working(name: str, ready: Readiness, unused: str) -> Check:
@@ -260,9 +263,7 @@ def _language(language: Language, versions: dict[str, str], missing: tuple[str, 
     if version := versions.get(language):
         return Check(name, State.OK, f"Version {version}.")
     why = next((line.partition(": ")[2] for line in missing if line.startswith(f"{language}:")), "It was not found.")
-    fix = fixes.interpreter(language)
-    without = "" if fix else f" The packages of this system have none that is new enough. {WITHOUT.format(language)}"
-    return Check(name, State.WARN, f"{why}{without}", fix)
+    return Check(name, State.WARN, f"{why} Or switch {language} off in Settings.", fixes.interpreter(language))
 
 
 def _history(places: Places) -> Check:
@@ -289,16 +290,17 @@ def _secrets(secrets: Secrets) -> Check:
 
 
 def _console(places: Places, loaded: Loaded) -> Check:
-    known = door.read(places)
-    if known is not None and _answers(known.host, known.port):
-        return Check("Console", State.OK, f"Agents reach it at http://{known.host}:{known.port}/mcp.")
-    port = loaded.settings.port
-    if port and _answers("127.0.0.1", port):
-        holder = door.holder(port)
-        who = f"{holder.name} (process {holder.pid})" if holder else "a program of another user"
-        fix = "End that program, or choose another port in Settings."
-        return Check("Console", State.BAD, f"Its port, {port}, is taken by {who}.", fix)
-    return Check("Console", State.WARN, "It is not open, so agents cannot reach it.", "assent")
+    # Not by asking the port alone: whoever has that of a console that is gone would pass for it.
+    known, port = door.running(places), loaded.settings.port
+    what = "It is not open, so agents cannot reach it."
+    if known is not None:
+        what = f"Agents reach it at http://{known.host}:{known.port}/mcp."
+    elsewhere = port and (known is None or known.port != port)
+    if elsewhere and _answers("127.0.0.1", port):
+        what += f" Port {port}, the usual one, is taken by {door.named(door.holder(port))}; it takes another meanwhile."
+        what += " A client that is configured with HTTP and that number sends its token there."
+        return Check("Console", State.WARN, what, "End that program, or choose another port in Settings.")
+    return Check("Console", State.WARN if known is None else State.OK, what, "assent" if known is None else "")
 
 
 def _answers(host: str, port: int) -> bool:
@@ -370,7 +372,8 @@ def _network(settings: Settings) -> Check:
     hosts = ", ".join(map(str, registries.destinations))
     what = f"Package registries: {hosts}." if hosts else "There is no package registry."
     words = " ".join(filter(None, (what, *registries.problems, proxies.sentence)))
-    return Check("Network", State.WARN if registries.problems or proxies.sentence else State.OK, words)
+    state = State.WARN if registries.problems or proxies.sentence else State.OK
+    return Check("Network", state, words, fixes.registries(registries.absent))
 
 
 def _display() -> Check:

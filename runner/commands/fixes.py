@@ -54,11 +54,13 @@ OTHER_NAMES = {
     ("docker.io", "pacman"): "docker",
     ("docker.io", "zypper"): "docker",
     ("python3", "pacman"): "python",
+    ("python3-pip", "pacman"): "python-pip",
 }
 INTERPRETERS = {Language.PYTHON: "python3", Language.JAVASCRIPT: "nodejs", Language.SHELL: "bash"}
 LEAST_NODE = 20
 OLDEST = "20180501"
 """Stands for a package that is not offered: a day before gVisor was published."""
+NEWER_NODE = "sudo apt-get install npm && sudo npm install -g node@22"
 ASK_SECONDS = 10.0
 SOCKET = Path("/var/run/docker.sock")
 SYSTEMD = "/run/systemd/system"
@@ -87,6 +89,18 @@ def debian(packages: Sequence[str]) -> str:
     if any(shutil.which(name) for name, _ in MANAGERS[1:]) and not shutil.which("apt-get"):
         return "Install the packages of this distribution that hold them."
     return f"sudo apt-get install {' '.join(packages)}"
+
+
+def registries(absent: Sequence[str]) -> str:
+    """Return what brings the programs that name their registries by default; '' where none is `absent`.
+
+    On Debian for pip the wheel alone: pip itself would bring a compiler.
+    """
+    if not absent:
+        return ""
+    packages = {"pip": "python3-pip-whl" if shutil.which("apt-get") else "python3-pip", "npm": "npm"}
+    command = install(packages[absent[0]])
+    return " ".join((command, *(packages[one] for one in absent[1:]))) + "  # or name the addresses in Settings"
 
 
 def bubblewrap() -> str:
@@ -139,9 +153,14 @@ def gvisor() -> str:
         return " && ".join([*steps, "assent images"])
     if os.geteuid() == 0:
         return ""
-    if _read(RESTRICTED) == "1":
+    if lets_only_profiled():
         return "This system lets only programs with a profile of AppArmor make user namespaces, and runsc has none."
     return next((command for switch, command in SWITCHES.items() if _read(switch) == "0"), "")
+
+
+def lets_only_profiled() -> bool:
+    """Return whether this system lets only programs with a profile of AppArmor make user namespaces."""
+    return os.geteuid() != 0 and _read(RESTRICTED) == "1"
 
 
 def container(isolation: Isolation, ready: Readiness) -> str:
@@ -184,10 +203,10 @@ def _read_again() -> str:
 
 
 def interpreter(language: Language) -> str:
-    """Return what brings the interpreter of `language`; '' where this system's own is too old."""
+    """Return what brings the interpreter of `language`, by npm where this system's own Node.js is too old."""
     package = INTERPRETERS[language]
     offered = _offered_by_apt(package) if language is Language.JAVASCRIPT else None
-    return install(package) if offered is None or offered >= LEAST_NODE else ""
+    return install(package) if offered is None or offered >= LEAST_NODE else NEWER_NODE
 
 
 def _offered_by_apt(package: str) -> int | None:

@@ -205,7 +205,7 @@ def _bridge(home: Path, token: str) -> SelfCheck:
     except (OSError, ValueError, KeyError) as error:
         # Also where it has ended: what was not written yet cannot be written at the end either.
         return SelfCheck(name, _raised(error))
-    missing = sorted(catalog.SCHEMAS.keys() - tools)
+    missing = sorted({tool["name"] for tool in catalog.offered(AGENT)} - tools)
     return SelfCheck(name, f"it did not name {', '.join(missing)}" if missing else "", f"{len(tools)} tools")
 
 

@@ -12,6 +12,7 @@ from runner.approval.ticket import Ticket
 from runner.audit import captures
 from runner.audit.ledger import LedgerFailed
 from runner.engine.configuration import SETTINGS_CHANGED, differing
+from runner.engine.opening import MOVED
 from runner.engine.path import GONE
 from runner.engine.recall import recalled
 from runner.engine.refusals import Refusals
@@ -309,6 +310,8 @@ class Engine:
         await self._opener.open("gateway", lambda: self.parts.open_gateway(self))
         if self.parts.address:
             self._bulletin.publish(GatewayOpened(self.parts.address))
+        if moved := self.parts.moved:
+            self._bulletin.trouble("port", moved, MOVED)
 
     def trouble(self, area: str, what: str, remedy: str) -> None:
         """Report that something does not work."""

@@ -19,6 +19,12 @@ OPENING = {
     "secrets": "finding the key that signs the history",
     "gateway": "opening the port for agents",
 }
+MOVED = (
+    "Those that assent connect has set up find it by themselves. One that is configured with HTTP and that number "
+    "sends its token to the other program: revoke it, or give it the new address. The usual port is tried again at "
+    "the next start; another one can be chosen in Settings."
+)
+"""What follows from another port than the usual one."""
 SEE_FAULTS = "The fault log has more. Repair the installation, then start Assent again."
 
 

@@ -91,6 +91,11 @@ class Parts:
         """Address of the gateway for agents; empty while it is closed."""
         return "" if self._gateway is None else self._gateway.address
 
+    @property
+    def moved(self) -> str:
+        """Why agents reach the gateway at another port than the settings say; empty where they do not."""
+        return "" if self._gateway is None else self._gateway.moved
+
     async def open_gateway(self, counter: Counter) -> None:
         """Open the gateway. Raises KnownError where its port cannot be opened."""
         # On a thread: the loop would stand still meanwhile, and a container engine seem to hang.

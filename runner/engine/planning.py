@@ -99,8 +99,8 @@ class Planning:
         if not addresses:
             name = "pip" if registry is Registry.PYPI else "npm"
             raise KnownError(
-                f"This machine has no registry for {registry.value}: {name} is not configured.",
-                f"Configure {name}, or name the registry's address in Settings.",
+                f"This machine has no registry for {registry.value}: neither {name} nor the settings name one.",
+                f"Doctor has the command that brings {name}; or name the registry's address in Settings.",
             )
         first, *further = (f"{url.rstrip('/')}/" for url in addresses)
         python = registry is Registry.PYPI

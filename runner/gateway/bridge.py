@@ -22,6 +22,7 @@ from runner.gateway.messages import (
     OWN_ERROR,
     Json,
     asked_version,
+    client_name,
     events,
     header_text,
     modern,
@@ -302,7 +303,7 @@ class StdioBridge:
         alone: dict[str, Callable[[Json], Json]] = {
             "initialize": self._greet,
             "ping": lambda _request: {},
-            "tools/list": lambda _request: {"tools": catalog.TOOLS},
+            "tools/list": self._listed,
             "server/discover": lambda _request: {
                 "supportedVersions": [MODERN],
                 "capabilities": {"tools": {}},
@@ -313,6 +314,10 @@ class StdioBridge:
             self._client.result(message, {**answer(message), **modern(message)})
         else:
             self._client.fail(message, why)
+
+    def _listed(self, request: Json) -> Json:
+        name = client_name(request if speaks_modern(request) else self._introduction)
+        return {"tools": catalog.offered(name)}
 
     def _greet(self, request: Json) -> Json:
         asked = asked_version(request)

@@ -251,6 +251,20 @@ TOOLS: list[dict[str, Any]] = [
     },
 ]
 
+ASKS_BY_TOOL = "claude"
+"""How the name of the client begins that knows --permission-prompt-tool; it takes a tool that is listed alone."""
+
+
+def offered(client: str) -> list[dict[str, Any]]:
+    """Return the tools that a client gets to see by the name that it gives itself; every tool costs its model tokens.
+
+    One that gives none may be Claude Code: a session that was taken up after a restart has no name. What is not listed
+    can be called all the same, as the hooks do.
+    """
+    asks = client in ("", "unknown") or client.startswith(ASKS_BY_TOOL)
+    return [tool for tool in TOOLS if asks or tool["name"] != APPROVE]
+
+
 SCHEMAS: dict[str, dict[str, Any]] = {tool["name"]: tool["inputSchema"] for tool in TOOLS}
 OWN_NAMES = frozenset(f"{before}{name}" for name in SCHEMAS for before in ("mcp__assent__", "mcp_assent_"))
 """The names of these tools in clients that name the server with them."""

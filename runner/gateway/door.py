@@ -84,6 +84,17 @@ def holder(port: int) -> Holder | None:
     return None
 
 
+def named(holder: Holder | None) -> str:
+    """Return who has a port, in words."""
+    return f"{holder.name} (process {holder.pid})" if holder is not None else "a program of another user"
+
+
+def running(places: Places) -> ConsoleAddress | None:
+    """Return the address of the running console; None where none runs."""
+    known = read(places)
+    return known if known is not None and _alive(known) else None
+
+
 def _write(path: Path, door: ConsoleAddress) -> None:
     make_folder(path.parent)
     temporary = path.with_name(f"{path.name}.{door.pid}.new")

@@ -27,6 +27,8 @@ AT_ONCE_PER_REQUEST = 3
 """Factor by which that rises with a high number of requests that may wait."""
 BURST_MINUTES = 2
 """How much of what is taken in a minute may come at once, in minutes."""
+LONGEST_TURN = 10.0
+"""Seconds for which a call above the burst waits for its turn; this many seconds' worth of calls wait at most."""
 MEGABYTE = 1 << 20
 SESSIONS_PER_SECOND = 1.0
 SESSION_BURST = 30.0
@@ -70,6 +72,20 @@ class Bucket:
         self._level -= tokens
         return 0.0
 
+    def reserve(self, longest: float) -> float:
+        """Take a token that may not be there yet; return the seconds until it is.
+
+        None is taken where that is later than in `longest` seconds.
+        """
+        wait = self.take()
+        if 0.0 < wait <= longest:
+            self._level -= 1.0
+        return wait
+
+    def give_back(self) -> None:
+        """Take a token for not taken."""
+        self._level = min(self._burst, self._level + 1.0)
+
 
 class CallLimits:
     """One set of buckets per agent. `clock` is `time.monotonic`, in seconds."""
@@ -86,8 +102,8 @@ class CallLimits:
         self._waiting = waiting
         self._allowance = allowance
         self._clock = clock
-        self._calls: dict[str, tuple[int, Bucket]] = {}
-        """With the calls in a minute for which each was made."""
+        self._calls: dict[str, tuple[int, int, Bucket]] = {}
+        """With the calls in a minute and at once for which each was made."""
         self._messages: dict[str, Bucket] = {}
         self._bytes: dict[str, Bucket] = {}
         self._sessions: dict[str, Bucket] = {}
@@ -137,19 +153,13 @@ class CallLimits:
 
     @contextmanager
     def entering(self, agent: str) -> Iterator[None]:
-        """Reserve a place while a call becomes a request. Raises Refused above the rate or the number at once."""
-        waiting, own = self._waiting(agent) + self._entering[agent], self._allowance(agent)
-        most = min(own.max_pending or self._terms.max_pending, self._terms.max_pending)
+        """Reserve a place while a call becomes a request. Raises Refused above the number at once."""
+        waiting = self._waiting(agent) + self._entering[agent]
+        most = min(self._allowance(agent).max_pending or self._terms.max_pending, self._terms.max_pending)
         if waiting >= most:
             raise Refused(
                 f"{waiting} of your requests are waiting or running already; at most {most} may.",
                 "Wait for one to end (code_result), then call again.",
-            )
-        rate = min(own.rate_per_minute or self._terms.rate_per_minute, self._terms.rate_per_minute)
-        if seconds := self._call(agent, rate):
-            raise Refused(
-                f"Too many calls: at most {rate} a minute are taken.",
-                f"Call again in {max(1, round(seconds))} s.",
             )
         self._entering[agent] += 1
         try:
@@ -157,10 +167,27 @@ class CallLimits:
         finally:
             self._entering[agent] -= 1
 
-    def _call(self, agent: str, rate: int) -> float:
-        """Count a call; return 0 where it may pass at `rate` a minute, else the seconds until it may."""
+    def turn(self, agent: str, longest: float) -> float:
+        """Count a call and return the seconds until its turn, at most `longest`. Raises Refused above the rate."""
+        rate, burst, bucket = self._bucket(agent)
+        longest = min(longest, LONGEST_TURN)
+        if (seconds := bucket.reserve(longest)) <= longest:
+            return seconds
+        raise Refused(
+            f"Too many calls: {burst} are taken at once, and then {rate} a minute; the next ones wait for their turn, "
+            f"at most {LONGEST_TURN:.0f} s.",
+            f"Call again in {max(1, round(seconds))} s.",
+        )
+
+    def forgo(self, agent: str) -> None:
+        """Count a call no more whose caller left before its turn."""
+        self._bucket(agent)[2].give_back()
+
+    def _bucket(self, agent: str) -> tuple[int, int, Bucket]:
+        """Return the calls in a minute and at once that `agent` may make at present, and what counts them."""
+        rate = min(self._allowance(agent).rate_per_minute or self._terms.rate_per_minute, self._terms.rate_per_minute)
+        burst = self._terms.burst if rate == self._terms.rate_per_minute else min(self._terms.burst, rate)
         known = self._calls.get(agent)
         if known is None or known[0] != rate:
-            burst = self._terms.burst if rate == self._terms.rate_per_minute else min(self._terms.burst, rate)
-            known = self._calls[agent] = rate, Bucket(rate / 60, burst, self._clock)
-        return known[1].take()
+            known = self._calls[agent] = rate, burst, Bucket(rate / 60, burst, self._clock)
+        return known

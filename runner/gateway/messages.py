@@ -20,6 +20,7 @@ OWN_ERROR = -32000
 LONGEST_REFUSAL = 400
 """Characters of a refusal that are handed on."""
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 
 
 def asked_version(introduction: Json) -> str:
@@ -48,6 +49,17 @@ def modern_version(message: Json) -> str:
     meta = params.get("_meta") if isinstance(params, dict) else None
     version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
     return header_text(version) if isinstance(version, str) else ""
+
+
+def client_name(message: Json | None) -> str:
+    """Return the name that a client gives itself, in `initialize` or in a message of the modern era; else empty."""
+    params = message.get("params") if message is not None else None
+    if not isinstance(params, dict):
+        return ""
+    meta = params.get("_meta")
+    info = params.get("clientInfo") or (meta.get(CLIENT_KEY) if isinstance(meta, dict) else None)
+    name = info.get("name") if isinstance(info, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def speaks_modern(message: Json) -> bool:

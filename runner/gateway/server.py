@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from mcp.server.context import ServerRequestContext
-    from mcp_types import CallToolRequestParams, ContentBlock, PaginatedRequestParams
+    from mcp_types import CallToolRequestParams, ContentBlock, Implementation, PaginatedRequestParams
 
     from runner.gateway.replies import Reply
     from runner.gateway.tools import Counter
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 DETAILS = "assent/request"
 """Key in `_meta` of a result under which a program finds more of the request than the model gets."""
+ESCAPES_ERRORS = ("gemini-cli-mcp-client", "qwen-cli-mcp-client")
+"""How the names of clients begin that hand their model a whole result with `isError`, as escaped JSON."""
 HOST = "127.0.0.1"
 PATH = "/mcp"
 MOST_CONNECTIONS = 512
@@ -56,6 +58,8 @@ MOST_CONNECTIONS = 512
 ANSWER_SECONDS = 0.5
 """Time for waiting calls to get their last answer; the whole shutdown has 2 s."""
 STOP_SECONDS = 1.0
+GRACE_SECONDS = 1
+"""Whole seconds that uvicorn leaves its tasks."""
 
 
 class GatewayTerms(Terms, Protocol):
@@ -90,6 +94,8 @@ class Gateway:
         self._serving: asyncio.Task[None] | None = None
         self.address = ""
         """URL of the MCP endpoint; empty while closed."""
+        self.moved = ""
+        """Why the port is another than the settings say, in a sentence; empty where it is that one."""
 
     async def open(self) -> str:
         """Open the port, serve, and return the address. Parts that are open already stay so.
@@ -104,7 +110,7 @@ class Gateway:
 
     async def _serve(self) -> int:
         """Serve, and return the port. `close` ends it, also where this was cancelled half-way."""
-        listener = _listen(self._settings.port, self._places)
+        listener = self._listen()
         try:
             return await self._serve_on(listener)
         except BaseException:
@@ -126,6 +132,21 @@ class Gateway:
         self._acceptor = Acceptor(listener, self._server, _most_connections())
         self._acceptor.start()
         return port
+
+    def _listen(self) -> socket.socket:
+        """Return a listener at the usual port, else at any that is free. Raises KnownError."""
+        port = self._settings.port
+        try:
+            return _bound(port)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                what = f"Assent cannot listen on {HOST}:{port}: {error.strerror}."
+                raise KnownError(what, "Choose another port in Settings, then start Assent again.") from error
+        # Kept until the end, also where the usual one becomes free: agents that are connected stay so.
+        who = _holder(port, self._places)
+        listener = _bound(0)
+        self.moved = f"Port {port} is taken by {who}, so agents reach Assent at port {listener.getsockname()[1]}."
+        return listener
 
     def _announce(self) -> None:
         port = int(self.address.removesuffix(PATH).rpartition(":")[2])
@@ -191,9 +212,8 @@ class Gateway:
 
     async def _call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
         assert context.request is not None
-        introduced = context.session.client_params
-        claim = origin.program(None if introduced is None else introduced.client_info)
-        caller: Caller = replace(context.request.scope[CALLER], program=claim)
+        info = _introduced(context)
+        caller: Caller = replace(context.request.scope[CALLER], program=origin.program(info))
         given = context.request.scope[ARGUMENTS]
 
         async def report(waited: float, most: float, message: str) -> None:
@@ -205,7 +225,7 @@ class Gateway:
             reply = await self._tools.call(params.name, params.arguments if given is None else given, caller, report)
         except UnknownTool as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
-        return _result(reply)
+        return _result(reply, text_alone=info is not None and info.name.startswith(ESCAPES_ERRORS))
 
 
 class _Server(uvicorn.Server):
@@ -229,8 +249,18 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _result(reply: Reply) -> CallToolResult:
-    """Return a reply in the protocol's form: both text and data, as Gemini reads the one and Claude Code the other."""
+def _introduced(context: ServerRequestContext[Any, Any]) -> Implementation | None:
+    """Return what a client says that it is."""
+    introduced = context.session.client_params
+    return None if introduced is None else introduced.client_info
+
+
+def _result(reply: Reply, *, text_alone: bool = False) -> CallToolResult:
+    """Return a reply in the protocol's form: both text and data, as Gemini reads the one and Claude Code the other.
+
+    With `text_alone` an error has nothing but its text: the client hands its model the whole of it.
+    """
+    text_alone = text_alone and reply.is_error
     content: list[ContentBlock] = [TextContent(type="text", text=reply.text)]
     for picture in reply.pictures:
         data = base64.b64encode(picture.data).decode("ascii")
@@ -238,18 +268,20 @@ def _result(reply: Reply) -> CallToolResult:
     result = CallToolResult(
         content=content,
         # Clients that show the model the data do not show it the pictures beside them.
-        structured_content=None if reply.pictures else reply.data or None,
+        structured_content=None if reply.pictures or text_alone else reply.data or None,
         is_error=reply.is_error,
     )
-    if reply.details:
+    if reply.details and not text_alone:
         result.meta = {DETAILS: reply.details}
     return result
 
 
 async def _list_tools(
-    _context: ServerRequestContext[Any, Any], _params: PaginatedRequestParams | None
+    context: ServerRequestContext[Any, Any], _params: PaginatedRequestParams | None
 ) -> ListToolsResult:
-    return ListToolsResult(tools=[Tool.model_validate(tool) for tool in catalog.TOOLS])
+    info = _introduced(context)
+    tools = catalog.offered("" if info is None else info.name)
+    return ListToolsResult(tools=[Tool.model_validate(tool) for tool in tools])
 
 
 def _most_connections() -> int:
@@ -268,11 +300,12 @@ def _config(app: Guard) -> uvicorn.Config:
         date_header=False,
         proxy_headers=False,
         timeout_keep_alive=IDLE_SECONDS,
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
 
 
-def _listen(port: int, places: Places) -> socket.socket:
+def _bound(port: int) -> socket.socket:
+    """Return a socket that listens on `port`, on any free one for 0. Raises OSError."""
     # IPPROTO_TCP: asyncio only turns Nagle's algorithm off where the socket says so itself; with 0 a call takes 45 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -280,29 +313,21 @@ def _listen(port: int, places: Places) -> socket.socket:
         listener.bind((HOST, port))
         listener.listen(1024)
         listener.setblocking(False)
-    except OSError as error:
+    except OSError:
         listener.close()
-        if error.errno == errno.EADDRINUSE:
-            raise _taken(port, places) from error
-        what = f"Assent cannot listen on {HOST}:{port}: {error.strerror}."
-        raise KnownError(what, "Choose another port in Settings, then start Assent again.") from error
+        raise
     return listener
 
 
-def _taken(port: int, places: Places) -> KnownError:
-    """Return the error for a port in use: by which process, and what to do."""
-    holder = door.holder(port)
-    known = door.read(places)
+def _holder(port: int, places: Places) -> str:
+    """Return who has a port, in words. Raises KnownError where it is an Assent with these very folders."""
+    holder, known = door.holder(port), door.read(places)
     if known is not None and holder is not None and holder.pid == known.pid:
-        return KnownError(
+        raise KnownError(
             f"Port {port} is taken by another Assent (process {holder.pid}).",
             "Use that window, or quit it and start Assent again.",
         )
-    who = f"{holder.name} (process {holder.pid})" if holder is not None else "a program of another user"
-    return KnownError(
-        f"Port {port} is taken by {who}.",
-        "End that program, or choose another port in Settings and give your agents the new address.",
-    )
+    return door.named(holder)
 
 
 def _version() -> str:

@@ -21,6 +21,11 @@ LONG_HOLD = 180
 """Seconds of them that Assent may use: the answer has to arrive before the client times out."""
 SHORT_HOLD = 50
 """Seconds for clients with a fixed limit of 60 s."""
+MAY_CHANGE = (
+    "The port may change: while another program has the usual one, Assent takes any that is free, and this would send "
+    "the token to that program. The command finds the port by itself."
+)
+"""Note on configurations that name the port."""
 
 
 class Snippet(NamedTuple):
@@ -29,6 +34,8 @@ class Snippet(NamedTuple):
     client: str
     file: str
     text: str
+    note: str = ""
+    """What else is to be known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ def configurations(
         Snippet("Any client that starts a command", "its mcpServers", _servers(bridge.server(SHORT_HOLD))),
         _claude_code_http(token, url),
         _codex_http(token, url),
-        Snippet("Any client that speaks HTTP", "its mcpServers", _servers(_http(token, url, SHORT_HOLD))),
+        Snippet("Any client that speaks HTTP", "its mcpServers", _servers(_http(token, url, SHORT_HOLD)), MAY_CHANGE),
     )
 
 
@@ -135,7 +142,7 @@ def _headers(token: str, hold: int) -> dict[str, str]:
 
 def _claude_code_http(token: str, url: str) -> Snippet:
     server = {**_http(token, url, LONG_HOLD), "timeout": LONG_WAIT * 1000, "alwaysLoad": True}
-    return Snippet("Claude Code by HTTP", "~/.claude.json", _servers(server))
+    return Snippet("Claude Code by HTTP", "~/.claude.json", _servers(server), MAY_CHANGE)
 
 
 def _codex_http(token: str, url: str) -> Snippet:
@@ -146,7 +153,7 @@ def _codex_http(token: str, url: str) -> Snippet:
         f"tool_timeout_sec = {LONG_WAIT}\n"
         'default_tools_approval_mode = "approve"\n'
     )
-    return Snippet("Codex by HTTP", "~/.codex/config.toml", text)
+    return Snippet("Codex by HTTP", "~/.codex/config.toml", text, MAY_CHANGE)
 
 
 def _servers(server: Mapping[str, object]) -> str:

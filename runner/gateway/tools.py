@@ -6,6 +6,7 @@ import asyncio
 import re
 import time
 from collections import OrderedDict
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,7 +20,7 @@ from runner.requests.places import on_disk
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
 
     from runner.approval.ticket import Ticket
     from runner.gateway.limits import CallLimits
@@ -113,12 +114,12 @@ class Tools:
             return replies.unavailable(error)
 
     async def _ask(self, tool: Tool, given: Mapping[str, object] | None, caller: Caller, report: Report) -> Reply:
-        with self._limits.entering(caller.agent):
+        async with self._entering(caller) as hold:
             size = caller.message_bytes
             wanted = await self._aside.do(caller.agent, size, lambda: submission(caller.agent, tool, given))
             ticket = await self._submit(self._from(caller, replace(wanted, may_join=True)))
         try:
-            end = await self._waiting.hold(ticket, caller, caller.hold, report)
+            end = await self._waiting.hold(ticket, caller, hold, report)
             if end is Ended.PATIENCE:
                 await self._counter.park(ticket.request_id)
                 return replies.pending(ticket)
@@ -144,7 +145,7 @@ class Tools:
         if own_tools.is_of_assent(given):
             return own_tools.allowed(given)
         try:
-            with self._limits.entering(caller.agent):
+            async with self._entering(caller) as hold:
                 size = caller.message_bytes
                 wanted = await self._aside.do(caller.agent, size, lambda: own_tools.own_submission(caller.agent, given))
                 ticket = await self._submit(self._from(caller, await on_disk(wanted)))
@@ -153,7 +154,7 @@ class Tools:
                 self._counter.refused(caller.agent, error.what)
             return own_tools.denied(replies.refused(error).text)
         try:
-            end = await self._waiting.hold(ticket, caller, caller.hold, report)
+            end = await self._waiting.hold(ticket, caller, hold, report)
         except asyncio.CancelledError:
             self._counter.withdraw(ticket.request_id, own_tools.MAY_HAVE_RUN)
             raise
@@ -169,6 +170,24 @@ class Tools:
                 return own_tools.denied(own_tools.NOBODY)
             case answer:
                 return own_tools.decided(answer, given)
+
+    @asynccontextmanager
+    async def _entering(self, caller: Caller) -> AsyncIterator[float]:
+        """Reserve a place for a call until it is a request, and wait for its turn; yield the seconds left to hold it.
+
+        Raises Refused above a limit, and KnownError where the caller leaves or the console closes before.
+        """
+        with self._limits.entering(caller.agent):
+            if seconds := self._limits.turn(caller.agent, caller.hold):
+                stays = False
+                try:
+                    stays = await self._waiting.pause(seconds, caller)
+                finally:
+                    if not stays:
+                        self._limits.forgo(caller.agent)
+                if not stays:
+                    raise KnownError(self._waiting.why or GONE, "Call again when Assent is running.")
+            yield max(0.0, caller.hold - seconds)
 
     def _from(self, caller: Caller, wanted: Submission) -> Submission:
         """Return a submission with where it comes from."""
@@ -220,7 +239,7 @@ class Tools:
         """Return the answer of an earlier console, as the history has it."""
         found = None
         if REQUEST_ID.fullmatch(request_id):
-            with self._limits.entering(caller.agent):
+            async with self._entering(caller):
                 found = await self._counter.recall(caller.agent, request_id)
         if found is None:
             return replies.unknown_request(request_id)

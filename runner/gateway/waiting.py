@@ -99,6 +99,16 @@ class Waiting:
             for task in (answer, gone, closing):
                 task.cancel()
 
+    async def pause(self, seconds: float, caller: Caller) -> bool:
+        """Wait, and return whether the caller is still there, and the console open."""
+        ends = {spawn("caller in line", caller.gone.wait()), spawn("closing in line", self._closing.wait())}
+        try:
+            done, _ = await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            return not done
+        finally:
+            for task in ends:
+                task.cancel()
+
 
 async def _until(
     ends: set[asyncio.Task[Answer | None] | asyncio.Task[bool]],

@@ -54,6 +54,9 @@ class BuildFile:
     sha256: str
     size: int
     url: str
+    index: str = ""
+    """As that of a package."""
+    also_in: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -65,6 +68,7 @@ class Oddity(StrEnum):
     """What is odd about a package, what misleads most first."""
 
     LOOKS_LIKE = "looks like"
+    AMBIGUOUS = "ambiguous"
     WITHDRAWN = "withdrawn"
     DEPRECATED = "deprecated"
     SCRIPTS = "scripts"
@@ -103,7 +107,9 @@ class PlannedPackage:
     deprecated: str = ""
     """Why its authors advise against it (npm); empty where they do not."""
     index: str = ""
-    """Host of the index that was asked, where this machine has several: the first that has the name."""
+    """The index that it comes from, where this machine has several: the first in their order that has the name."""
+    also_in: tuple[str, ...] = ()
+    """The other indexes that have the name and not this very file."""
     programs: tuple[OwnProgram, ...] = ()
     """What of it runs while it is installed, in that order; nothing for a package that is only unpacked."""
     build_files: tuple[BuildFile, ...] = ()
@@ -127,6 +133,7 @@ class PlannedPackage:
         known, name = self.mistaken_for, self.name
         said = {
             Oddity.LOOKS_LIKE: known and f"The name looks like {known}, a much used package. Is {name} really meant?",
+            Oddity.AMBIGUOUS: " ".join(filter(None, (_ambiguous(self), *map(_ambiguous, self.build_files)))),
             Oddity.WITHDRAWN: self.yanked and f"Its authors withdrew this version: {self.yanked.rstrip('.')}.",
             Oddity.DEPRECATED: self.deprecated and f"Its authors advise against it: {self.deprecated.rstrip('.')}.",
             Oddity.SCRIPTS: self.scripts
@@ -146,9 +153,10 @@ class Plan:
     packages: tuple[PlannedPackage, ...]
     target: str = ""
     """The interpreter that it was planned for, e.g. `Python 3.13, x86_64`."""
-
     installed: tuple[str, ...] = ()
     """Names and versions that the kept sandbox had when it was planned: what is needed of those is not in the plan."""
+    indexes: tuple[str, ...] = ()
+    """The indexes of this machine in the order in which they count; none where there is only one."""
 
     @property
     def size(self) -> int:
@@ -178,6 +186,10 @@ class Plan:
         count = "1 package" if len(self.packages) == 1 else f"{len(self.packages)} packages"
         lines = [f"{count} from {self.registry.value}, {self.size:,} bytes, for {self.target or 'any interpreter'}"]
         lines.append(f"Files come from {', '.join(self.hosts) or 'what was fetched before'}")
+        if self.indexes:
+            lines.append(
+                f"All indexes were asked for each name; the first that has it counts: {', '.join(self.indexes)}"
+            )
         if self.installed:
             lines.append(f"Installed already: {', '.join(self.installed)}")
         for package in self.packages:
@@ -201,13 +213,21 @@ def _described(package: PlannedPackage) -> list[str]:
     lines.append(f"  {released}{known}")
     lines.append(f"  {package.file}, {package.size:,} bytes")
     if package.index:
-        lines.append(f"  found in {package.index}, the first index of this machine that has the name")
+        lines.append(f"  found in {package.index}")
     if package.place:
         lines.append(f"  goes to {package.place}")
     lines.append(f"  sha256 {package.sha256}")
     if package.summary:
         lines.append(f"  {package.summary}")
     return lines
+
+
+def _ambiguous(file: PlannedPackage | BuildFile) -> str:
+    """Return which other indexes have the name of a file, in a sentence; empty where none has."""
+    if not file.also_in:
+        return ""
+    what = "Also" if isinstance(file, PlannedPackage) else f"{file.name}, which its build uses, is also"
+    return f"{what} in {', '.join(file.also_in)}, with other files than in {file.index}: which one is meant?"
 
 
 def part_name(package: PlannedPackage, program: OwnProgram) -> str:

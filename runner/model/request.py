@@ -369,15 +369,21 @@ class Request:
         for name in ONLY_WHERE_SET:
             if not whole[name]:
                 del whole[name]
-        own = whole.get("client", {})
-        for name in ("input_sha256", "base", "root", "places"):
-            if name in own and not own[name]:
-                del own[name]
-        for package in whole.get("plan", {}).get("packages", ()):
-            for name in ("programs", "build_files", "optional"):
-                if not package[name]:
-                    del package[name]
+        # What came later counts only where it is set, so that what was recorded before keeps its digest.
+        _drop_empty(whole.get("client") or {}, "input_sha256", "base", "root", "places")
+        plan = whole.get("plan", {})
+        _drop_empty(plan, "indexes")
+        for package in plan.get("packages", ()):
+            for file in package["build_files"]:
+                _drop_empty(file, "index", "also_in")
+            _drop_empty(package, "programs", "build_files", "optional", "also_in")
         return whole
+
+
+def _drop_empty(values: dict[str, Any], *names: str) -> None:
+    for name in names:
+        if not values.get(name, True):
+            del values[name]
 
 
 def _copied(value: Any) -> object:

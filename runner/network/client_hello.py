@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 HANDSHAKE, CLIENT_HELLO, SERVER_NAME, HOST_NAME = 22, 1, 0, 0
+HIDES_NAME = frozenset({0xFE0D, 0xFFCE})
+"""Extensions that carry an encrypted server name: of the encrypted client hello (RFC 9849), and of its draft."""
 MOST_RECORD_BYTES = (1 << 14) + 256
 MOST_HELLO_BYTES = 1 << 16
 _NAME = re.compile(rb"[\x21-\x7e]{1,255}")
@@ -15,13 +17,15 @@ class NotTLS(ValueError):
 
 
 class ClientHello:
-    """A greeting as it arrives. The name in it is the outer one, which is all that the network sees of it."""
+    """A greeting as it arrives."""
 
     def __init__(self) -> None:
         self._record = bytearray()
         self._hello = bytearray()
         self.name: str | None = None
         """The server name; empty where the greeting has none; None until it is complete."""
+        self.hides_name = False
+        """Whether another name may be encrypted in it; then `name` is the outer one, which only the network goes by."""
 
     def feed(self, data: bytes) -> bool:
         """Take the next bytes and return whether the greeting is complete. Raises NotTLS."""
@@ -52,26 +56,33 @@ class ClientHello:
         if len(self._hello) >= size:
             if len(self._hello) > size:
                 raise NotTLS("something behind the greeting")
-            self.name = _server_name(bytes(self._hello[4:]))
+            extensions = _extensions(bytes(self._hello[4:]))
+            self.hides_name = any(kind in HIDES_NAME for kind, _ in extensions)
+            self.name = _server_name(extensions)
 
 
-def _server_name(body: bytes) -> str:
-    """Return the name in a complete greeting, '' without one. Raises NotTLS."""
+def _extensions(body: bytes) -> list[tuple[int, bytes]]:
+    """Return the extensions of a complete greeting. Raises NotTLS."""
     at = 2 + 32
     _, at = _vector(body, at, 1)
     _, at = _vector(body, at, 2)
     _, at = _vector(body, at, 1)
     if at == len(body):
-        return ""
-    extensions, at = _vector(body, at, 2)
+        return []
+    listed, at = _vector(body, at, 2)
     if at != len(body):
         raise NotTLS("lengths that do not fit")
-    names, at = [], 0
-    while at < len(extensions):
-        kind = _number(extensions, at, 2)
-        content, at = _vector(extensions, at + 2, 2)
-        if kind == SERVER_NAME:
-            names.append(content)
+    found, at = list[tuple[int, bytes]](), 0
+    while at < len(listed):
+        kind = _number(listed, at, 2)
+        content, at = _vector(listed, at + 2, 2)
+        found.append((kind, content))
+    return found
+
+
+def _server_name(extensions: list[tuple[int, bytes]]) -> str:
+    """Return the name, '' without one. Raises NotTLS."""
+    names = [content for kind, content in extensions if kind == SERVER_NAME]
     if len(names) > 1:
         raise NotTLS("two server names")
     return _host_name(names[0]) if names else ""

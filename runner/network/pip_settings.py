@@ -27,20 +27,23 @@ if TYPE_CHECKING:
 FILE = "pip.conf"
 _SECTIONS = ("global", "install")
 _SOURCE = "pip/_internal/models/index.py"
+_WHEELS = "pip-*.whl"
+SYSTEM_WHEELS = Path("/usr/share/python-wheels")
+"""Where Debian keeps the pip that it puts into virtual environments, also where no other is installed."""
 _TRUE = frozenset({"y", "yes", "t", "true", "on", "1"})
 
 
 def indexes(around: Surroundings) -> tuple[str, ...]:
-    """Return the URLs of pip's indexes, the main one first, as they are written down: with credentials.
+    """Return the URLs of pip's indexes, the further ones before the main one, as they are written down.
 
-    Where none is written down, it is the one that the installed pip has by default; none without a pip.
+    So with credentials. Where no main one is written down, it is the one that the installed pip has by default.
     """
     found = _settings(around)
     if found.get("no-index", "").lower() in _TRUE:
         return ()
     default = built_in(around)
     main = found.get("index-url") or (default[0] if default else "")
-    return tuple(dict.fromkeys(url for url in (main, *found.get("extra-index-url", "").split()) if url))
+    return tuple(dict.fromkeys(url for url in (*found.get("extra-index-url", "").split(), main) if url))
 
 
 def authorities(around: Surroundings) -> Authorities:
@@ -117,11 +120,12 @@ def _sources(around: Surroundings) -> Iterator[str]:
     for prefix in [*_prefixes(around), Path(sys.prefix), Path(sys.base_prefix)]:
         for path in sorted(prefix.glob(f"lib/python3*/*-packages/{_SOURCE}"), reverse=True):
             yield around.text(path)
-    bundled = [Path(sysconfig.get_path("stdlib")) / "ensurepip" / "_bundled"]
+    bundled = [place for prefix in _prefixes(around) for place in prefix.glob("lib/python3*/ensurepip/_bundled")]
+    bundled += [Path(sysconfig.get_path("stdlib")) / "ensurepip" / "_bundled", SYSTEM_WHEELS]
     if folder := sysconfig.get_config_var("WHEEL_PKG_DIR"):
         bundled.append(Path(str(folder)))
     for folder in bundled:
-        for wheel in sorted(folder.glob("pip-*.whl"), reverse=True):
+        for wheel in sorted(folder.glob(_WHEELS), reverse=True):
             yield _inside(wheel)
 
 

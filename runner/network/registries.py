@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from runner.network.authorities import Authorities
 
-NO_PIP = "pip is not configured on this machine: name the hosts of Python packages in Settings."
-NO_NPM = "npm is not configured on this machine: name the hosts of Node.js packages in Settings."
+NO_PIP = "There is no pip that could say where Python packages come from."
+NO_NPM = "There is no npm that could say where Node.js packages come from."
+NO_INDEX = "pip is told to use no index, so there are no Python packages."
 _PORTS = {"https": HTTPS_PORT, "http": HTTP_PORT}
 
 
@@ -30,7 +31,11 @@ class Registries:
     """What pip and npm are configured with here, and what the settings name besides. Shows no credentials."""
 
     pypi: tuple[str, ...] = ()
-    """Index URLs without credentials, the main one first."""
+    """Index URLs without credentials, in the order in which they count for a name that several have.
+
+    Those of the settings, then pip's further ones, then its main one, and the one that pip has by default last. pip
+    itself takes the highest version of all, which is for whoever publishes one: what a person has named counts more.
+    """
     npm: tuple[str, ...] = ()
     """Registry URLs without credentials, the one for all packages first."""
     scopes: tuple[tuple[str, str], ...] = ()
@@ -41,6 +46,8 @@ class Registries:
     npm_hosts: tuple[Destination, ...] = ()
     problems: tuple[str, ...] = ()
     """Why something is missing, each a sentence for a person."""
+    absent: tuple[str, ...] = ()
+    """Which of pip and npm would say where packages come from, if they were here; no host is named by the code."""
     _credentials: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -65,10 +72,12 @@ def of_this_machine(
     around = around or Surroundings()
     credentials: dict[str, str] = {}
     reading = _Reading(around, credentials)
-    pypi = reading.urls(pip_settings.indexes(around), pypi_settings)
-    pypi_found = reading.hosts(pypi, pypi_settings)
     default = pip_settings.built_in(around)
-    if default and default[0] in pypi and default[1]:
+    pypi = reading.urls(pypi_settings, pip_settings.indexes(around))
+    by_default = {url for url in pypi if default is not None and _place(url) == _place(default[0])}
+    pypi = tuple(sorted(pypi, key=lambda url: url in by_default))  # which keeps the order of the others
+    pypi_found = reading.hosts(pypi, pypi_settings)
+    if default and by_default and default[1]:
         # Its pages lead to files on a second host.
         pypi_found |= reading.hosts((), (default[1],))
     found = npm_settings.settings(around)
@@ -77,7 +86,9 @@ def of_this_machine(
     reading.take_tokens(found, npm)
     reading.take_netrc((*pypi, *npm))
     npm_found = reading.hosts(npm, npm_hosts)
-    missing = (NO_PIP if not pypi_found else "", NO_NPM if not npm_found else "")
+    absent = {"pip": NO_PIP} if not pypi_found and default is None else {}
+    absent |= {} if npm_found else {"npm": NO_NPM}
+    no_index = () if pypi_found or absent.get("pip") else (NO_INDEX,)
     return Registries(
         pypi,
         npm,
@@ -86,7 +97,8 @@ def of_this_machine(
         npm_settings.authorities(around, found),
         tuple(sorted(pypi_found)),
         tuple(sorted(npm_found)),
-        tuple(dict.fromkeys((*around.problems, *filter(None, missing)))),
+        tuple(dict.fromkeys((*around.problems, *no_index, *absent.values()))),
+        tuple(absent),
         credentials,
     )
 
@@ -98,9 +110,12 @@ class _Reading:
         self._around = around
         self._credentials = credentials
 
-    def urls(self, configured: Iterable[str], named: Iterable[str]) -> tuple[str, ...]:
+    def urls(self, first: Iterable[str], further: Iterable[str]) -> tuple[str, ...]:
         """Return all URLs of the web among them, without credentials."""
-        return tuple(dict.fromkeys(filter(None, map(self.usable, filter(_is_web, (*configured, *named))))))
+        found: dict[str, str] = {}
+        for url in filter(None, map(self.usable, filter(_is_web, (*first, *further)))):
+            found.setdefault(_place(url), url)
+        return tuple(found.values())
 
     def usable(self, url: str) -> str:
         """Return `url` without credentials; '' where it cannot be used, which is noted without its text."""

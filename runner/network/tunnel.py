@@ -20,7 +20,9 @@ TLS_BYTE = b"\x16"
 async def carry(visit: Visit, streams: Streams, first: bytes = b"", *, checked: bool = False) -> None:
     """Carry `first` and then everything, until both sides have ended. Raises OSError and Blocked.
 
-    Unless `checked`, a greeting of TLS at the start must name the host that was asked for.
+    Unless `checked`, a greeting of TLS at the start must name the host that was asked for. What begins otherwise is
+    carried unread, also where TLS begins later in it: which host it reaches is then a matter of the address alone,
+    which the dialer has checked and which nothing in the bytes can change.
     """
     reader, writer = streams
 
@@ -63,6 +65,10 @@ async def greeting(visit: Visit, first: bytes) -> bytes:
     except (NotTLS, TimeoutError) as error:
         why = f"was asked for, and then something else than TLS came ({error or 'nothing in time'})"
         raise Blocked(why, alert=UNRECOGNIZED_NAME) from None
+    if hello.hides_name:
+        # Its name would be checked, and the host behind it would go by the encrypted one.
+        why = "was asked for, but the TLS connection hides its server name (encrypted client hello)"
+        raise Blocked(why, alert=UNRECOGNIZED_NAME)
     _check_name(hello.name or "", visit.host)
     return bytes(data)
 

@@ -97,4 +97,14 @@ def _build_file(one: Resolved, source: WheelSource) -> BuildFile:
         Wheel(file.name, data).contents()
     except Unusable as error:
         raise NoPlan(f"{file.name} is not used: {error}.", "Nothing was installed.") from error
-    return BuildFile(candidate.name, str(candidate.version), file.name, file.sha256, len(data), file.url)
+    project = source.project(candidate.name)
+    return BuildFile(
+        candidate.name,
+        str(candidate.version),
+        file.name,
+        file.sha256,
+        len(data),
+        file.url,
+        project.index,
+        project.also_in(file),
+    )

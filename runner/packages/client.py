@@ -54,13 +54,13 @@ class Access:
     """Returns the Authorization header for a URL, a secret; '' for none."""
     authorities: Authorities = SYSTEM_ONLY
     further: tuple[str, ...] = ()
-    """Indexes of Python packages that are asked for a name which those before have not."""
+    """More indexes of Python packages: each is asked for every name, and the first of all that has it counts."""
     scopes: Mapping[str, str] = field(default_factory=dict)
     """Registries of npm that alone are asked for the packages of a scope such as `@corp`."""
 
     @property
     def indexes(self) -> tuple[str, ...]:
-        """All indexes of Python packages, in the order in which they are asked."""
+        """All indexes of Python packages, in the order in which they count."""
         return (self.url, *self.further)
 
     def registry_of(self, name: str) -> str:

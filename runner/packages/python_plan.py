@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from packaging.utils import canonicalize_name
 
@@ -55,8 +58,8 @@ class PythonSource:
         runner: asyncio.Runner,
         known: Mapping[str, tuple[Requirement, ...]],
     ) -> None:
-        """`indexes` are asked in their order; `known` are the requirements of what is installed already, by name."""
-        self._indexes = indexes
+        """`indexes` count in their order; `known` are the requirements of what is installed already, by name."""
+        self._indexes = _labels(indexes)
         self._client = client
         self._cache = cache
         self._target = target
@@ -66,6 +69,11 @@ class PythonSource:
         self._known = known
         self._projects: dict[str, Project | NoPlan] = {}
         self._metadata: dict[str, Metadata | NoPlan] = {}
+
+    @property
+    def indexes(self) -> tuple[str, ...]:
+        """The indexes by name, in the order in which they count; none where there is only one."""
+        return tuple(self._indexes.values()) if len(self._indexes) > 1 else ()
 
     # ---- for the resolver ----
 
@@ -127,19 +135,29 @@ class PythonSource:
 
     async def _look_up_one(self, name: str) -> None:
         # What one index has is taken from there alone, and one that does not answer is not passed over: otherwise
-        # whoever takes the name of a company's package in a public index would be installed in its place.
-        several = len(self._indexes) > 1
+        # whoever takes the name of a company's package in a public index would be installed in its place. All are
+        # asked, so that a name which several have is noticed.
+        found: dict[str, tuple[ProjectFile, ...]] = {}
+
+        async def ask(url: str) -> None:
+            if (page := await self._client.get(f"{url}{name}/", accept=index.ACCEPT)) is not None:
+                found[url] = index.files(page.data, page.kind, page.url)
+
         try:
-            for url in self._indexes:
-                if (page := await self._client.get(f"{url}{name}/", accept=index.ACCEPT)) is not None:
-                    listed, host = index.files(page.data, page.kind, page.url), origin_of(url)[1]
-                    self._projects[name] = project(name, listed, self._target, host if several else "")
-                    return
-            hosts = " and ".join(origin_of(url)[1] for url in self._indexes)
-            none = f"{hosts} {'have' if several else 'has'} no package {name}."
-            self._projects[name] = NoPlan(none, "Check the name.")
+            await together(ask(url) for url in self._indexes)
         except Unusable as error:
-            self._projects[name] = NoPlan(f"{name} cannot be looked up: {error}.", "Nothing was installed.")
+            all_count = " All indexes of this machine have to answer." if self.indexes else ""
+            self._projects[name] = NoPlan(f"{name} cannot be looked up: {error}.{all_count}", "Nothing was installed.")
+            return
+        having = [url for url in self._indexes if url in found]
+        if not having:
+            none = f"{' and '.join(self._indexes.values())} {'have' if self.indexes else 'has'} no package {name}."
+            self._projects[name] = NoPlan(none, "Check the name.")
+            return
+        first, *others = having
+        known = project(name, found[first], self._target)
+        hashes = tuple((self._indexes[url], frozenset(one.sha256 for one in found[url])) for url in others)
+        self._projects[name] = replace(known, index=self._indexes[first] if self.indexes else "", others=hashes)
 
     async def _describe(self, files: Sequence[tuple[str, ProjectFile]], *, only_small: bool = False) -> None:
         """Find the metadata of files: beside wheels where the registry announces it, else in them."""
@@ -214,7 +232,14 @@ def make_plan(
     planned = tuple(_planned(one, source, target) for one in found)
     urls = {package.url for package in planned} | {one.url for package in planned for one in package.build_files}
     hosts = {origin_of(url)[1] for url in urls}
-    return Plan(Registry.PYPI, tuple(sorted(hosts)), planned, target.label)
+    return Plan(Registry.PYPI, tuple(sorted(hosts)), planned, target.label, indexes=source.indexes)
+
+
+def _labels(indexes: Sequence[str]) -> dict[str, str]:
+    """Return the names of indexes by their URLs: the host, with the path where a host has several."""
+    places = {url: urlsplit(url).netloc for url in indexes}
+    hosts = Counter(places.values())
+    return {url: host if hosts[host] == 1 else host + urlsplit(url).path.rstrip("/") for url, host in places.items()}
 
 
 def _planned(one: Resolved, source: PythonSource, target: PythonTarget) -> PlannedPackage:
@@ -247,6 +272,7 @@ def _planned(one: Resolved, source: PythonSource, target: PythonTarget) -> Plann
         summary=said.summary,
         yanked=file.yanked,
         index=project.index,
+        also_in=project.also_in(file),
         mistaken_for=mistaken_for(candidate.name, "python"),
         programs=programs,
         build_files=build_files,

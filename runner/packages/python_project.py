@@ -55,11 +55,17 @@ class Project:
     unhashed: bool
     """Whether there were files for which the registry has no hash."""
     index: str = ""
-    """Host of the index that has it, where there are several."""
+    """The index that it is taken from, where there are several."""
+    others: tuple[tuple[str, frozenset[str]], ...] = ()
+    """The other indexes that have the name, each with the hashes of its files."""
+
+    def also_in(self, file: ProjectFile) -> tuple[str, ...]:
+        """Return the other indexes that have the name and not this very file."""
+        return tuple(index for index, hashes in self.others if file.sha256 not in hashes)
 
 
-def project(name: str, files: Iterable[ProjectFile], target: PythonTarget, index: str = "") -> Project:
-    """Return the versions of the project `name` for `target`, which `index` has."""
+def project(name: str, files: Iterable[ProjectFile], target: PythonTarget) -> Project:
+    """Return the versions of the project `name` for `target`."""
     best: dict[Version, tuple[int, ProjectFile]] = {}
     sources: dict[Version, ProjectFile] = {}
     versions: set[Version] = set()
@@ -86,7 +92,7 @@ def project(name: str, files: Iterable[ProjectFile], target: PythonTarget, index
     built = [Release(version, sources[version]) for version in sorted(sources.keys() - best.keys(), reverse=True)]
     releases = (*ready, *built)
     unfit = tuple(sorted(versions - best.keys() - sources.keys(), reverse=True))
-    return Project(name, releases, len(versions), first, unfit, unhashed, index)
+    return Project(name, releases, len(versions), first, unfit, unhashed)
 
 
 def is_source(file: ProjectFile) -> bool:

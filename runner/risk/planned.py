@@ -25,6 +25,7 @@ INSTALLS = "Installs packages of strangers, whose code runs as soon as it is imp
 
 _ODD = {
     Oddity.LOOKS_LIKE: ("look-alike", Level.CRITICAL),
+    Oddity.AMBIGUOUS: ("ambiguous", Level.CRITICAL),
     Oddity.WITHDRAWN: ("yanked", Level.CRITICAL),
     Oddity.DEPRECATED: ("deprecated", Level.HIGH),
     Oddity.SCRIPTS: ("scripts", Level.CRITICAL),
@@ -51,6 +52,7 @@ def assess_installing(request: Request) -> Assessment:
 
 SAYS = {
     "package.look-alike": "has a name like another package",
+    "package.ambiguous": "is a name in several indexes",
     "package.yanked": "was withdrawn by its authors",
     "package.deprecated": "is deprecated",
     "package.scripts": "has scripts for installing",

@@ -191,7 +191,7 @@ class Settings:
     )
     # ---- agents ----
     port: int = setting(
-        17317, "Port on 127.0.0.1 where agents reach Assent; 0 takes any free one.",
+        17317, "Port on 127.0.0.1 where agents reach Assent; 0, or one that is taken, means any free one.",
         group=AGENTS, yaml="gateway.port", at_least=0, at_most=65_535, restart=True,
     )
     hold_seconds: float = setting(
@@ -203,7 +203,7 @@ class Settings:
         group=AGENTS, yaml="gateway.rate_per_minute", at_least=1, at_most=100_000, restart=True,
     )
     burst: int = setting(
-        20, "How many calls one agent may make at once.",
+        20, "How many calls one agent may make at once; above it the next ones wait a few seconds for their turn.",
         group=AGENTS, yaml="gateway.burst", at_least=1, at_most=100_000, restart=True,
     )
     max_pending: int = setting(

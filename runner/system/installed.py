@@ -11,6 +11,11 @@ VERSION_FILE = "VERSION"
 """Written last when the folder is made; an update replaces it."""
 
 
+def replaced() -> bool:
+    """Return whether the files of this program were removed or updated since it started."""
+    return not Path(__file__).is_file() or _version() != _AT_START
+
+
 @cache
 def folder() -> Path | None:
     """Return the folder that holds `assent`, its interpreter and its modules; None in a checkout."""
@@ -44,3 +49,14 @@ def command() -> str:
     program = above / "assent"
     found = shutil.which("assent")
     return found if found and os.path.realpath(found) == os.path.realpath(program) else str(program)
+
+
+def _version() -> str:
+    above = folder()
+    try:
+        return "" if above is None else (above / VERSION_FILE).read_text("utf-8")
+    except OSError:
+        return ""
+
+
+_AT_START = _version()

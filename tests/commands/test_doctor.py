@@ -17,11 +17,12 @@ from runner.clients.connection import ClientConnections
 from runner.clients.known import BY_ID
 from runner.commands import doctor, fixes
 from runner.commands.check import Check, State
-from runner.commands.doctor import examine
-from runner.gateway import snippets
+from runner.commands.doctor import DIRECT, DOCKER, GVISOR, examine
+from runner.gateway import door, snippets
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
+from runner.network.registries import Registries
 from runner.sandbox.container.endpoint import STANDARD, Endpoint
 from runner.sandbox.container.failures import gone as lost
 from runner.sandbox.container.sandbox import UNREPORTED
@@ -107,9 +108,21 @@ def test_every_command_in_a_fix_is_one_that_there_is(places: Places, monkeypatch
 
 def test_a_taken_port_is_reported_with_who_has_it(places: Places) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        check = examined(places, {"ASSENT_PORT": str(other.getsockname()[1])})["Console"]
-    assert check.state is State.BAD
-    assert "process" in check.what
+        port = int(other.getsockname()[1])
+        check = examined(places, {"ASSENT_PORT": str(port)})["Console"]
+        assert check.state is State.WARN
+        assert check.what.startswith("It is not open, so agents cannot reach it.") and "process" in check.what
+        with socket.create_server(("127.0.0.1", 0)) as own:
+            place = door.ConsoleAddress("127.0.0.1", int(own.getsockname()[1]), os.getpid(), 0.0)
+            door.write(places, place)
+            check = examined(places, {"ASSENT_PORT": str(port)})["Console"]
+            assert check.state is State.WARN and check.what.startswith(
+                f"Agents reach it at http://127.0.0.1:{place.port}/mcp. Port {port}"
+            )
+            assert "sends its token there" in check.what
+            # That of a console that is gone, whose port somebody else has by now.
+            door.write(places, place._replace(pid=os.getppid()))
+            assert examined(places, {"ASSENT_PORT": str(place.port)})["Console"].what.startswith("It is not open")
 
 
 def test_an_interpreter_that_is_not_there_costs_its_language_only(places: Places) -> None:
@@ -174,6 +187,20 @@ def test_the_registries_and_the_proxy_of_this_machine_are_said(
     monkeypatch.setenv("HTTPS_PROXY", "socks5://proxy.example")
     check = examined(places)["Network"]
     assert (check.state, bool(check.fix)) == (State.BAD, True)
+
+
+def test_where_pip_and_npm_are_absent_a_command_brings_what_names_their_registries(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "of_this_machine", lambda *_: Registries(absent=("pip", "npm"), problems=("None.",)))
+    monkeypatch.setattr(fixes.shutil, "which", lambda name: f"/usr/bin/{name}" if name == "apt-get" else None)
+    check = doctor._network(load(places, {}).settings)
+    assert (check.state, check.what.startswith("There is no package registry. None.")) == (State.WARN, True)
+    assert check.fix == "sudo apt-get install python3-pip-whl npm  # or name the addresses in Settings"
+    monkeypatch.setattr(fixes.shutil, "which", lambda name: f"/usr/bin/{name}" if name == "pacman" else None)
+    assert fixes.registries(("pip",)).startswith("sudo pacman -S python-pip  #")
+    assert fixes.registries(("npm",)).startswith("sudo pacman -S npm  #")
+    assert fixes.registries(()) == ""
 
 
 def test_a_check_that_fails_by_itself_does_not_hide_the_others(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +290,7 @@ def test_an_interpreter_is_installed_by_the_system_where_that_one_is_new_enough(
     folder = machine(monkeypatch, tmp_path, "apt-get", "apt-cache")
     for version, fix in (
         ("20.19.2", "sudo apt-get install nodejs"),
-        ("18.20.4", ""),
+        ("18.20.4", "sudo apt-get install npm && sudo npm install -g node@22"),
         ("1:22.1", "sudo apt-get install nodejs"),
     ):
         (folder / "bin/apt-cache").write_text(f"#!/bin/sh\necho 'nodejs:'\necho '  Candidate: {version}+dfsg'\n")
@@ -271,15 +298,29 @@ def test_an_interpreter_is_installed_by_the_system_where_that_one_is_new_enough(
     assert fixes.interpreter(Language.PYTHON) == "sudo apt-get install python3"
 
 
-def test_a_language_that_the_system_cannot_bring_has_no_command_that_does_not_help(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(fixes, "interpreter", lambda _language: "")
+def test_a_language_that_is_not_there_has_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fixes, "interpreter", lambda _language: "sudo it")
     missing = ("javascript: Node.js was not found.",)
     check = doctor._language(Language.JAVASCRIPT, {}, missing, ("javascript",))
-    assert check.what.startswith("Node.js was not found. The packages of this system have none that is new enough.")
-    assert check.what.endswith("switch javascript off in Settings.")
-    assert check.fix == ""
+    assert check.what == "Node.js was not found. Or switch javascript off in Settings."
+    assert check.fix == "sudo it"
+
+
+@pytest.mark.parametrize(
+    ("restricted", "there", "worth"),
+    [(False, (), DIRECT), (False, (DOCKER,), DIRECT), (True, (), DOCKER), (True, (DOCKER,), GVISOR)],
+)
+def test_of_the_sandboxes_that_are_missing_one_is_worth_the_trouble(
+    monkeypatch: pytest.MonkeyPatch, restricted: bool, there: tuple[Isolation, ...], worth: Isolation
+) -> None:
+    monkeypatch.setattr(fixes, "lets_only_profiled", lambda: restricted)
+    gone = Readiness(False, problem="It is not there.", remedy="Get it.")
+    found = {one: Readiness(True) if one in there else gone for one in (GVISOR, DIRECT, DOCKER)}
+    checks = {one: doctor._container(one, found, Settings()) for one in found}
+    assert [one for one, check in checks.items() if check.state is State.WARN] == [worth]
+    assert checks[worth].what == f"It is not there. {doctor.WORTH_IT}" and checks[worth].fix
+    for one in {*found} - {worth, *there}:
+        assert checks[one].what == f"It is not there. First see to {doctor.CONTAINERS[worth]}."
 
 
 def test_a_group_of_its_own_is_offered_where_memory_is_not_limited_and_systemd_is_there(

@@ -26,6 +26,7 @@ class QuietGateway:
     """A gateway that opens no port."""
 
     address = "127.0.0.1:1"
+    moved = ""
 
     def __init__(self, *_parts: object) -> None:
         pass

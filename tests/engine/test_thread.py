@@ -15,7 +15,7 @@ from runner.engine.open_ledger import OpenLedger
 from runner.engine.parts import Parts
 from runner.engine.sandbox_choice import SandboxChoice
 from runner.engine.thread import EngineThread
-from runner.model.events import EngineTroubled, ModeChanged
+from runner.model.events import EngineTroubled, GatewayOpened, ModeChanged
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.doubles import HeldSandbox
@@ -109,12 +109,14 @@ def test_a_start_that_fails_as_a_whole_is_reported_and_survived(home: Path, monk
     assert [(type(error), where) for error, where in heard.faults] == [(ModuleNotFoundError, "while starting")]
 
 
-def test_a_port_that_is_taken_is_reported_with_its_holder(home: Path) -> None:
+def test_a_port_that_is_taken_is_reported_with_its_holder_and_another_one_serves(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
         with thread(home, port) as (host, heard):
             works(host, heard)
-    assert heard.trouble("gateway").startswith(f"Port {port} is taken by ")
+    assert heard.trouble("port").startswith(f"Port {port} is taken by ") and heard.trouble("gateway") == ""
+    [address] = [event.address for event in heard.events if isinstance(event, GatewayOpened)]
+    assert f":{port}/" not in address and address.split(":")[2].partition("/")[0] in heard.trouble("port")
     assert heard.faults == []
 
 

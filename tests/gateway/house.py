@@ -14,7 +14,7 @@ from runner.settings.loading import load
 from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests.doubles import HeldSandbox
-from tests.gateway.stage import AGENT, PRINT, Address
+from tests.gateway.stage import AGENT, PRINT, Address, unhurried
 from tests.patience import HANGS
 from tests.recorded import records
 
@@ -85,10 +85,11 @@ async def opened(
     settings = load(places, {"ASSENT_PORT": "0", **(environment or {})})
     assert not settings.problems
     engine = build(places, settings, (sandbox,))
-    await engine.start()
-    house = House(engine.parts.address, await engine.membership.add(agent), engine, sandbox)
-    engine.listen(house.heard.append)
-    try:
-        yield house
-    finally:
-        await engine.close("The test is over.")
+    with unhurried():
+        await engine.start()
+        house = House(engine.parts.address, await engine.membership.add(agent), engine, sandbox)
+        engine.listen(house.heard.append)
+        try:
+            yield house
+        finally:
+            await engine.close("The test is over.")

@@ -8,11 +8,14 @@ import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import httpx2
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import Implementation
 
+from runner.gateway import server
 from runner.gateway.server import Gateway
 from runner.identity.agents import Agents
 from runner.system.aside import Aside
@@ -21,10 +24,11 @@ from tests.gateway.counter import PaperCounter, Terms
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
 AGENT = "tester"
+CLOSING_SECONDS = 10
 ERAS = ("legacy", "auto")
 """Modes of the SDK's client: the handshake era, and 2026-07-28."""
 VERSION = "2026-07-28"
@@ -60,12 +64,13 @@ class Address:
         return {name: value for name, value in headers.items() if value is not None}
 
     @asynccontextmanager
-    async def client(self, era: str, token: str = "", **headers: str) -> AsyncIterator[Client]:
-        """The official client, connected."""
+    async def client(self, era: str, token: str = "", name: str = "", **headers: str) -> AsyncIterator[Client]:
+        """The official client, connected; `name` is what it says that it is."""
         authorization = {"Authorization": f"Bearer {token or self.token}"}
+        info = Implementation(name=name, version="1") if name else None
         async with (
             httpx2.AsyncClient(headers=authorization | headers, timeout=HANGS) as http,
-            Client(streamable_http_client(self.url, http_client=http), mode=era) as client,
+            Client(streamable_http_client(self.url, http_client=http), mode=era, client_info=info) as client,
         ):
             yield client
 
@@ -144,6 +149,13 @@ def introduction() -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
 
 
+@contextlib.contextmanager
+def unhurried() -> Iterator[None]:
+    """A gateway that is closed has as long as a busy machine needs: within a second there it is ended by force."""
+    with mock.patch.multiple(server, STOP_SECONDS=CLOSING_SECONDS, GRACE_SECONDS=CLOSING_SECONDS):
+        yield
+
+
 @asynccontextmanager
 async def staged(root: Path, terms: Terms | None = None) -> AsyncIterator[Stage]:
     """An open gateway; closed again at the end."""
@@ -153,9 +165,10 @@ async def staged(root: Path, terms: Terms | None = None) -> AsyncIterator[Stage]
     counter = PaperCounter(terms or Terms())
     aside = Aside()
     gateway = Gateway(counter, agents, counter.terms, places, aside)
-    url = await gateway.open()
-    try:
-        yield Stage(url, token, gateway, counter, agents, places)
-    finally:
-        await gateway.close("The console is closing.")
-        aside.close()
+    with unhurried():
+        url = await gateway.open()
+        try:
+            yield Stage(url, token, gateway, counter, agents, places)
+        finally:
+            await gateway.close("The console is closing.")
+            aside.close()

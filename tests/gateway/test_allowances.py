@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+HOLD = 50.0
+
+
 def entered(limits: CallLimits, agent: str, times: int) -> int:
     """How many of so many calls at once are taken."""
     taken = 0
     for _ in range(times):
         try:
             with limits.entering(agent):
+                limits.turn(agent, 0)
                 taken += 1
         except Refused:
             break
@@ -37,6 +41,32 @@ def test_the_lower_of_both_rates_counts_from_the_moment_on_when_it_is_set() -> N
     assert entered(limits, "claude", 100) == min(100, terms.burst)
     own["codex"] = Allowance(rate_per_minute=10**5)
     assert entered(limits, "codex", 100) == min(100, terms.burst), "never more than the settings allow"
+
+
+def test_a_call_above_the_burst_gets_a_turn_and_no_more_calls_than_the_rate_has_one() -> None:
+    now = [0.0]
+    limits = CallLimits(Terms(rate_per_minute=60, burst=20), lambda _: 0, clock=lambda: now[0])
+    turns = [limits.turn("codex", HOLD) for _ in range(30)]
+    assert turns == [0.0] * 20 + [float(number) for number in range(1, 11)]
+    for _ in range(100):
+        with pytest.raises(Refused, match=r"20 are taken at once, and then 60 a minute.*\. Call again in 11 s"):
+            limits.turn("codex", HOLD)
+    now[0] = 1.0
+    assert limits.turn("codex", HOLD) == 10.0, "what was refused has moved nobody's turn"
+    # Whoever leaves makes room for one, whatever the others did.
+    limits.forgo("codex")
+    assert limits.turn("codex", HOLD) == 10.0
+    now[0] = 60.0
+    passed = [limits.turn("codex", HOLD) for _ in range(30)]
+    assert passed.count(0.0) == 20, "in a minute as many pass as may"
+
+
+def test_nobody_waits_longer_for_a_turn_than_the_caller_can() -> None:
+    limits = CallLimits(Terms(rate_per_minute=60, burst=1), lambda _: 0, clock=lambda: 0.0)
+    assert [limits.turn("codex", 2.5) for _ in range(3)] == [0.0, 1.0, 2.0]
+    with pytest.raises(Refused):
+        limits.turn("codex", 2.5)
+    assert limits.turn("codex", HOLD) == 3.0
 
 
 def test_the_lower_number_of_requests_at_once_counts() -> None:

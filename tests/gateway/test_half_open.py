@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import errno
 import socket
 from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.gateway import door
+from runner.gateway import door, server
 from runner.model.events import EngineTroubled, TroubleCleared
 from runner.system.places import Places
 from tests.gateway.house import opened
@@ -46,14 +46,21 @@ async def test_an_address_that_cannot_be_written_leaves_the_gateway_open_and_clo
 
 
 @pytest.mark.asyncio
-async def test_a_port_that_was_taken_is_opened_by_a_second_try(tmp_path: Path) -> None:
-    listener = socket.create_server(("127.0.0.1", 0))
-    port = int(listener.getsockname()[1])
+async def test_a_port_that_could_not_be_opened_is_opened_by_a_second_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(_port: int) -> socket.socket:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+    bound = server._bound
+    monkeypatch.setattr(server, "_bound", denied)
     async with opened(tmp_path, {"ASSENT_PORT": str(port)}) as house:
         trouble = standing(house)
-        assert isinstance(trouble, EngineTroubled) and f"process {os.getpid()}" in trouble.what
+        assert isinstance(trouble, EngineTroubled) and "cannot listen" in trouble.what
         assert house.engine.parts.address == ""
-        listener.close()
+        monkeypatch.setattr(server, "_bound", bound)
         await house.engine.open_gateway()
         assert Address(house.engine.parts.address, "").port == port
         assert standing(house) is None

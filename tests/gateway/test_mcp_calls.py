@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 from mcp.shared.exceptions import MCPError
 
-from runner.gateway import catalog, waiting
+from runner.gateway import catalog, limits, server, waiting
 from runner.gateway.server import DETAILS
 from runner.system.tasks import spawn
 from tests.gateway.counter import FACTS, Terms
@@ -17,6 +17,7 @@ from tests.gateway.stage import PRINT, staged
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from mcp.client.client import Client
@@ -60,9 +61,38 @@ class Progress:
 async def test_lists_the_tools(stage: Stage, era: str) -> None:
     async with stage.client(era) as client:
         tools = (await client.list_tools()).tools
-    assert [tool.name for tool in tools] == list(catalog.SCHEMAS)
-    assert len(tools) == 10
+    assert [tool.name for tool in tools] == [name for name in catalog.SCHEMAS if name != "approve"]
+    assert len(tools) == 9
     assert all(tool.input_schema["additionalProperties"] is False for tool in tools)
+
+
+@pytest.mark.parametrize(("name", "listed"), [("claude-code", True), ("codex-mcp-client", False), ("unknown", True)])
+async def test_the_tool_by_which_a_client_asks_is_listed_for_one_that_does(
+    stage: Stage, era: str, name: str, listed: bool
+) -> None:
+    async with stage.client(era, name=name) as client:
+        assert ("approve" in [tool.name for tool in (await client.list_tools()).tools]) == listed
+        # The hooks call it without a list.
+        answer = await client.call_tool("approve", {"tool_name": "mcp__assent__code_execute", "input": {}})
+    assert '"behavior": "allow"' in text(answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "alone"),
+    [("gemini-cli-mcp-client", True), ("qwen-cli-mcp-client-assent", True), ("claude-code", False), ("", False)],
+)
+async def test_a_client_that_escapes_errors_gets_their_text_alone(
+    stage: Stage, era: str, name: str, alone: bool
+) -> None:
+    async with stage.client(era, name=name) as client:
+        calling = spawn("call", client.call_tool("code_execute", PRINT))
+        stage.counter.deny(await stage.counter.question(), "Not this way.")
+        denied = await calling
+        stage.answers()
+        done = await client.call_tool("code_execute", {**PRINT, "title": "again"})
+    assert denied.is_error and "Not this way." in text(denied)
+    assert (denied.structured_content is None, DETAILS in (denied.meta or {})) == (alone, not alone)
+    assert done.structured_content is not None and DETAILS in (done.meta or {}), "an answer is no error"
 
 
 async def test_approved_code_comes_back_as_text_and_data(stage: Stage, era: str) -> None:
@@ -291,8 +321,64 @@ async def test_the_rate_is_bounded(tmp_path: Path, era: str) -> None:
         stage.answers()
         results = [await client.call_tool("code_execute", PRINT) for _ in range(5)]
     assert [result.is_error for result in results] == [False, False, False, True, True]
-    assert "Too many calls: at most 1 a minute" in text(results[-1])
+    assert "Too many calls: 3 are taken at once, and then 1 a minute" in text(results[-1])
     assert len(stage.counter.refusals) == 2
+
+
+async def test_calls_above_the_burst_wait_for_their_turn(tmp_path: Path, era: str) -> None:
+    """Coding agents send bursts, and take a refusal for a no."""
+    async with staged(tmp_path, Terms(rate_per_minute=600, burst=2)) as stage, stage.client(era) as client:
+        stage.answers()
+        calls = [spawn(f"call {number}", client.call_tool("code_execute", PRINT)) for number in range(8)]
+        assert [text(await call) for call in calls] == ["4"] * 8
+    assert stage.counter.refusals == []
+
+
+async def soon(true: Callable[[], object]) -> None:
+    """Wait for what nobody announces."""
+    async with asyncio.timeout(HANGS):
+        while not true():
+            await asyncio.sleep(0.005)
+
+
+SLOW = Terms(rate_per_minute=1, burst=1, hold_seconds=1000.0)
+
+
+@pytest.fixture
+def two_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `SLOW` the second call waits a minute, the third two, and no more of them wait."""
+    monkeypatch.setattr(limits, "LONGEST_TURN", 130.0)
+
+
+@pytest.mark.usefixtures("two_wait")
+async def test_who_waits_for_a_turn_is_bounded_and_hears_of_the_end(tmp_path: Path, era: str) -> None:
+    async with staged(tmp_path, SLOW) as stage, stage.client(era) as client:
+        stage.answers()
+        assert text(await client.call_tool("code_execute", PRINT)) == "4"
+        calls = [spawn(f"call {number}", client.call_tool("code_execute", PRINT)) for number in range(6)]
+        done, in_line = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+        await soon(lambda: len(stage.counter.refusals) == 4)
+        assert all(call.result().is_error and "Too many calls: 1 are taken" in text(call.result()) for call in done)
+        closing = spawn("closing", stage.gateway.close("The console is closing."))
+        answers = [await call for call in calls]
+        await closing
+    assert len(in_line) >= 2
+    assert sum("Not taken: The console is closing." in text(answer) for answer in answers) == 2
+    assert len(stage.counter.tickets) == 1, "what has not had its turn was asked after all"
+
+
+@pytest.mark.usefixtures("two_wait")
+async def test_a_caller_that_leaves_before_its_turn_is_not_asked_about(tmp_path: Path, era: str) -> None:
+    async with staged(tmp_path, SLOW) as stage:
+        held = stage.gateway._limits
+        stage.answers()
+        async with stage.client(era) as client:
+            await client.call_tool("code_execute", PRINT)
+            async with stage.calling(era):
+                await soon(lambda: held._entering["tester"] == 1)
+            await soon(lambda: held._entering["tester"] == 0)
+        assert len(stage.counter.tickets) == 1 and stage.counter.refusals == []
+        assert held.turn("tester", 1000) <= 60.0, "the turn of one that left is kept from the others"
 
 
 async def test_the_number_at_once_is_bounded_even_while_requests_are_being_written(tmp_path: Path, era: str) -> None:
@@ -314,7 +400,9 @@ async def _waiting_calls(stage: Stage, client: Client, count: int) -> list[async
     return calls
 
 
-async def test_closing_answers_everybody(stage: Stage, era: str) -> None:
+async def test_closing_answers_everybody(stage: Stage, era: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # That it comes in time for people who quit is another matter: a busy machine needs longer for twenty answers.
+    monkeypatch.setattr(server, "ANSWER_SECONDS", HANGS)
     async with stage.client(era) as client:
         calls = await _waiting_calls(stage, client, 20)
         stage.counter.approve(await stage.counter.question(1))
@@ -329,7 +417,7 @@ async def test_a_second_gateway_can_have_the_port_after_closing(tmp_path: Path) 
     async with staged(tmp_path / "one") as first:
         port = first.port
     async with staged(tmp_path / "two", Terms(port=port)) as second, second.client("auto") as client:
-        assert (await client.list_tools()).tools
+        assert (await client.list_tools()).tools and second.port == port
 
 
 async def test_a_gateway_with_nothing_to_do_does_not_wake_up(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,13 +70,13 @@ async def test_a_start_that_is_cancelled_half_way_leaves_no_port_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listeners: list[socket.socket] = []
-    listen = server._listen
+    listen = server._bound
 
-    def listened(port: int, places: Places) -> socket.socket:
-        listeners.append(listen(port, places))
+    def listened(port: int) -> socket.socket:
+        listeners.append(listen(port))
         return listeners[0]
 
-    monkeypatch.setattr(server, "_listen", listened)
+    monkeypatch.setattr(server, "_bound", listened)
     places = Places.under(tmp_path)
     gateway = Gateway(PaperCounter(Terms()), Agents(places), Terms(), places, Aside())
     opening = spawn("open", gateway.open())

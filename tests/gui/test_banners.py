@@ -50,6 +50,19 @@ def test_a_start_that_failed_is_said_first_and_cannot_be_closed(desk: Desk) -> N
     assert [name for name, one in banners._notices.items() if one.isVisible()] == ["start"]
 
 
+def test_a_console_that_listens_elsewhere_says_so(desk: Desk) -> None:
+    desk.hear((EngineTroubled("port", "Port 1 is taken by x.", "It is at port 2."),))
+    assert desk.window.banners.text("port") == "Port 1 is taken by x. It is at port 2."
+    desk.window.banners.wanted.emit("port")
+    assert desk.window.shown_page == "Settings"
+
+
+def test_which_sandbox_there_is_does_not_hang_on_the_port(desk: Desk) -> None:
+    """The toolbar said that it was starting, for ever."""
+    desk.hear((EngineTroubled("gateway", "Assent cannot listen.", "Choose another port."),))
+    assert ("sandbox_facts",) in desk.bridge.calls
+
+
 def test_one_banner_at_a_time_the_grave_one_first(desk: Desk) -> None:
     """Four of them leave no room to work in a window of 600 lines."""
     banners = desk.window.banners

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from runner.model.plan import Plan, Registry
+from runner.model.plan import BuildFile, OwnProgram, Plan, PlannedPackage, Registry
 from runner.model.request import Isolation, KnownFile, Language, Limits, NetworkMode, Request, Tool
 
 BASE = Request("1", "claude", Tool.CODE_EXECUTE, 1.0, Language.PYTHON, "print(1)")
@@ -63,5 +63,23 @@ def test_it_covers_the_values_as_a_dataclass_copies_them() -> None:
     plan = Plan(Registry.PYPI, ("files.test",), ())
     request = replace(BASE, known=(KnownFile("a", "b"),), plan=plan, sandbox="s", files=("a", "b"), granted=("h",))
     whole = asdict(request)
+    del whole["plan"]["indexes"]
     assert all(whole[name] == value for name, value in request.deciding().items())
     assert {"known", "plan", "sandbox", "files", "granted", "limits"} <= request.deciding().keys()
+
+
+def test_a_plan_of_one_index_has_the_digest_that_earlier_versions_recorded() -> None:
+    made_with = BuildFile("b", "1", "b.whl", "1" * 64, 1, "https://files.test/b")
+    runs = (OwnProgram("setup.py", "x"),)
+    url = "https://files.test/a"
+    package = PlannedPackage("a", "1", "a.tar.gz", "0" * 64, 1, url, programs=runs, build_files=(made_with,))
+    plan = Plan(Registry.PYPI, ("files.test",), (package,))
+    recorded = "8822e12117706a5b8448d02491aed1788befd2bb4a6b82e3a9e84e97650d4248"
+    assert replace(BASE, plan=plan).digest == recorded
+    other = replace(package, index="a", also_in=("b",))
+    changed = (
+        replace(plan, indexes=("a", "b")),
+        replace(plan, packages=(other,)),
+        replace(plan, packages=(replace(package, build_files=(replace(made_with, index="a"),)),)),
+    )
+    assert len({recorded, *(replace(BASE, plan=one).digest for one in changed)}) == 4

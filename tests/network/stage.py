@@ -311,6 +311,20 @@ def greeting(name: str | None) -> bytes:
     return out.read()
 
 
+def hiding(name: str) -> bytes:
+    """Return a greeting for `name` that has an encrypted client hello as well, as some browsers send it."""
+    plain = greeting(name)
+    extension = b"\xfe\x0d" + (100).to_bytes(2, "big") + bytes(100)
+    at = 5 + 4 + 2 + 32
+    at += 1 + plain[at]
+    at += 2 + int.from_bytes(plain[at : at + 2], "big")
+    at += 1 + plain[at]
+    listed = plain[at + 2 :] + extension
+    body = plain[9:at] + len(listed).to_bytes(2, "big") + listed
+    hello = plain[5:6] + len(body).to_bytes(3, "big") + body
+    return plain[:3] + len(hello).to_bytes(2, "big") + hello
+
+
 def free_port() -> int:
     """Return a port of this machine at which nobody listens."""
     with socket.socket() as one:

@@ -56,8 +56,13 @@ def test_it_is_found_across_records(size: int) -> None:
     assert name_in(b"".join(map(record, pieces))) == "a.example"
 
 
-def test_of_an_encrypted_greeting_the_outer_name_counts() -> None:
-    assert name_in(made((0xFE0D, bytes(100)), server_name(b"outer.example"))) == "outer.example"
+@pytest.mark.parametrize("kind", [0xFE0D, 0xFFCE])
+def test_a_greeting_that_may_hide_another_name_says_so(kind: int) -> None:
+    hello = ClientHello()
+    assert hello.feed(made((kind, bytes(100)), server_name(b"outer.example")))
+    assert hello.name == "outer.example" and hello.hides_name
+    plain = ClientHello()
+    assert plain.feed(SHORT) and not plain.hides_name
 
 
 @pytest.mark.parametrize(

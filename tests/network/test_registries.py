@@ -12,7 +12,7 @@ from runner.model.network import Destination
 from runner.network import pip_settings
 from runner.network.authorities import SYSTEM_ONLY
 from runner.network.config_files import Surroundings
-from runner.network.registries import NO_NPM, NO_PIP, Registries, of_this_machine
+from runner.network.registries import NO_INDEX, NO_NPM, NO_PIP, Registries, of_this_machine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +69,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     # The pip of the interpreter that runs the tests must not answer for the made-up machine.
     for name in ("prefix", "base_prefix"):
         monkeypatch.setattr(f"runner.network.pip_settings.sys.{name}", str(tmp_path / "no-python"))
+    monkeypatch.setattr(pip_settings, "SYSTEM_WHEELS", tmp_path / "usr/share/python-wheels")
     monkeypatch.setattr(pip_settings.sysconfig, "get_path", lambda _name: str(tmp_path / "stdlib"))
     monkeypatch.setattr(pip_settings.sysconfig, "get_config_var", lambda _name: None)
     return Machine(tmp_path)
@@ -92,11 +93,17 @@ def test_where_nothing_is_configured_the_installed_programs_say_their_defaults(m
 def test_without_pip_and_npm_the_person_is_asked_to_name_the_hosts(machine: Machine) -> None:
     found = machine.read()
     assert found.destinations == ()
-    assert found.problems == (NO_PIP, NO_NPM)
+    assert found.problems == (NO_PIP, NO_NPM) and found.absent == ("pip", "npm")
+    # Named by a person, neither is missed.
+    assert machine.read(("https://set.example/",), ("https://set.example/npm",)).absent == ()
 
 
-def test_the_wheel_that_python_carries_says_it_too(machine: Machine) -> None:
-    wheel = machine.write("stdlib/ensurepip/_bundled/pip-25.0-py3-none-any.whl", "")
+@pytest.mark.parametrize(
+    "place", ["stdlib/ensurepip/_bundled", "usr/lib/python3.13/ensurepip/_bundled", "usr/share/python-wheels"]
+)
+def test_the_wheel_that_a_python_or_the_system_carries_says_it_too(machine: Machine, place: str) -> None:
+    machine.program("python3")
+    wheel = machine.write(f"{place}/pip-25.0-py3-none-any.whl", "")
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("pip/_internal/models/index.py", INDEX_SOURCE)
     assert machine.read().pypi == ("https://index.example/simple",)
@@ -150,10 +157,33 @@ def test_only_places_on_hosts_count(machine: Machine) -> None:
     assert found.pypi_hosts == hosts("plain.example:8080", "more.example")
 
 
+def test_what_a_person_names_counts_before_what_pip_has_by_default(machine: Machine) -> None:
+    machine.with_pip()
+    machine.environ["PIP_EXTRA_INDEX_URL"] = "https://corp.example/simple https://second.example/simple"
+    default, corp = "https://index.example/simple", ("https://corp.example/simple", "https://second.example/simple")
+    assert machine.read().pypi == (*corp, default)
+    assert machine.read(("https://set.example/",)).pypi == ("https://set.example/", *corp, default)
+    # Also where it is written down, and however.
+    machine.environ["PIP_INDEX_URL"] = corp[0]
+    machine.environ["PIP_EXTRA_INDEX_URL"] = f"https://INDEX.example:443/simple/ {corp[1]}"
+    found = machine.read(("https://set.example/", default))
+    assert found.pypi == ("https://set.example/", corp[1], corp[0], default)
+    assert set(hosts("files.example")) <= set(found.pypi_hosts)
+
+
+def test_of_those_that_are_written_down_the_further_ones_come_first(machine: Machine) -> None:
+    machine.write(
+        "home/.config/pip/pip.conf", "[global]\nindex-url = https://a.example/\nextra-index-url = https://b.example/\n"
+    )
+    found = machine.read()
+    assert found.pypi == ("https://b.example/", "https://a.example/")
+
+
 def test_no_index_means_none(machine: Machine) -> None:
     machine.with_pip()
     machine.environ |= {"PIP_NO_INDEX": "1", "PIP_EXTRA_INDEX_URL": "https://more.example/"}
-    assert machine.read().pypi == ()
+    found = machine.read()
+    assert found.pypi == () and found.problems[0] == NO_INDEX and found.absent == ("npm",)
 
 
 @pytest.mark.parametrize("text", ["no section\n", "[global]\n[global]\n", "[global\n", "\0\xff"])
@@ -198,7 +228,7 @@ def test_npms_scopes_have_registries_of_their_own(machine: Machine) -> None:
 def test_the_settings_name_more_hosts(machine: Machine) -> None:
     machine.environ["PIP_INDEX_URL"] = "https://i.example/simple"
     found = machine.read(("https://mirror.example:8443/simple", "files.example"), ("n.example:8080", "not a host"))
-    assert found.pypi == ("https://i.example/simple", "https://mirror.example:8443/simple")
+    assert found.pypi == ("https://mirror.example:8443/simple", "https://i.example/simple")
     assert found.pypi_hosts == hosts("i.example", "mirror.example:8443", "files.example")
     assert found.npm_hosts == hosts("n.example:8080")
     assert found.problems == ("The address of a registry cannot be used: it is not a host name.",)
@@ -214,7 +244,7 @@ def test_credentials_are_used_and_never_shown(machine: Machine) -> None:
         "//b.example/:username=user\n//b.example/:_password=c0BjcmV0\n//c.example/:_auth=dXNlcjpzQGNyZXQ=\n",
     )
     found = machine.read()
-    assert found.pypi[0] == "https://i.example/simple"
+    assert "https://i.example/simple" in found.pypi
     basic = "Basic dXNlcjpzQGNyZXQ="
     assert found.authorization("https://i.example/simple/six/") == basic
     assert found.authorization("https://net.example:443/simple/") == basic

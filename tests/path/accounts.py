@@ -107,9 +107,9 @@ class Account:
         return self.configuration.suffix == ".json"
 
     @asynccontextmanager
-    async def started(self, model: Answering, *, unasked: bool = False) -> AsyncIterator[Process]:
+    async def started(self, model: Answering, *more: str, unasked: bool = False) -> AsyncIterator[Process]:
         """The program at work; it and all that it started end with the context. `unasked`: it asks nobody itself."""
-        command = [*_command(self.client), *(UNASKED[self.client] if unasked else ())]
+        command = [*_command(self.client), *more, *(UNASKED[self.client] if unasked else ())]
         process = await asyncio.create_subprocess_exec(
             *command,
             env={"PATH": self.environment["PATH"], "HOME": str(self.home), **variables(self.client, model)},

@@ -19,7 +19,7 @@ import pytest
 
 from runner.clients.connection import ClientConnections
 from runner.clients.hook_protocol import HOOK_FAILED
-from runner.clients.known import BY_ID
+from runner.clients.known import BY_ID, CLAUDE
 from runner.gateway import door
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
@@ -147,6 +147,26 @@ async def test_the_clients_own_tools_do_only_what_was_approved(client: str, tmp_
                 await guarded.refused("has not answered in time")
     assert {request.tool for request in desk.requests.values()} <= {Tool.CLIENT_SHELL, Tool.CLIENT_EDIT}
     assert desk.sandbox.runs == [], "Assent ran it, too"
+
+
+async def test_claude_code_asks_by_the_tool_that_it_is_told_to_ask_by(tmp_path: Path) -> None:
+    """It takes a tool for that only where the server lists it."""
+    require("agents")
+    account = Account(CLAUDE, tmp_path)
+    with conversing() as model:
+        account.prepare(model)
+        account.connect()
+        async with (
+            console(account.places) as desk,
+            account.started(model, "--permission-prompt-tool", "mcp__assent__approve") as process,
+        ):
+            guarded = Guarded(account, model, process)
+            calling, file = guarded.run()
+            assert str(file) in await desk.answer(Verdict.APPROVED)
+            assert "from-the-shell" in (await calling).text and file.exists()
+            calling, file = guarded.run()
+            await desk.answer(Verdict.DENIED, "Not on a Friday.")
+            assert "Not on a Friday." in (await calling).text and not file.exists()
 
 
 async def _answered(guarded: Guarded, desk: Desk) -> None:

@@ -124,6 +124,16 @@ def test_a_shell_context_too_large_is_a_known_error(bwrap: Lab) -> None:
     assert bwrap.run("print(1)").stdout == "1\n"
 
 
+def test_a_start_that_fails_since_assent_was_removed_says_that(bwrap: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`apt remove` while the console is open; it told to free memory."""
+    large = '{"x": "' + "y" * 3_000_000 + '"}'
+    for replaced, remedy in ((False, "Free memory"), (True, "Quit it, and start it again.")):
+        monkeypatch.setattr("runner.system.installed.replaced", lambda now=replaced: now)
+        with pytest.raises(KnownError, match=remedy) as raised:
+            bwrap.run("echo ran", SHELL, context=large)
+        assert ("Assent was removed or updated" in raised.value.what) == replaced
+
+
 def test_modules_and_commands_of_javascript(lab: Lab) -> None:
     result = lab.run(
         "import fs from 'node:fs'; fs.writeFileSync('a', 'x'); console.log(fs.readFileSync('a', 'utf8'))", JAVASCRIPT

@@ -17,7 +17,7 @@ from runner.model.network import Destination
 from runner.network.caps import STANDARD
 from runner.network.contacts import MOST_CONTACTS
 from runner.network.names import Names
-from tests.network.stage import EVIL, GOOD, PUBLIC, Hosts, Web, certificate, echo, greeting, staged
+from tests.network.stage import EVIL, GOOD, PUBLIC, Hosts, Web, certificate, echo, greeting, hiding, staged
 from tests.network.test_names import query
 
 if TYPE_CHECKING:
@@ -325,6 +325,33 @@ async def test_another_server_name_than_was_asked_for(tmp_path: Path) -> None:
                 assert await code.asked(greeting(name)) == UNRECOGNIZED
         assert sent == []
         assert [contact.allowed for contact in stage.gate.contacts] == [False]
+
+
+async def test_a_greeting_that_hides_its_name_is_refused_at_every_port_and_door() -> None:
+    why = "was asked for, but the TLS connection hides its server name (encrypted client hello)"
+    for port in (443, 7000):
+        async with everything_listens(f"{GOOD}:{port}") as (stage, sent):
+            async with stage.code() as code:
+                assert b" 200 " in await code.connected(GOOD, port)
+                assert await code.asked(hiding(GOOD)) == UNRECOGNIZED
+            async with stage.code(f"{GOOD}:{port}") as code:
+                assert await code.asked(hiding(GOOD)) == UNRECOGNIZED
+            assert sent == []
+            assert {contact.why for contact in stage.gate.contacts if not contact.allowed} == {why}
+
+
+@pytest.mark.parametrize("first", [b"", b"x", b"\0", b"\x15\x03\x03\0\x02\1\0"])
+async def test_a_greeting_behind_other_bytes_reaches_the_checked_address_alone(first: bytes) -> None:
+    async with everything_listens(f"{GOOD}:7000") as (stage, _):
+        stage.hosts.addresses[EVIL] = ["192.0.2.1"]
+        for target in ("", f"{GOOD}:7000"):
+            async with stage.code(target) as code:
+                if not target:
+                    await code.connected(GOOD, 7000)
+                await code.say(first + greeting(EVIL))
+                code.writer.write_eof()
+                await code.rest()
+        assert set(stage.hosts.looked_up) == {GOOD} and set(stage.hosts.dialed) == {(PUBLIC, 7000)}
 
 
 @pytest.mark.parametrize("said", [b"SSH-2.0-x\r\n", b"GET / HTTP/1.1\r\n\r\n", b"\0" * 30_000, b"\x16\x03\x01"])

@@ -53,3 +53,16 @@ def test_another_assent_on_the_path_is_not(tree: Path, tmp_path: Path, monkeypat
     shutil.copy(tree / "assent", tmp_path / "bin/assent")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     assert installed.command() == str(tree / "assent")
+
+
+def test_that_its_files_are_gone_or_others_is_noticed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tree / "app/runner/system/installed.py"
+    own.touch()
+    monkeypatch.setattr(installed, "_AT_START", installed._version())
+    assert not installed.replaced()
+    (tree / installed.VERSION_FILE).write_text("1.1\n")
+    assert installed.replaced()
+    (tree / installed.VERSION_FILE).write_text("1.0\n")
+    assert not installed.replaced()
+    own.unlink()
+    assert installed.replaced()

@@ -20,6 +20,7 @@ from runner.sandbox.local.child import Program
 from runner.sandbox.local.doors import CERTIFICATES
 from runner.sandbox.output import Transcript
 from runner.sandbox.watch import StopSignal, Watch
+from runner.system import installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -129,7 +130,11 @@ class LocalRun:
             self._close_doors()
             if isinstance(error, KnownError):
                 raise
-            raise KnownError(f"The run could not be started: {error}.", "Free memory or disk space.") from error
+            if installed.replaced():
+                why, remedy = "Assent was removed or updated while it was open", "Quit it, and start it again."
+            else:
+                why, remedy = str(error), "Free memory or disk space."
+            raise KnownError(f"The run could not be started: {why}.", remedy) from error
         began = time.time()
         try:
             self._post(_settle, self._begun, None)
