@@ -16,6 +16,7 @@ FINDINGS = {
     "attacks.toml": [str(number) for number in range(1, 15)],
     "functional.toml": [f"F{number}" for number in range(1, 13)],
     "reliability.toml": [f"R{number}" for number in range(1, 26)],
+    "pictures.toml": ["S1"],
     "reading.toml": [f"read-{number}" for number in range(1, 20)],
 }
 """Each file, and the findings that it has to speak of."""
