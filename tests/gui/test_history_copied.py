@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QItemSelectionModel
 from PySide6.QtGui import QGuiApplication
 
+from app import phrases
 from app.history import compare, copied
 from app.history.compare import CompareDialog, compared, facts
 from runner.audit.search import CaseRecord, History
