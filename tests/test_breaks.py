@@ -16,7 +16,7 @@ FINDINGS = {
     "attacks.toml": [str(number) for number in range(1, 15)],
     "functional.toml": [f"F{number}" for number in range(1, 13)],
     "reliability.toml": [f"R{number}" for number in range(1, 26)],
-    "pictures.toml": ["S1", "third-11", "N7", "N8"],
+    "pictures.toml": ["S1", "third-11", "N7", "N8", "N12"],
     "reading.toml": [f"read-{number}" for number in range(1, 20)],
 }
 """Each file, and the findings that it has to speak of."""

@@ -110,7 +110,7 @@ def test_silent_callers_hold_up_nobody(qtbot: QtBot, places: Places, first: Sing
         first._called()
         assert first._caller is not None and not _closed(silent[0]), "the window does not wait until it speaks"
         assert first._notifier is not None and not first._notifier.isEnabled(), "the others wait their turn"
-        with qtbot.waitSignal(first.raise_window):
+        with qtbot.waitSignal(first.raise_window, timeout=20_000):
             told = called(Single(places.socket))
         qtbot.waitUntil(lambda: told == [True])
         assert all(map(_closed, silent))
