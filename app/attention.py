@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app import phrases
-from app.parts.badge import badge_words
-from runner.model.assessment import Level
+from runner.model.assessment import Level, attention_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +38,11 @@ def of(level: Level | None, worst: Level | None) -> Level | None:
     return Level.CRITICAL if level is Level.CRITICAL else worst
 
 
+def found(card: Card) -> bool:
+    """Return whether anything was found, be it LOW."""
+    return card.assessment is not None and bool(card.assessment.findings)
+
+
 def rank(card: Card) -> int:
     """Return `attention` as a number, to sort by: 0 where nothing stands out."""
     return int(attention(card) or 0)
@@ -57,7 +61,7 @@ def worst_ink(cards: Iterable[Card]) -> str:
 
 
 def words(card: Card) -> str:
-    """Return the attention in a word: a level, or that there are no findings; empty before it was assessed."""
+    """Return the attention in a word: as on the badge; empty before it was assessed."""
     return words_of(card.assessment)
 
 
@@ -65,7 +69,7 @@ def words_of(assessment: Assessment | None) -> str:
     """Return the attention of what was assessed so, as `words`."""
     if assessment is None:
         return ""
-    return badge_words(of_assessment(assessment))
+    return attention_words(of_assessment(assessment), bool(assessment.findings))
 
 
 def ink(card: Card) -> str:

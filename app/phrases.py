@@ -27,6 +27,8 @@ PASSED = {"low-risk": "as LOW risk", TRUST_RULE: "because you trusted the agent"
 """Why a request passed without asking, by the names that Assent itself gives as a rule."""
 NO_REASON = "Denied by a person."
 """What agents get where a person gave no reason."""
+YOU = "(you)"
+"""Who asks where the person does. No agent can have this name: those have no parentheses."""
 
 
 def span(seconds: float) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtCore import QItemSelection, Qt, Slot
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
 
 from app.errands import Errands
 from app.files import saving
+from app.files.apart import ReadingProcess
+from app.files.found import Picture, Table
 from app.files.listing import FilesModel
 from app.files.picture import PictureView
-from app.files.preview import Picture, Preview, Table, preview
 from app.files.table import TableView
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
@@ -33,6 +34,9 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PySide6.QtGui import QShowEvent
+
+    from app.files.found import Preview
     from app.look.look import Look
     from runner.model.result import CapturedFile, Result
 
@@ -43,14 +47,26 @@ NOTHING = ("Nothing chosen", "Choose a file to look into it.")
 
 
 class FilesView(QWidget):
-    """Reads on a thread of its own. Names and contents are shown letter by letter."""
+    """Reads in a process of its own. Names and contents are shown letter by letter."""
 
-    def __init__(self, look: Look, read: Callable[[CapturedFile], bytes], parent: QWidget | None = None) -> None:
-        """`read` gives the content of a file; raises KnownError where it is gone or was altered."""
+    def __init__(
+        self,
+        look: Look,
+        read: Callable[[CapturedFile], bytes],
+        parent: QWidget | None = None,
+        *,
+        open_first: bool = True,
+    ) -> None:
+        """`read` gives the content of a file; raises KnownError where it is gone or was altered.
+
+        `open_first`: the first file is shown without being chosen, once the list is on the screen.
+        """
         super().__init__(parent)
         self._look = look
         self._read = read
+        self._open_first = open_first
         self._chosen: CapturedFile | None = None
+        self._reading = ReadingProcess()
         self._errands = Errands("files", self)
         self.model = FilesModel(self)
         self.view = list_view(look, self.model, "Files")
@@ -66,7 +82,8 @@ class FilesView(QWidget):
         self.save = QPushButton("Save as\N{HORIZONTAL ELLIPSIS}")
         self.save_all = QPushButton("Save all\N{HORIZONTAL ELLIPSIS}")
         self._lay_out()
-        self.view.selectionModel().currentChanged.connect(self._moved)
+        # Not what has the focus: a list gives it to its first row as soon as it comes to the list.
+        self.view.selectionModel().selectionChanged.connect(self._moved)
         self.save.clicked.connect(self._ask_save)
         self.save_all.clicked.connect(self._ask_save_all)
         self.show_result(None)
@@ -77,7 +94,7 @@ class FilesView(QWidget):
         """Show the files of a run; None while it is not over."""
         files = result.files if result else ()
         left_out = result.files_left_out if result else ""
-        self._chosen = None
+        self._leave()
         self.model.replace(files)
         self._say("")
         self.left_out.setText(f"Left out: {expose(left_out).text}." if left_out else "")
@@ -88,8 +105,21 @@ class FilesView(QWidget):
         self._show(self.nothing)
         self.none.say(*(NOT_OVER if result is None else LEFT_OUT if left_out else NO_FILES))
         self._whole.setCurrentWidget(self._page if files else self.none)
-        if files:
+        if self.isVisible():
+            self._show_first()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_first()
+
+    def _show_first(self) -> None:
+        if self._open_first and self._chosen is None and self.model.files:
             self.view.setCurrentIndex(self.model.index(0, 0))
+
+    def _leave(self) -> None:
+        """Drop what is shown, and end the reading of it."""
+        self._chosen = None
+        self._reading.end()
 
     @property
     def title(self) -> str:
@@ -97,11 +127,13 @@ class FilesView(QWidget):
         count = self.model.rowCount()
         return f"Files ({count})" if count else "Files"
 
-    @Slot(QModelIndex, QModelIndex)
-    def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
-        file = self.model.file(current.row())
+    @Slot(QItemSelection, QItemSelection)
+    def _moved(self, chosen: QItemSelection, _before: QItemSelection) -> None:
+        rows = [index.row() for index in chosen.indexes()]
+        file = self.model.file(rows[0]) if rows else None
         if file is None or file is self._chosen:
             return
+        self._leave()
         self._chosen = file
         self._say("")
         # What is on screen is another file's content: it goes before the new one has been read.
@@ -109,18 +141,21 @@ class FilesView(QWidget):
         self._show(self.nothing)
         self.save.setEnabled(False)
         self.said.setText("Reading\N{HORIZONTAL ELLIPSIS}")
-        read = self._read
+        read, self._reading = self._read, ReadingProcess()
+        reading = self._reading
         self._errands.send(
-            lambda: preview(read(file), file.path), partial(self._came, file), partial(self._failed, file)
+            lambda: reading.preview(lambda: read(file), file.path),
+            partial(self._came, reading),
+            partial(self._failed, reading),
         )
 
-    def _came(self, file: CapturedFile, found: Preview) -> None:
-        if file is not self._chosen:
+    def _came(self, reading: ReadingProcess, found: Preview) -> None:
+        if reading is not self._reading or self._chosen is None:
             return
         self.said.setText(found.said)
         self.save.setEnabled(True)
         if isinstance(found, Picture):
-            self.picture.show_image(found.image, found.said)
+            self.picture.show_picture(found)
             self._show(self.picture)
         elif isinstance(found, Table):
             self.table.show_rows(found.rows)
@@ -129,8 +164,8 @@ class FilesView(QWidget):
             self.text.set_code(found.text, found.language)
             self._show(self.text)
 
-    def _failed(self, file: CapturedFile, error: Exception) -> None:
-        if file is self._chosen:
+    def _failed(self, reading: ReadingProcess, error: Exception) -> None:
+        if reading is self._reading and self._chosen is not None:
             self.said.setText("")
             self.save.setEnabled(False)
             self.nothing.say("Not shown", _words(error))

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 if TYPE_CHECKING:
+    from app.files.found import Picture
     from app.look.look import Look
 
 SQUARE = 8
@@ -23,9 +24,12 @@ class PictureView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         look.changed.connect(self.update)
 
-    def show_image(self, image: QImage, spoken: str) -> None:
-        self._image = image
-        self.setAccessibleName(f"Picture, {spoken}")
+    def show_picture(self, picture: Picture) -> None:
+        forms = QImage.Format
+        form = forms.Format_ARGB32_Premultiplied if picture.transparent else forms.Format_RGB32
+        # A copy: Qt would go on using the memory of the bytes.
+        self._image = QImage(picture.pixels, picture.width, picture.height, 4 * picture.width, form).copy()
+        self.setAccessibleName(f"Picture, {picture.said}")
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:

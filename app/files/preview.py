@@ -1,6 +1,7 @@
 """Turns the bytes of a file into something to look at. The bytes may be hostile; everything here is bounded.
 
-What a file is, is seen from what it holds: its name only chooses among the ways to show text.
+What a file is, is seen from what it holds: its name only chooses among the ways to show text. The console calls this
+in a process of its own, by `app.files.apart`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,9 @@ import csv
 import io
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
-from PySide6.QtGui import QImage, QImageReader
-
+from app.files.found import MOST_TABLE, MOST_TEXT, Preview, Table, Text, Undrawn, form_of
 from app.files.kinds import JSON, LANGUAGES, TABLES, ending
 from app.parts.amounts import counted, size
 from app.parts.expose import expose
@@ -22,61 +20,27 @@ from app.parts.expose import expose
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_TEXT = 256_000
-"""Characters of a text that are shown."""
 MOST_CHECKED = 2 * MOST_TEXT
 """Characters of JSON that are checked: that holds up the window while it lasts."""
-MOST_TABLE = 4_000_000
-"""Characters of a table that are read."""
 MOST_ROWS = 1000
 MOST_COLUMNS = 50
 MOST_CELL = 300
 """Characters of a cell."""
 MOST_HEX = 4096
 """Bytes of what is no text."""
-MOST_PIXELS = 50_000_000
-"""A small file can claim to be a picture that fills all memory."""
-WIDEST = 2400
-"""Pixels of a side of what is drawn; larger pictures are made smaller."""
 DEEPEST = 30
 """Levels by which JSON is indented."""
-PICTURES = {b"\x89PNG\r\n\x1a\n": b"png", b"\xff\xd8\xff": b"jpeg"}
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 """A string that is never closed goes to the end: looking for its end from each quote would take quadratic time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    image: QImage
-    said: str
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Cells as they are shown; the first row is the heading."""
-
-    rows: tuple[tuple[str, ...], ...]
-    said: str
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    text: str
-    language: str
-    said: str
-
-
-Preview = Picture | Table | Text
-
-
 def preview(data: bytes, path: str) -> Preview:
     """Return what to show for a file with this content and name."""
-    for begin, form in PICTURES.items():
-        if data.startswith(begin):
-            return _picture(data, form)
+    if form := form_of(data):
+        return _picture(data, form)
     text = _as_text(data)
     if text is None:
-        return _hexadecimal(data)
+        return hexadecimal(data)
     if ending(path) in TABLES and (table := _table(text, ending(path))) is not None:
         return table
     if ending(path) in JSON:
@@ -88,22 +52,13 @@ def preview(data: bytes, path: str) -> Preview:
 
 
 def _picture(data: bytes, form: bytes) -> Preview:
-    buffer = QBuffer()
-    buffer.setData(QByteArray(data))
-    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-    reader = QImageReader(buffer, QByteArray(form))
-    reader.setAutoDetectImageFormat(False)
-    reader.setAutoTransform(True)
-    whole = reader.size()
-    words = f"{whole.width():,} \N{MULTIPLICATION SIGN} {whole.height():,} pixels"
-    if whole.width() * whole.height() > MOST_PIXELS:
-        return _hexadecimal(data, f"A picture of {words}: too large to be drawn.")
-    if max(whole.width(), whole.height()) > WIDEST:
-        reader.setScaledSize(whole.scaled(QSize(WIDEST, WIDEST), Qt.AspectRatioMode.KeepAspectRatio))
-    image = reader.read()
-    if image.isNull():
-        return _hexadecimal(data, "This says it is a picture, and cannot be read as one.")
-    return Picture(image, words)
+    # Only here is Qt needed, which takes longer to load than all else.
+    from app.files.pixels import drawn
+
+    try:
+        return drawn(data, form)
+    except Undrawn as why:
+        return hexadecimal(data, str(why))
 
 
 # ---- tables ----
@@ -219,7 +174,8 @@ def _plain(text: str, language: str, said: str = "", whole: bool = True) -> Text
     return Text(text[:MOST_TEXT], language, ". ".join(parts))
 
 
-def _hexadecimal(data: bytes, said: str = "") -> Text:
+def hexadecimal(data: bytes, said: str = "") -> Text:
+    """Return the first bytes as numbers and letters; `said` is why they are not shown as more."""
     head = data[:MOST_HEX]
     lines = [
         f"{at:06x}  {head[at : at + 8].hex(' '):<23}  {_letters(head[at : at + 8])}" for at in range(0, len(head), 8)

@@ -11,6 +11,7 @@ from app.first_start.step import FirstStep
 from app.page_tasks import PageTasks
 from app.parts.plain import plain_label, say
 from app.parts.state_ring import RingState
+from app.phrases import YOU
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import RequestDecided
@@ -28,8 +29,6 @@ WHY = (
     "The test request asks to print one line. It opens in the queue like any other: look at it, then approve or deny"
     " it. Enter, Space and Escape never decide."
 )
-NOBODY = "first-steps"
-"""In whose name it is asked as long as no agent is registered."""
 
 
 class TryStep(FirstStep):
@@ -65,8 +64,8 @@ class TryStep(FirstStep):
     def _send(self) -> None:
         self.send.setEnabled(False)
         self._early = {}
-        named = [agent.name for agent in self._cases.agents or () if not agent.revoked and not agent.paused]
-        self._tasks.start("send", self._await(self._bridge.agents.send_test(named[-1] if named else NOBODY)))
+        # No agent has asked, so none is said to have.
+        self._tasks.start("send", self._await(self._bridge.agents.send_test(YOU)))
 
     async def _await(self, answer: Future[str]) -> None:
         try:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from runner.audit.search import CaseRecord
 
-YOU = "(you)"
-"""Who asks again. No agent can have this name: those have no parentheses."""
 LONGEST_OUTPUT = 20_000
 """Characters of output that are copied of each stream."""
 _FENCE = re.compile("`{3,}")
@@ -87,7 +85,7 @@ def submission(record: CaseRecord) -> Submission | None:
         return None
     limits, networked = request.limits, request.network is not NetworkMode.NONE
     return Submission(
-        YOU,
+        phrases.YOU,
         request.tool,
         request.language,
         request.code,

@@ -13,23 +13,17 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.parts.roles import Role
-from runner.model.assessment import Level
+from runner.model.assessment import Level, attention_words
 
 if TYPE_CHECKING:
     from app.look.look import Look
 
 _STEP = -2.0
-NO_FINDINGS = "No findings"
 
 
-def badge_words(level: Level | None) -> str:
-    """Return the word on the badge; None stands for nothing found."""
-    return NO_FINDINGS if level is None else level.name
-
-
-def badge_size(look: Look, level: Level | None) -> QSize:
+def badge_size(look: Look, level: Level | None, found: bool = False) -> QSize:
     """Return the room `paint_badge` needs."""
-    return _size(look, badge_words(level))
+    return _size(look, attention_words(level, found))
 
 
 def _size(look: Look, words: str) -> QSize:
@@ -38,9 +32,9 @@ def _size(look: Look, words: str) -> QSize:
     return QSize(round(width), round(metrics.height() + look.px(4)))
 
 
-def paint_badge(painter: QPainter, look: Look, level: Level | None, corner: QPointF) -> None:
-    """Draw the badge with its upper left at `corner`."""
-    _paint(painter, look, badge_words(level), level, corner)
+def paint_badge(painter: QPainter, look: Look, level: Level | None, corner: QPointF, found: bool = False) -> None:
+    """Draw the badge with its upper left at `corner`; `found` tells whether there is any finding."""
+    _paint(painter, look, attention_words(level, found), level, corner)
 
 
 def _paint(painter: QPainter, look: Look, words: str, level: Level | None, corner: QPointF) -> None:
@@ -80,7 +74,7 @@ class ClassBadge(QWidget):
 
 
 class Badge(QWidget):
-    """A level badge. Hidden text for screen readers: `Risk HIGH`, or `No findings`."""
+    """A level badge. Hidden text for screen readers: `Risk HIGH`, or `No findings`, or `Nothing stands out`."""
 
     accessible_role = Role.StaticText
 
@@ -95,17 +89,19 @@ class Badge(QWidget):
     def level(self) -> Level | None:
         return self._level
 
-    def set_level(self, level: Level | None) -> None:
-        """Show `level`, or with None that nothing was found."""
+    def set_level(self, level: Level | None, found: bool = False) -> None:
+        """Show `level`; with None that nothing stands out, where there is a finding, or that there is none."""
         self._level = level
-        self.setAccessibleName(NO_FINDINGS if level is None else f"Risk {level.name}")
+        self._found = found
+        words = attention_words(level, found)
+        self.setAccessibleName(words if level is None else f"Risk {words}")
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        return badge_size(self._look, self._level)
+        return badge_size(self._look, self._level, self._found)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        paint_badge(painter, self._look, self._level, QPointF(0, 0))
+        paint_badge(painter, self._look, self._level, QPointF(0, 0), self._found)
         painter.end()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from app import attention, phrases, rehearsals
 from app.parts.amounts import size
 from app.review.containment import of_card, refusals
+from runner.model.assessment import attention_words
 from runner.model.request import CODE, Tool
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def chips(card: Card, kept: Iterable[Kept] = ()) -> list[CardChip]:
     """
     kept = tuple(kept)
     worst = attention.attention(card)
-    found = [CardChip("No findings", "low") if worst is None else CardChip(worst.name, worst.name.lower())]
+    words = attention_words(worst, attention.found(card))
+    found = [CardChip(words, "low" if worst is None else worst.name.lower())]
     found += [CardChip(one.words, "low" if one.holds else "medium") for one in of_card(card, kept)]
     found += [CardChip(phrases.visible(one), "neutral") for one in refusals(card, kept)]
     return found + [

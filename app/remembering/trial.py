@@ -184,7 +184,7 @@ class Trial(QWidget):
             self._show_explanation(found)
 
     def _show_explanation(self, found: Explanation) -> None:
-        self.badge.set_level(attention.of_assessment(found.assessment))
+        self.badge.set_level(attention.of_assessment(found.assessment), bool(found.assessment.findings))
         self.badge.setToolTip(f"{found.assessment.level.name} class")
         self.verdict.setText(_words(found.verdict))
         self.steps.show_pairs((step.name, phrases.visible(step.said)) for step in found.steps)

@@ -98,7 +98,7 @@ class Header(QWidget):
         self.claims.setText(said)
         self.claims.setVisible(bool(said) and not self._low)
         self.badge.setVisible(card.assessment is not None)
-        self.badge.set_level(attention.attention(card))
+        self.badge.set_level(attention.attention(card), attention.found(card))
         self.badge.setToolTip(tip(f"{attention.class_words(card)}\n{self.below.text()}\n{said}".strip()))
         self.ring.set_ink("muted" if paused else attention.ink(card))
         deadline = card.deadline if card.waiting else card.armed

@@ -193,7 +193,8 @@ class ReadingPane(QWidget):
         if self._files is None:
             from app.files.panel import FilesView
 
-            self._files = FilesView(self._look, self._read_file, self._parts)
+            # Nobody has approved what is in them: none is opened before the person chooses it.
+            self._files = FilesView(self._look, self._read_file, self._parts, open_first=False)
             self._parts.addWidget(self._files)
         self._files.show_result(outcome.result)
         self.tabs.setTabData(self.tabs.insertTab(self._outcome_tab() + 1, self._files.title), FILES)

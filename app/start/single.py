@@ -9,7 +9,7 @@ import os
 import socket
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSocketNotifier, Signal, Slot
+from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal, Slot
 
 from runner.model.errors import KnownError
 from runner.system.private_folder import make_folder
@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 3.0
 """How long the second console waits for the first to answer."""
+SPEAK_MS = 200
+"""How long a caller may keep silent while others wait; a second console speaks at once."""
 RAISE = b"raise\n"
 RAISED = b"raised\n"
 
@@ -41,6 +43,9 @@ class Single(QObject):
         self._lock: int | None = None
         self._listener: socket.socket | None = None
         self._notifier: QSocketNotifier | None = None
+        self._caller: tuple[socket.socket, QSocketNotifier] | None = None
+        self._hurry = QTimer(self, singleShot=True, interval=SPEAK_MS)
+        self._hurry.timeout.connect(self._dismiss)
 
     def claim(self) -> bool:
         """Become the first console; return False where there is one. Raises KnownError for an unusable folder."""
@@ -74,6 +79,7 @@ class Single(QObject):
         if self._notifier is not None:
             self._notifier.setEnabled(False)
             self._notifier = None
+        self._dismiss()
         if self._listener is not None:
             self._listener.close()
             self._listener = None
@@ -107,15 +113,39 @@ class Single(QObject):
 
     @Slot()
     def _called(self) -> None:
-        assert self._listener is not None
+        """Take one caller; the next one waits until this one has spoken or its time is up."""
+        assert self._listener is not None and self._notifier is not None
         with contextlib.suppress(OSError):
             caller, _ = self._listener.accept()
-            with caller:
-                # Only this user can reach the socket, and all it can do is to raise the window.
-                caller.settimeout(0.2)
-                if caller.recv(len(RAISE)) == RAISE:
-                    caller.sendall(RAISED)
-                    self.raise_window.emit()
+            caller.setblocking(False)
+            self._notifier.setEnabled(False)
+            self._caller = caller, QSocketNotifier(caller.fileno(), QSocketNotifier.Type.Read, self)
+            self._caller[1].activated.connect(self._spoken)
+            self._hurry.start()
+
+    @Slot()
+    def _spoken(self) -> None:
+        if self._caller is None:
+            return
+        with contextlib.suppress(OSError):
+            # Only this user can reach the socket, and all it can do is to raise the window.
+            if self._caller[0].recv(len(RAISE)) == RAISE:
+                self._caller[0].sendall(RAISED)
+                self.raise_window.emit()
+        self._dismiss()
+
+    @Slot()
+    def _dismiss(self) -> None:
+        """Leave the caller, and hear the next one."""
+        self._hurry.stop()
+        if self._caller is not None:
+            caller, notifier = self._caller
+            self._caller = None
+            notifier.setEnabled(False)
+            notifier.deleteLater()
+            caller.close()
+        if self._notifier is not None:
+            self._notifier.setEnabled(True)
 
 
 @contextlib.contextmanager

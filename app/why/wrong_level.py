@@ -322,7 +322,7 @@ def _meaning(assessment: Assessment, named: Level) -> str:
     """Return what a chosen level means for the findings."""
     if not too_high(assessment, named):
         return f"A finding of level {named.name} is missing."
-    most = "It should have no findings." if named is Level.LOW else f"Its findings should be {named.name} at most."
+    most = f"Its findings should be {named.name} at most."
     base = assessment.base
     return most if base is None or base <= named else f"{most} The class of this kind of request stays {base.name}."
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.commands.history import agreed
 from runner.commands.terminal import in_one_line, visible
+from runner.model.assessment import attention_words
 from runner.model.errors import KnownError
 from runner.risk import own
 from runner.risk.disputed import DisputedCases, reassess
@@ -98,7 +99,8 @@ def _view(case: DisputedCase) -> str:
 
 def _words(assessment: Assessment) -> str:
     worst = assessment.attention
-    found = "no findings" if worst is None else f"worst finding {worst.name}"
+    words = attention_words(worst, bool(assessment.findings))
+    found = words.lower() if worst is None else f"worst finding {words}"
     return f"{assessment.level.name} class, {found}"
 
 

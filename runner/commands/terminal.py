@@ -311,6 +311,7 @@ class Terminal:
     def _show(
         self, request: Request, assessment: Assessment, question: QuestionAsked, approval: str, acceptance: str = ""
     ) -> None:
+        said = {found.reason for found in assessment.findings}
         where = f"in the {request.isolation} sandbox, {request.limits.seconds:g} s, {request.limits.memory_mb} MB"
         if request.client is not None:
             where = f"on this machine itself, by the program of {request.agent}, in no sandbox"
@@ -320,7 +321,7 @@ class Terminal:
             *_decides(request),
             *_outside(request),
             *(f"  {': '.join(filter(None, (f.span.place, f.reason)))}" for f in assessment.findings),
-            *(f"  {reason}" for reason in assessment.reasons),
+            *(f"  {reason}" for reason in assessment.reasons if reason not in said),
         ]
         if question.blocked:
             lines.append(f"Cannot be approved: {question.blocked}")

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+NO_FINDINGS = "No findings"
+NOTHING_STANDS_OUT = "Nothing stands out"
+"""There are findings, and each of them is LOW."""
+
+
 class Level(IntEnum):
     """Risk levels of spec R1, in rising order, so that `max()` picks the worst."""
 
@@ -98,9 +103,26 @@ class Assessment:
         return None if worst is Level.LOW else worst
 
 
+def attention_words(worst: Level | None, found: bool) -> str:
+    """Return the attention `worst` in a word or two; `found` tells whether there is any finding."""
+    return worst.name if worst is not None else NOTHING_STANDS_OUT if found else NO_FINDINGS
+
+
 def combined(base: Level, findings: Iterable[Finding]) -> Level:
     """Return the class of a request that has `base` by itself and in which `findings` were found."""
     return max((base, *(finding.level for finding in findings)))
 
 
-__all__ = ["WHOLE", "Assessment", "Capability", "Finding", "Level", "Span", "Touch", "combined"]
+__all__ = [
+    "NOTHING_STANDS_OUT",
+    "NO_FINDINGS",
+    "WHOLE",
+    "Assessment",
+    "Capability",
+    "Finding",
+    "Level",
+    "Span",
+    "Touch",
+    "attention_words",
+    "combined",
+]

@@ -87,6 +87,8 @@ class Behaviour:
     """Why nothing is known at all, in a sentence; '' where something may be."""
     unforeseen: tuple[str, ...] = ()
     """What the assessment had not foreseen, in words."""
+    files_left_out: int = 0
+    """How many of those left out were files; none of them could have been unforeseen."""
 
     @property
     def complete(self) -> bool:

@@ -39,6 +39,8 @@ SECONDS = 3.0
 TOO_LARGE = "The code is too large to assess."
 TOO_DEEP = "The code is nested too deeply to assess."
 NOT_PARSED = "The code cannot be parsed, so nobody can say what it does."
+DELETES = "noted.delete"
+"""The rule for deleting anywhere. No sandbox holds a client's own tool: there, a folder that goes is worth a look."""
 
 
 def assess(request: Request) -> Assessment:
@@ -87,7 +89,7 @@ class Classifier:
             at = broken_at(use.rest) if python else None
             findings.append(_unread(NOT_PARSED, "risk.unparsed", WHOLE if at is None else lines.place(at)))
         judged: dict[int, Judged] = {}
-        findings += self._judged(request.language, trail, lines, tuple(findings), judged)
+        findings += self._judged(request, trail, lines, tuple(findings), judged)
         ordered = in_order(findings)
         # As the languages, it is imported with the first code, so that a process is ready early.
         from runner.risk.verdict.code import verdict_on
@@ -116,7 +118,7 @@ class Classifier:
                 assert_never(request.language)
 
     def _judged(
-        self, language: Language | None, trail: Trail, lines: Lines, other: Sequence[Finding], judged: dict[int, Judged]
+        self, request: Request, trail: Trail, lines: Lines, other: Sequence[Finding], judged: dict[int, Judged]
     ) -> Iterator[Finding]:
         """Yield what the rules find besides `other`; note the worst that they say of each act, by its order."""
         from runner.risk.verdict.code import Judged
@@ -126,12 +128,14 @@ class Classifier:
         if any(rule.id.startswith("hidden.") for rule, _ in found):
             from runner.risk.roundabout import HIDING, REASON, only_roundabout
 
-            if only_roundabout(language, trail, found, other):
+            if only_roundabout(request.language, trail, found, other):
                 lowered, lowered_reason = HIDING, REASON
         for rule, act in found:
             level, reason = (Level.LOW, lowered_reason) if rule.id in lowered else (rule.level, rule.reason)
             if IN_AN_IMAGE in act.labels:
                 level = milder(rule.id, level)
+            elif request.client is not None and rule.id == DELETES and act.get("tree").text == "yes":
+                level = max(level, Level.MEDIUM)
             if act.order not in judged or level > judged[act.order].level:
                 judged[act.order] = Judged(level, reason)
             span = lines.place(act.place)

@@ -72,7 +72,9 @@ def with_unforeseen(result: Result, request: Request, assessment: Assessment | N
 
 
 def _unforeseen(result: Result, observed: Behaviour, request: Request, assessment: Assessment) -> Iterator[str]:
-    if not observed.absent and not observed.complete:
+    # A file is never unforeseen, so neither is one that is not listed.
+    listed = observed.left_out == observed.files_left_out and not (observed.lost or observed.gap)
+    if not (observed.absent or listed):
         yield NOT_COMPLETE
     acts = assessment.verdict.acts
     if not any(act.verb is Verb.STARTS and act.computed for act in acts):

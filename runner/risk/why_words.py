@@ -97,7 +97,7 @@ def badge(reasons: ClassReasons) -> str:
     if not reasons.worst or reasons.level is Level.CRITICAL:
         return ""
     left = reasons.without_worst
-    rest = "there would be no findings" if left is None else f"it would be {left.name}"
+    rest = "nothing would stand out" if left is None else f"it would be {left.name}"
     name, at = reasons.worst[0].level.name, places_of(reasons.worst)
     return f"The color is that of the worst finding: {name}, because of {at}. Without that, {rest}."
 

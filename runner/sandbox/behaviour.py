@@ -32,6 +32,7 @@ class BehaviourBook:
         self._counts = dict.fromkeys(DeedKind, 0)
         self._names = 0
         self._left_out = 0
+        self._files_left_out = 0
         self._ended = 0
         self.changes = 0
         """How often something was added: whether there is news."""
@@ -48,6 +49,7 @@ class BehaviourBook:
                 known = self._deeds.get(key)
                 if known is None and (kind is not DeedKind.PROGRAM or self._names >= MOST_NAMES):
                     self._left_out += 1
+                    self._files_left_out += kind is DeedKind.FILE
                     return None
                 self._names += known is None
             elif known is None:
@@ -76,7 +78,8 @@ class BehaviourBook:
     def behaviour(self, *, lost: int = 0, gap: str = "") -> Behaviour:
         """Return what is known by now."""
         with self._lock:
-            return Behaviour(tuple(self._deeds.values()), self._left_out, lost, self._ended, gap)
+            deeds = tuple(self._deeds.values())
+            return Behaviour(deeds, self._left_out, lost, self._ended, gap, files_left_out=self._files_left_out)
 
 
 def shown(data: bytes, most: int = LONGEST) -> str:

@@ -18,7 +18,7 @@ import pytest_asyncio
 
 from runner.approval.deliberate import WORDS
 from runner.commands.terminal import Terminal, visible
-from runner.model.assessment import Assessment, Level
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
 from runner.model.events import HostContacted, QuestionAsked, RequestArrived, RequestAssessed, RequestClosed
 from runner.model.network import NOT_LISTED, Contact
 from runner.model.request import KnownFile, Language, NetworkMode, Request, Tool
@@ -325,3 +325,15 @@ async def test_what_is_denied_there_does_not_run_and_the_end_of_input_denies(con
     late = await submit(tmp_path, "print('ran as well')\n")
     assert "denied: Nobody is at the terminal any more." in await console.until("denied:")
     assert await late.end() == ""
+
+
+def test_a_reason_that_is_a_finding_too_is_said_once() -> None:
+    sink = io.StringIO()
+    said = "The code would have network access."
+    found = Finding("request.network", Level.CRITICAL, Capability.NETWORK, WHOLE, "", said)
+    assessment = Assessment(Level.CRITICAL, (said, "Code is run."), (found,))
+    request = Request("1", "claude", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print(1)")
+    Terminal(cast("Engine", None), io.StringIO(), sink)._show(
+        request, assessment, QuestionAsked("1", 60.0, 60.0, ""), "approve"
+    )
+    assert sink.getvalue().count(said) == 1 and "Code is run." in sink.getvalue()

@@ -9,7 +9,9 @@ import struct
 import zlib
 from typing import TYPE_CHECKING
 
-from app.files.preview import MOST_CELL, MOST_COLUMNS, MOST_ROWS, MOST_TEXT, WIDEST, Picture, Table, preview
+from app.files.answer import pack, unpack
+from app.files.found import MOST_TEXT, WIDEST, Picture, Table
+from app.files.preview import MOST_CELL, MOST_COLUMNS, MOST_ROWS, preview
 from runner.model.shown import hides
 from tests.fuzz.mutation import generated, mutated
 
@@ -25,7 +27,8 @@ def check(data: bytes) -> None:
         found = preview(data, name)
         assert len(found.said) < 1000
         if isinstance(found, Picture):
-            assert 0 < found.image.width() <= WIDEST and 0 < found.image.height() <= WIDEST
+            assert 0 < found.width <= WIDEST and 0 < found.height <= WIDEST
+            assert unpack(pack(found)) == found
         elif isinstance(found, Table):
             assert len(found.rows) <= MOST_ROWS + 1
             for row in found.rows:
@@ -43,9 +46,11 @@ def run(seconds: float, seed: int) -> int:
 
 
 def made(source: random.Random) -> bytes:
-    match source.randint(0, 3):
+    match source.randint(0, 4):
         case 0:
             return mutated(source, [_picture(source)])
+        case 4:
+            return mutated(source, [_scans(source)])
         case 1:
             return mutated(source, [_table(source)])
         case 2:
@@ -61,10 +66,22 @@ def _picture(source: random.Random) -> bytes:
     depth, color = source.choice([1, 8, 16]), source.choice([0, 2, 3, 4, 6])
     header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, source.randint(0, 1))
     pixels = zlib.compress(bytes(source.randint(0, 4000)))
-    chunks = ((b"IHDR", header), (b"zTXt", b"a\0\0" + zlib.compress(bytes(100_000))), (b"IDAT", pixels), (b"IEND", b""))
+    text = (source.choice([b"zTXt", b"iTXt", b"iCCP", b"tEXt"]), b"a\0\0" + zlib.compress(bytes(100_000)))
+    others = [text] * source.choice([0, 1, 99, 101, 1000])
+    chunks = ((b"IHDR", header), *others, (b"IDAT", pixels), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in chunks
     )
+
+
+def _scans(source: random.Random) -> bytes:
+    """A progressive JPEG with many scans in which nothing is."""
+    side = source.choice([1, 8, 2401, 30_000]).to_bytes(2, "big")
+    table = b"\xff\xdb\0\x43\0" + bytes([1] * 64)
+    frame = b"\xff\xc2\0\x0b\x08" + side + side + b"\1\1\x11\0"
+    codes = b"\xff\xc4\0\x14\0" + bytes([1, *[0] * 15]) + b"\0"
+    scan = b"\xff\xda\0\x08\1\1\0\0\0" + source.choice([b"\0", b"\1"]) + bytes(source.randint(0, 9))
+    return b"\xff\xd8" + table + frame + codes + scan * source.choice([1, 5, 99, 101, 4000]) + b"\xff\xd9"
 
 
 def _table(source: random.Random) -> bytes:

@@ -10,9 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app import attention
-from app.parts.badge import NO_FINDINGS
+from app.prompt import words as card_words
+from app.prompt.words import CardChip
 from app.review.again import SECONDS, USES
-from runner.model.assessment import Level
+from runner.model.assessment import NO_FINDINGS, NOTHING_STANDS_OUT, Level
 from runner.model.errors import KnownError
 from runner.model.events import SandboxesChanged
 from runner.model.kept_sandbox import Kept
@@ -77,6 +78,18 @@ def test_what_runs_into_its_sandbox_is_said_and_is_not_red(desk: Desk) -> None:
     show(desk, [one.name for one in REQUESTS].index("h5"))
     assert chips(desk)["git finds no repository in this sandbox"] == "muted"
     assert desk.page.header.badge.accessibleName() == NO_FINDINGS
+
+
+def test_findings_that_are_all_low_are_not_called_none(desk: Desk) -> None:
+    low = feed.assessment(Level.HIGH, feed.finding(1, "Deletes files.", Level.LOW))
+    for assessment, words in ((low, NOTHING_STANDS_OUT), (feed.assessment(), NO_FINDINGS)):
+        card = desk.ask(feed.request(), assessment)
+        desk.window.deciding.show_request(card.id)
+        found = desk.cases.card(card.id)
+        assert found is not None
+        assert desk.page.header.badge.accessibleName() == words == attention.words(found)
+        assert card_words.chips(found)[0] == CardChip(words, "low")
+        assert attention.ink(found) == "neutral"
 
 
 def test_what_does_not_contain_is_amber(desk: Desk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -97,6 +98,32 @@ def _closed(caller: socket.socket) -> bool:
         return caller.recv(1) == b""
     except BlockingIOError:
         return False
+
+
+def test_silent_callers_hold_up_nobody(qtbot: QtBot, places: Places, first: Single) -> None:
+    """One is heard at a time, and the window never waits for it."""
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+    with contextlib.ExitStack() as stack:
+        for caller in silent:
+            stack.enter_context(caller).connect(str(places.socket))
+            caller.settimeout(0)
+        first._called()
+        assert first._caller is not None and not _closed(silent[0]), "the window does not wait until it speaks"
+        assert first._notifier is not None and not first._notifier.isEnabled(), "the others wait their turn"
+        with qtbot.waitSignal(first.raise_window, timeout=20_000):
+            told = called(Single(places.socket))
+        qtbot.waitUntil(lambda: told == [True])
+        assert all(map(_closed, silent))
+    assert first._caller is None and first._notifier.isEnabled()
+
+
+def test_the_way_out_leaves_a_silent_caller(qtbot: QtBot, places: Places, first: Single) -> None:
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.connect(str(places.socket))
+        caller.settimeout(0)
+        qtbot.waitUntil(lambda: first._caller is not None)
+        first.release()
+        assert _closed(caller) and first._caller is None
 
 
 def test_a_folder_as_deep_as_can_be_still_works(qtbot: QtBot, home: Any) -> None:

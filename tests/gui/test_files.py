@@ -16,8 +16,9 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
 from PySide6.QtGui import QImage
 
 from app.files import saving
+from app.files.found import MOST_TEXT, Picture, Table, Text
 from app.files.panel import FilesView
-from app.files.preview import MOST_TEXT, Picture, Table, Text, preview
+from app.files.preview import preview
 from app.running.panel import RunningPanel
 from runner.audit import captures
 from runner.model.result import CapturedFile
@@ -85,13 +86,13 @@ def view(qtbot: QtBot, look: Look, places: Places) -> FilesView:
 def test_pictures_by_what_they_hold(qapp: object, form: str) -> None:
     found = preview(picture(form), "named.txt")
     assert isinstance(found, Picture)
-    assert (found.image.width(), found.said) == (30, "30 × 20 pixels")
+    assert (found.width, found.said) == (30, "30 × 20 pixels")
 
 
 def test_a_large_picture_is_made_smaller(qapp: object) -> None:
     found = preview(picture("PNG", 5000, 50), "a.png")
     assert isinstance(found, Picture)
-    assert (found.image.width(), found.said) == (2400, "5,000 × 50 pixels")
+    assert (found.width, found.said) == (2400, "5,000 × 50 pixels")
 
 
 @pytest.mark.parametrize("side", [60_000, 30_000])
@@ -103,9 +104,11 @@ def test_a_picture_that_would_fill_all_memory_is_not_drawn(qapp: object, side: i
 
 
 def test_a_picture_that_is_none(qapp: object) -> None:
-    found = shown(b"\x89PNG\r\n\x1a\n" + b"\0" * 100, "a.png")
-    assert found.said == "This says it is a picture, and cannot be read as one. Shown as bytes"
+    found = shown(b"\x89PNG\r\n\x1a\n" + b"\1" * 100, "a.png")
+    assert found.said == "This says it is a picture, and is cut short. Shown as bytes"
     assert found.text.startswith("000000  89 50 4e 47")
+    empty = shown(b"\x89PNG\r\n\x1a\n" + b"\0" * 120, "a.png")
+    assert empty.said == "This says it is a picture, and is damaged or needs too much memory. Shown as bytes"
 
 
 def test_active_pictures_are_text() -> None:

@@ -18,6 +18,7 @@ from app.errands import Errands
 from app.first_start.isolation import WORDS, stronger
 from app.first_start.panel import FirstSteps
 from app.parts.state_ring import RingState
+from app.phrases import YOU
 from app.start.console import Console
 from app.start.crash import Faults
 from runner.commands.doctor import Check, State
@@ -170,8 +171,8 @@ def test_the_test_request_is_decided_in_the_queue_and_its_end_is_shown(
     page.test_decided.connect(told.append)
     engine_is_there(desk)
     page.try_step.send.click()
-    assert ("send_test", "first-steps") in desk.bridge.calls
-    one = desk.ask(feed.request(agent="first-steps"))
+    assert ("send_test", YOU) in desk.bridge.calls
+    one = desk.ask(feed.request(agent=YOU))
     desk.give("send_test", one.id)
     assert desk.window.shown_page == "Queue" and page.try_step.ring.state is RingState.WAITING
     assert not desk.answers
@@ -196,12 +197,11 @@ def test_one_that_nobody_answered_can_be_sent_again(
     assert page.try_step.send.isEnabled()
 
 
-def test_it_goes_by_the_newest_agent_that_may_ask_and_says_why_it_could_not(desk: Desk, page: FirstSteps) -> None:
+def test_it_is_in_nobodys_name_and_says_why_it_could_not(desk: Desk, page: FirstSteps) -> None:
     engine_is_there(desk)
-    known = [Agent(name, "0" * 64, 0.0) for name in ("a", "b", "c", "d")]
-    desk.cases.know_agents((known[0], known[1], replace(known[2], revoked_at=1.0), replace(known[3], paused_at=1.0)))
+    desk.cases.know_agents(tuple(Agent(name, "0" * 64, 0.0) for name in ("a", "b")))
     page.try_step.send.click()
-    assert ("send_test", "b") in desk.bridge.calls
+    assert ("send_test", YOU) in desk.bridge.calls
     desk.give("send_test", KnownError("There is no sandbox.", "Nothing was run."))
     assert "There is no sandbox." in page.try_step.message.text()
     assert page.try_step.send.isEnabled() and page.try_step.ring.state is RingState.TODO

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QItemSelectionModel
 from PySide6.QtGui import QGuiApplication
 
+from app import phrases
 from app.history import compare, copied
 from app.history.compare import CompareDialog, compared, facts
 from runner.audit.search import CaseRecord, History
@@ -169,7 +170,7 @@ def test_two_of_the_list_are_compared_and_copied(desk: Desk, places: Places) -> 
     page.actions_of_list.repeat()
     desk.qtbot.waitUntil(lambda: desk.bridge.waits("ask"))
     (asked,) = [call[1] for call in desk.bridge.calls if call[0] == "ask"]
-    assert (asked.agent, asked.code) == (copied.YOU, "print(2)")
+    assert (asked.agent, asked.code) == (phrases.YOU, "print(2)")
     assert desk.window.shown_page == "Queue"
     desk.give("ask", KnownError("The history is full.", "Make room."))
     desk.window.show_page("History")

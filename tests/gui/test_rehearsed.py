@@ -259,6 +259,10 @@ def test_the_files_of_a_rehearsal_are_shown_before_it_is_handed_over(desk: Desk)
     assert reading.tabs.tabText(tab - 1).startswith(OUTCOME)
     reading.tabs.setCurrentIndex(tab)
     (files,) = reading.findChildren(FilesView)
+    files.view.setFocus()
+    assert not files.view.selectedIndexes(), "nobody has approved what is in it"
+    assert files.nothing.isVisible()
+    files.view.selectRow(0)
     desk.qtbot.waitUntil(lambda: files.text.isVisible())
     files.text.select_all()
     assert files.text.selected_text() == "content of notes.txt"

@@ -14,6 +14,7 @@ from runner.model.result import CapturedFile, Outcome, Result
 from runner.risk.assess import assess
 from runner.risk.foreseen import NONE_GONE, NOT_COMPLETE, Came, outcomes, with_removal, with_unforeseen
 from runner.risk.foreseen import NOT_REPORTED as NOT_SAID
+from runner.sandbox.behaviour import MOST, BehaviourBook
 
 SHELL = "git status | wc -l\nrm -rf build/\necho x > out.txt\nchmod +x out.txt\ncurl https://files.example/\n"
 
@@ -99,6 +100,16 @@ def test_what_is_not_completely_known_is_never_taken_for_quiet() -> None:
     for more in ({"lost": 1}, {"left_out": 1}, {"gap": "It broke off."}):
         assert unforeseen(run(**more)) == (NOT_COMPLETE,)
     assert unforeseen(run(absent=NOT_REPORTED)) == ()
+
+
+def test_more_written_files_than_are_listed_are_nothing_unforeseen() -> None:
+    book = BehaviourBook()
+    for number in range(MOST[DeedKind.FILE] + 20):
+        book.add(DeedKind.FILE, f"out/{number}.txt")
+    many = book.behaviour()
+    assert many.files_left_out and many.left_out == many.files_left_out and not many.complete
+    assert unforeseen(Result(Outcome.OK, "", "", 0, 0.1, observed=many)) == ()
+    assert unforeseen(run(left_out=5, files_left_out=4)) == (NOT_COMPLETE,)
 
 
 def test_a_host_that_the_gate_saw_counts_as_well() -> None:

@@ -124,7 +124,7 @@ def test_a_color_that_is_not_the_class_is_explained_too() -> None:
     reasons = reasons_for(one, assessment)
     assert why_words.summary(reasons) == "HIGH: running code is HIGH by itself, whatever is found."
     assert why_words.badge(reasons) == (
-        "The color is that of the worst finding: MEDIUM, because of line 2. Without that, there would be no findings."
+        "The color is that of the worst finding: MEDIUM, because of line 2. Without that, nothing would stand out."
     )
 
 

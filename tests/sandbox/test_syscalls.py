@@ -16,6 +16,7 @@ from runner.model.request import Language
 from runner.sandbox.local import syscalls, trusted
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.sandbox.local.syscalls import FILTERED
+from runner.system import computing
 from runner.system.places import resources
 from tests.sandbox.conftest import job
 
@@ -36,7 +37,7 @@ HARMLESS = {
 def answer(machine: str, number: int, *arguments: int, kernels_name: int = 0) -> int:
     """What the kernel does with a call, by going through the program as it does."""
     program = list(struct.iter_unpack("<HBBI", syscalls.program(machine)))
-    named = kernels_name or syscalls.MACHINES[machine][0]
+    named = kernels_name or computing.MACHINES[machine][0]
     call = struct.pack("<IIQ6Q", number, named, 0, *arguments, *[0] * (6 - len(arguments)))
     loaded = at = 0
     while True:
@@ -54,13 +55,13 @@ def answer(machine: str, number: int, *arguments: int, kernels_name: int = 0) ->
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_what_is_let_through(machine: str) -> None:
-    column = syscalls.MACHINES[machine][1]
+    column = computing.MACHINES[machine][1]
     table = json.loads((resources() / "seccomp" / "local.json").read_text("utf-8"))
     number = {name: numbers[column] for name, numbers in table["unbounded"].items()}
     clone, clone3, ioctl, personality, socket, setsockopt = (
         numbers[column]
         for numbers in (
-            *(syscalls.CLONE, syscalls.CLONE3, syscalls.IOCTL, syscalls.PERSONALITY, syscalls.SOCKET),
+            *(computing.CLONE, computing.CLONE3, syscalls.IOCTL, syscalls.PERSONALITY, syscalls.SOCKET),
             syscalls.SETSOCKOPT,
         )
     )
@@ -123,15 +124,15 @@ def test_the_list_is_what_containers_are_denied() -> None:
     profile = json.loads((resources() / "seccomp" / "sandbox.json").read_text("utf-8"))
     allowed = {name for rule in profile["syscalls"] for name in rule["names"]}
     told = json.loads((resources() / "seccomp" / "local.json").read_text("utf-8"))
-    for kernels_name, column in syscalls.MACHINES.values():
+    for kernels_name, column in computing.MACHINES.values():
         known = {number: name_of(kernels_name, number) for number in range(told["newest"] + 1)}
         expected = {name.decode(): number for number, name in known.items() if name}
         listed = {name: numbers[column] for name, numbers in told["denied"].items() if numbers[column] is not None}
         unbounded = {name: numbers[column] for name, numbers in told["unbounded"].items()}
         assert unbounded == {name: expected[name] for name in unbounded}
         assert listed == {name: expected[name] for name in expected.keys() - allowed - HARMLESS}
-        for name, numbers in (("clone", syscalls.CLONE), ("ioctl", syscalls.IOCTL), ("socket", syscalls.SOCKET),
-                              ("clone3", syscalls.CLONE3), ("personality", syscalls.PERSONALITY),
+        for name, numbers in (("clone", computing.CLONE), ("ioctl", syscalls.IOCTL), ("socket", syscalls.SOCKET),
+                              ("clone3", computing.CLONE3), ("personality", syscalls.PERSONALITY),
                               ("setsockopt", syscalls.SETSOCKOPT)):  # fmt: skip
             assert numbers[column] == expected[name]
 

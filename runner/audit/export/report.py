@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.audit.export.shown import marked_up, utc
 from runner.audit.export.table import FEW, sandbox
-from runner.model.assessment import Level
+from runner.model.assessment import Level, attention_words
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -75,7 +75,8 @@ def _attention(request: ExportedRequest, row: Row) -> str:
     if not request.assessment:
         return f"{row.level.name} class"  # its content was removed
     found = [one.get("level") for one in _findings(request)]
-    return next((one.name for one in (Level.CRITICAL, Level.HIGH, Level.MEDIUM) if one.name in found), "No findings")
+    worst = next((one for one in (Level.CRITICAL, Level.HIGH, Level.MEDIUM) if one.name in found), None)
+    return attention_words(worst, bool(found))
 
 
 def _findings(request: ExportedRequest) -> list[dict[str, Any]]:

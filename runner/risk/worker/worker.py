@@ -7,15 +7,12 @@ holds no secrets; what it says is read strictly at the other end.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import importlib
 import os
-import resource
 import select
 import signal
 import socket
-import sys
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -46,6 +43,7 @@ from runner.risk.worker.calls import (
     pack,
     unpack_call,
 )
+from runner.system.computing import bind
 from runner.system.sources import digest
 
 if TYPE_CHECKING:
@@ -83,7 +81,7 @@ def main(folder: str, parent: int, seconds: float) -> None:
 
     `folder` holds the person's own rules, `parent` is the console's process, `seconds` the deadline of a call.
     """
-    _bind(parent)
+    bind(parent, MEMORY)
     with socket.socket(fileno=os.dup(0)) as line:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         rules = own.read(Path(folder))
@@ -117,18 +115,6 @@ def _completed(rules: Own, sources: str) -> bool:
     _answered(pack(TRIAL)[HEADER.size :], rules)
     gc.freeze()
     return digest() == sources
-
-
-def _bind(parent: int) -> None:
-    """Die with the console, whatever it dies of, and take no more than `MEMORY`."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:
-        sys.exit(1)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    # Ctrl+C in a terminal reaches the whole group; the console says when it is over.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _received(line: socket.socket) -> bytes | None:

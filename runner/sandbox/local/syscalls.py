@@ -9,21 +9,32 @@ import platform
 import struct
 
 from runner.sandbox.programs import seccomp
+from runner.system.computing import (
+    ANY_BIT,
+    CLONE,
+    CLONE3,
+    EQUAL,
+    FIRST,
+    LOAD,
+    MACHINE_AT,
+    MACHINES,
+    NUMBER_AT,
+    RETURN,
+    THREAD,
+)
 
 FILTERED = "system calls filtered (seccomp)"
-MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-"""What the kernel calls the machine, and which of a call's two numbers is its own (`AUDIT_ARCH_` in linux/audit.h)."""
 X32 = 0x40000000
 """From here on, numbers are those of x86-64's third interface, by which a list of the first would be passed."""
-CLONE, CLONE3, IOCTL, PERSONALITY, SOCKET = (56, 220), (435, 435), (16, 29), (135, 92), (41, 198)
+IOCTL, PERSONALITY, SOCKET = (16, 29), (135, 92), (41, 198)
 SETSOCKOPT, CLOSE_RANGE = (54, 208), (436, 436)
 SOCKET_LEVEL = 1
 BUFFERS = (7, 8, 32, 33)
 """`SO_SNDBUF`, `SO_RCVBUF` and their forms for root: memory of the kernel's own that no limit of a process counts."""
 NAMESPACES = 0x7E020000
 """Every `CLONE_NEW` flag that clone takes."""
-THREAD, SAME_FILES, OTHER_FILES = 0x10000, 0x400, 2
-"""`CLONE_THREAD` and `CLONE_FILES` of clone, `CLOSE_RANGE_UNSHARE` of close_range: all threads of a process share their
+SAME_FILES, OTHER_FILES = 0x400, 2
+"""`CLONE_FILES` of clone, `CLOSE_RANGE_UNSHARE` of close_range: all threads of a process share their
 descriptors, so that whoever counts those of one counts all."""
 TYPING = (0x5412, 0x541C)
 """`TIOCSTI` and `TIOCLINUX`: they type into the terminal."""
@@ -33,9 +44,8 @@ FAMILIES = (1, 2, 10)
 """Sockets of the kinds UNIX, IPv4 and IPv6."""
 NETLINK = 16
 
-LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-NUMBER_AT, MACHINE_AT = 0, 4
-FIRST, SECOND, THIRD = 16, 24, 32
+AT_LEAST = 0x35
+SECOND, THIRD = 24, 32
 """Where a call's arguments lie. Only their lower half is looked at, as the kernel does with these ones."""
 
 Step = tuple[int, int, int, int]
