@@ -34,6 +34,8 @@ LONGEST_PATTERN = 200
 """Of a command's name with `?` and `[...]` in it: making an expression of one takes quadratic time."""
 MOST_NAMES = 4
 """What a command may be, by the value of its name."""
+MOST_OPERANDS = 20
+"""Words of a command, of which some commands look at no more."""
 MOST_ALIASES = 50
 """Aliases that stand for each other, one after the other."""
 BOMB = 2
@@ -106,7 +108,8 @@ class SimpleCommands:
     ) -> Value:
         state = self.shell.state
         if len(words[0].texts) > 1:
-            names = [text(one, labels=words[0].labels) for one in words[0].texts[:MOST_NAMES]]
+            given = self.shell.trail.first(words[0].texts, MOST_NAMES, "programs")
+            names = [text(one, labels=words[0].labels) for one in given]
             return either(self._start([one, *words[1:]], stdin, where, redirects, hidden, through) for one in names)
         name = words[0].text
         if not name and not words[0].labels:
@@ -164,6 +167,8 @@ class SimpleCommands:
             "redirects": shown(command.redirects),
             "background": text("yes") if shell.background else UNKNOWN,
         }
+        if len(words) > MOST_OPERANDS:
+            shell.trail.cut[f"Does not look at every word that {command.name[:40]} gets."] = None
         how = how_it_runs(command.name, command.arguments)
         if how >= Obeys.CAN:
             fields["runs"] = text(how.name)
