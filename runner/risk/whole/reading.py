@@ -61,6 +61,8 @@ BELOW = expression(rf"(?!/|~|\.\.(?:/|\Z)|[^{HOLE}]*/\.\.(?:/|\Z))[\w.-][^{HOLE}
 """A name that is not known, in a folder below the present one that is."""
 FOUND_BELOW = expression(rf"{FOUND_IN}(?!/|~|[^/]*\.\.|{HOLE})")
 """The label of what was found in a folder below the present one."""
+INPUT = words("sys.stdin sys.stdin.buffer process.stdin")
+"""What is handed in, which is read with the code."""
 ITEM = expression(r"[\w.]+\(\)\[.*", re.DOTALL)
 """A part of what a call gave: no setting of a module."""
 LEAVES = expression(
@@ -144,6 +146,8 @@ def _is_known(act: Act, name: str) -> bool:
     if act.kind == "query" and not value.texts:
         return False
     looks = act.kind in LOOKS
+    if looks and value.name in INPUT:
+        return True
     if looks and not value.texts:
         return any(map(FOUND_BELOW.match, value.labels))
     return bool(value.texts) and all(HOLE not in one or (looks and BELOW.match(one)) for one in value.texts)
