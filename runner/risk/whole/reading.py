@@ -25,6 +25,8 @@ MOST = 6
 """Sentences; one is enough to know that it was not read whole."""
 LONGEST, LONGEST_NAME = 160, 60
 """Characters of a sentence, and of a name in it."""
+LONGEST_LOOKED_AT, MOST_LOOKED_AT = 50_000, 20
+"""Characters of a text, and texts run inside each other, that are looked at for what is not followed."""
 NOT_PARSED = words("unparsed left-out repaired too-deep recoded")
 QUIET = words(
     "import variable compare forever crumbs mention command print conditioned record enumerated console by-data "
@@ -91,7 +93,10 @@ def unread(
     acts = [act for act in trail.acts if act.kind not in QUIET]
     acting = any(act.kind not in LOOKS for act in acts) or any(act.get("runs").texts for act in trail.acts)
     inner = [(_language(act), one) for act in acts if act.kind == "execute" for one in act.get("code").texts]
-    for language, code in dict.fromkeys((*texts, *inner)):
+    for at, (language, code) in enumerate(dict.fromkeys((*texts, *inner))):
+        if len(code) > LONGEST_LOOKED_AT or at == MOST_LOOKED_AT:
+            found["It is too long to be looked at for what is not followed."] = None
+            break
         hard, soft = _by_code(language, code, trail, knowledge)
         found.update(dict.fromkeys(hard))
         # What is not followed of a program's own parts matters where any part of it does more than to look.
