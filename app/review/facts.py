@@ -113,6 +113,7 @@ def _reasons(card: Card) -> list[str]:
         return [own] if own else []
     said = {finding.reason for finding in card.assessment.findings}
     reasons = [own] if own else []
+    reasons += [f"Not read whole: {one}" for one in card.assessment.unread or ()]
     reasons += [reason for reason in card.assessment.reasons if reason not in said]
     if not card.assessment.findings:
         reasons.append("No findings.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from runner.approval.desk import AWAY_SECONDS
@@ -92,20 +93,26 @@ class RulesDecider:
 
 
 class TrustDecider:
-    """Approves the requests of a trusted agent."""
+    """Approves the requests of a trusted agent that were read whole; of others it says why they are asked."""
 
     unasked = True
 
     def __init__(self, modes: Modes) -> None:
         self._modes = modes
 
-    async def decide(self, case: Case, ask: Ask) -> Decision | None:
+    async def decide(self, case: Case, ask: Ask) -> Decision | Ask | None:
         assert case.assessment is not None
-        return self._modes.trusts(case.request, case.assessment, ask)
+        trusted = self._modes.trusts(case.request, case.assessment, ask)
+        if trusted is None and (why := self._modes.unread(case.request, case.assessment, ask)):
+            return replace(ask, why=why)
+        return trusted
 
     def foresee(self, request: Request, assessment: Assessment, ask: Ask, _outline: Outline) -> Foresight:
         trusted = self._modes.trusts(request, assessment, ask)
-        return Foresight() if trusted is None else Foresight((Step("Mode", trusted.reason),), trusted)
+        if trusted is not None:
+            return Foresight((Step("Mode", trusted.reason),), trusted)
+        why = self._modes.unread(request, assessment, ask)
+        return Foresight((Step("Mode", why),)) if why else Foresight()
 
 
 class PersonDecider:
@@ -140,7 +147,9 @@ class PersonDecider:
         again = case.phase is Phase.ASKED
         question = self._desk.put(request.id, request.digest, ask, kept_for(request, self._now()))
         window = question.window if question.parked else ask.window
-        body = {"window": window, "rule": ask.rule, "blocked": ask.blocked, "again": again}
+        body: dict[str, object] = {"window": window, "rule": ask.rule, "blocked": ask.blocked, "again": again}
+        if ask.why:
+            body["why"] = ask.why
         event = QuestionAsked(request.id, question.deadline, window, ask.blocked, again)
         try:
             await case.advance(Phase.ASKED, body, event)

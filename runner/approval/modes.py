@@ -40,7 +40,7 @@ class Mode(StrEnum):
     LOCKDOWN = "lockdown"
     """Denies every request at once."""
     TRUST = "trust"
-    """Approves requests of one agent, up to HIGH, for a limited time."""
+    """Approves requests of one agent that were read whole, up to HIGH, for a limited time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +126,29 @@ class Modes:
 
     def trusts(self, request: Request, assessment: Assessment, ask: Ask) -> Decision | None:
         """Return the approval of a trust window; None where a person has to be asked all the same."""
-        now = self.now
-        if now.mode is not Mode.TRUST or now.agent != request.agent or self._trust.over:
-            return None
-        if request.tool in CLIENT_TOOLS:
-            # Trust was given for what the sandbox holds; these run on the machine itself.
-            return None
-        # The same reasons exclude a grant and a trust window.
-        if ask.blocked or self._circumstances.policy().closed_to_grants(request, assessment.level):
+        if not assessment.whole or not self._is_trusted(request, assessment, ask):
             return None
         reason = "Approved without asking: a person trusts this agent for now."
         return Decision(Verdict.APPROVED, Decider.RULE, reason, TRUST_RULE, digest=request.digest)
+
+    def unread(self, request: Request, assessment: Assessment, ask: Ask) -> str:
+        """Return what keeps a trust window from approving a request that it would approve; empty where that is none.
+
+        In what was not read whole, nothing found means nothing.
+        """
+        if assessment.whole or not self._is_trusted(request, assessment, ask):
+            return ""
+        return f"The agent is trusted for now, but asks for this. {assessment.not_whole}"
+
+    def _is_trusted(self, request: Request, assessment: Assessment, ask: Ask) -> bool:
+        now = self.now
+        if now.mode is not Mode.TRUST or now.agent != request.agent or self._trust.over:
+            return False
+        if request.tool in CLIENT_TOOLS:
+            # Trust was given for what the sandbox holds; these run on the machine itself.
+            return False
+        # The same reasons exclude a grant and a trust window.
+        return not (ask.blocked or self._circumstances.policy().closed_to_grants(request, assessment.level))
 
     def overruled(self, generation: int, *, by_trust: bool) -> str:
         """Return why an approval made under `generation` is no longer valid; empty where it is.

@@ -204,6 +204,7 @@ def as_data(assessment: Assessment, file: str, language: Language) -> dict[str, 
         "attention": assessment.attention.name if assessment.attention is not None else None,
         "verdict": assessment.verdict.sentence,
         "reasons": list(assessment.reasons),
+        "unread": list(assessment.unread or ()),
         "findings": findings,
         "touch": {name: list(getattr(assessment.touch, name)) for _, name in TOUCHED},
     }

@@ -322,6 +322,7 @@ class Terminal:
             *_outside(request),
             *(f"  {': '.join(filter(None, (f.span.place, f.reason)))}" for f in assessment.findings),
             *(f"  {reason}" for reason in assessment.reasons if reason not in said),
+            *(f"  Not read whole: {one}" for one in assessment.unread or ()),
         ]
         if question.blocked:
             lines.append(f"Cannot be approved: {question.blocked}")

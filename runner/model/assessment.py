@@ -92,6 +92,20 @@ class Assessment:
     verdict: RiskVerdict = field(default_factory=RiskVerdict)
     base: Level | None = None
     """The class of this kind of request by itself, whatever is found; None where that is not known."""
+    unread: tuple[str, ...] | None = None
+    """What could not be read of it, in sentences: none where it was read whole; None where nobody looked."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether all that it does was read. "Nothing found" counts only then."""
+        return self.unread == ()
+
+    @property
+    def not_whole(self) -> str:
+        """Why it was not read whole, in words; empty where it was."""
+        if self.whole:
+            return ""
+        return f"Not read whole: {(self.unread or ('nobody looked.',))[0]}"
 
     @property
     def attention(self) -> Level | None:

@@ -46,3 +46,5 @@ class Ask:
     rule: str = ""
     blocked: str = ""
     """Why approval is not possible (spec R7); empty where it is."""
+    why: str = ""
+    """Why a person is asked although the agent is trusted; empty otherwise."""

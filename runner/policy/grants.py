@@ -184,6 +184,8 @@ class Grant:
 
     def _same_shape(self, request: Request, assessment: Assessment, outline: Outline) -> bool:
         """Return whether `request` has the same outline; findings and touch are those of the new literals."""
+        if not assessment.whole:
+            return False  # what was not found in other values may stand in what was not read
         if request.language is not self.language or not set(_found(assessment)) <= set(self.found):
             return False
         if not within(replace(assessment.touch, files=()), self.touch):
@@ -235,11 +237,9 @@ def make(
         sandbox=request.sandbox if files else "",
         pattern=pattern_of(request) if files else "",
     )
-    if choice.subject is Subject.SHAPE and not grant.digest:
-        raise KnownError(
-            "Not available: this code starts programs or has nothing that could vary.",
-            "Choose the same program.",
-        )
+    if choice.subject is Subject.SHAPE and not (grant.digest and assessment.whole):
+        why = assessment.not_whole if grant.digest else "this code starts programs or has nothing that could vary."
+        raise KnownError(f"Not available: {why}", "Choose the same program.")
     if why := forbidden(grant):
         raise KnownError(why, "Choose less, or approve it each time.")
     if not grant.covers(request, assessment, outline):

@@ -76,10 +76,10 @@ class Classifier:
                 findings += assess_handed(request, handed, nested)
             if request.sandbox:
                 # Imported here: few requests are for a sandbox that is kept.
-                from runner.risk.kept import unread
+                from runner.risk.kept import unread as kept_files
 
                 names = frozenset() if request.installed is None else frozenset(request.installed.modules)
-                findings += unread(request.language, trail, lines, use, inner, names)
+                findings += kept_files(request.language, trail, lines, use, inner, names)
         except TooMuch:
             findings.append(_unread(TOO_LARGE, "risk.too-large"))
         except (TooDeep, RecursionError):
@@ -98,7 +98,11 @@ class Classifier:
         touch = touched(request, trail, targets)
         verdict = verdict_on(request, trail, lines, ordered, judged, targets)
         level = combined(Level.HIGH, ordered)
-        return Assessment(level, _reasons(ordered), ordered, touch, verdict, base=Level.HIGH)
+        from runner.risk.whole.reading import unread
+
+        texts = ((request.language, use.rest), *use.texts)
+        left = unread(request, texts, trail, ordered, self._knowledge)
+        return Assessment(level, _reasons(ordered), ordered, touch, verdict, base=Level.HIGH, unread=left)
 
     def _follow(self, request: Request, nested: Nested, rest: str) -> None:
         """Follow `rest`, which is the code of `request` without what runs files that are followed by themselves."""
@@ -163,7 +167,8 @@ def _tricks(use: Use) -> Iterator[Finding]:
 def unreadable(reason: str) -> Assessment:
     """Return the assessment of code that was not read."""
     verdict = RiskVerdict(reason)
-    return Assessment(Level.CRITICAL, (reason,), (_unread(reason, "risk.too-large"),), verdict=verdict)
+    found = (_unread(reason, "risk.too-large"),)
+    return Assessment(Level.CRITICAL, (reason,), found, verdict=verdict, unread=(reason,))
 
 
 def _unread(reason: str, id: str, span: Span = WHOLE) -> Finding:

@@ -9,14 +9,11 @@ import ast
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import tree_sitter_bash
-from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser
-
 from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.model.request import Language
-from runner.risk.executing_javascript import of_javascript, walk
+from runner.risk.executing_javascript import of_javascript
+from runner.risk.executing_shell import of_shell
 from runner.risk.model.value import HOLE
 from runner.risk.outline_data import words
 from runner.risk.python.syntax import Unparsed, parse
@@ -25,9 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from runner.risk.model.acts import Act
-
-BASH = Grammar(tree_sitter_bash.language())
-
 
 ACTS = words(
     "execute run start starts shell command module native unpickle reduce worker evaluates remote-run container "
@@ -47,7 +41,7 @@ def executes(language: Language | None, code: str, acts: Iterable[Act], *, write
     try:
         match language:
             case Language.SHELL:
-                return _shell(code)
+                return of_shell(code)
             case Language.PYTHON:
                 return _of_acts(acts, writes) or _python(code, writes)
             case Language.JAVASCRIPT:
@@ -68,8 +62,6 @@ def _of_acts(acts: Iterable[Act], writes: bool) -> str:
                 return f"{act.name[:60]} to a file that may be a program"
     return ""
 
-
-# ---- Python ----
 
 PYTHON_NAMES = words(
     "exec eval compile __import__ execfile reload globals locals vars breakpoint __builtins__ __annotations__ help"
@@ -222,155 +214,3 @@ def _ending(path: ast.expr, fixed: Mapping[str, str]) -> str | None:
             return _ending(last, fixed)
         case _:
             return None
-
-
-# ---- Shell ----
-
-ANYTHING = words(
-    "echo cat head tail wc cut tr uniq rev tac nl fold paste column comm seq basename dirname sleep true false : pwd "
-    "date cksum md5sum sha1sum sha256sum sha512sum base64 base32 ls mkdir touch rm cp mv grep egrep fgrep jq join "
-    "expand unexpand od xxd hexdump iconv numfmt shuf tee diff cmp stat file du df cd realpath readlink exit return "
-    "break continue shift"
-)
-"""Commands that run nothing, whatever their arguments are."""
-FIXED = words("sort printf read mapfile readarray sed awk gawk mawk set unset wait export local")
-"""Commands that run nothing as long as every word of theirs is fixed and looks as in FIXED_WORDS."""
-FIXED_WORDS = {
-    "sort": expression(r"(?!--comp)[^\0]*"),
-    "printf": expression(r"(?!-v)[^\0]*"),
-    "read": expression(r"-[rsenptdua0-9]+|\w*|,|:|;|\|"),
-    "mapfile": expression(r"-t|\w+"),
-    "readarray": expression(r"-t|\w+"),
-    "sed": expression(r"-[nErsu]+|-e|s([/|,#])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiI0-9]*|[0-9,$ ]*[pdq=]|/[^/]*/!?[pdI]+"),
-    "set": expression(r"[-+][euxo]+|pipefail"),
-    "unset": expression(r"\w+"),
-    "wait": expression(r""),
-    "export": expression(r"\w+"),
-    "local": expression(r"\w+"),
-}
-AWK = expression(r"system|getline|\||@|extension|include|load|^-(?!F|v\Z|v\w+=)")
-STEERED = expression(
-    r"PATH|LD_\w*|IFS|ENV|BASH\w*|\w*_(?:OPTIONS|OPTS|FLAGS)|\w*PAGER|PYTHON\w*|NODE_\w*|PERL\w*|GIT_\w*"
-    r"|PS\d|PROMPT_COMMAND|S?RANDOM|SECONDS|EPOCH\w*|LINENO|OPTIND|HIST\w*|FUNCNEST"
-)
-"""Variables that tell programs what to load or start, and those of which the shell runs the text or calculates it."""
-PLAIN_NODES = words(
-    "program word raw_string ansi_c_string string string_content simple_expansion variable_name special_variable_name "
-    "command_substitution pipeline list redirected_statement file_redirect heredoc_redirect heredoc_start heredoc_body "
-    "heredoc_end heredoc_content herestring_redirect file_descriptor if_statement elif_clause else_clause "
-    "while_statement do_group case_statement case_item comment number concatenation compound_statement "
-    "subshell negated_command command_name extglob_pattern function_definition process_substitution regex "
-    "test_operator unary_expression binary_expression parenthesized_expression negation_expression"
-)
-ARITHMETIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
-FIXED_NODES = frozenset({"word", "raw_string", "number", "ansi_c_string"})
-SIMPLE_EXPANSION = expression(rb"\$\{#?\w+(?::?[-=+?][\w ./-]*)?\}")
-
-
-def steered(code: str) -> list[str]:
-    """Return the variables that shell code sets and that tell programs what to load or start."""
-    root = Parser(BASH).parse(code.encode("utf-8", "surrogatepass")).root_node
-    assigned = (node.child_by_field_name("name") for node in walk(root) if node.type == "variable_assignment")
-    names = ((name.text or b"").decode("utf-8", "replace") for name in assigned if name is not None)
-    return [name for name in names if STEERED.fullmatch(name)]
-
-
-def _shell(code: str) -> str:
-    root = Parser(BASH).parse(code.encode("utf-8", "surrogatepass")).root_node
-    if root.has_error:
-        return "it cannot be parsed"
-    defined = {
-        (name.text or b"").decode("utf-8", "replace")
-        for node in walk(root)
-        if node.type == "function_definition" and (name := node.child_by_field_name("name")) is not None
-    }
-    return next((found for node in walk(root) if node.is_named and (found := _of_shell(node, defined))), "")
-
-
-def _of_shell(node: Node, defined: set[str]) -> str:
-    match node.type:
-        case "command":
-            return _command(node, defined)
-        case "variable_assignment":
-            name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-            if name is not None and name.text == b"IFS" and (value is None or _word(value) is not None):
-                return ""  # `while IFS= read -r line` only splits
-            if name is None or name.type != "variable_name" or STEERED.fullmatch((name.text or b"").decode()):
-                return _said(node)
-            return ""
-        case "declaration_command":
-            kind = (node.children[0].text or b"").decode()
-            plain = all(
-                child.type in ("variable_assignment", "variable_name") or child.text == b"-r"
-                for child in node.named_children
-            )
-            return "" if plain and kind in ("export", "local", "readonly") else _said(node)
-        case "for_statement":
-            name = node.child_by_field_name("variable")
-            return _said(node) if name is None or STEERED.fullmatch((name.text or b"").decode()) else ""
-        case "expansion":
-            return "" if SIMPLE_EXPANSION.fullmatch(node.text or b"") else _said(node)
-        case "test_command":
-            return _test(node)
-        case "compound_statement" if node.children[0].type == "((":
-            return _said(node)
-        case kind if kind in PLAIN_NODES:
-            return ""
-        case _:
-            return _said(node)
-
-
-def _command(node: Node, defined: set[str]) -> str:
-    name = node.child_by_field_name("name")
-    if name is None:
-        return ""
-    parts = name.named_children
-    if len(parts) != 1 or parts[0].type != "word":
-        return _said(name)
-    known = (name.text or b"").decode("utf-8", "replace")
-    arguments = node.children_by_field_name("argument")
-    if known in defined or known in ANYTHING:
-        return ""
-    if known not in FIXED:
-        return known[:60]
-    words = [_word(one) for one in arguments]
-    if any(word is None for word in words):
-        return (
-            "" if known == "printf" and words and words[0] and FIXED_WORDS[known].fullmatch(words[0]) else _said(node)
-        )
-    fixed = [word for word in words if word is not None]
-    if any(map(STEERED.fullmatch, fixed)):
-        return _said(node)
-    if known.endswith("awk"):
-        return _said(node) if any(map(AWK.search, fixed)) else ""
-    return "" if all(map(FIXED_WORDS[known].fullmatch, fixed)) else _said(node)
-
-
-def _test(node: Node) -> str:
-    """`[ ... ]` and `[[ ... ]]`: the second one calculates, and calculating runs what stands in an index."""
-    double = node.children[0].type != "["
-    for one in walk(node):
-        text = (one.text or b"").decode("utf-8", "replace")
-        operator = one.type == "test_operator" or not one.is_named
-        if operator and (text in ("-v", "-R", "((") or (double and text in ARITHMETIC)):
-            return _said(node)
-        if one.type in ("word", "raw_string", "string") and text.strip("'\"") in ("-v", "-R"):
-            return _said(node)
-        if not double and one.type == "simple_expansion" and (one.parent is None or one.parent.type != "string"):
-            return _said(node)
-    return ""
-
-
-def _word(node: Node) -> str | None:
-    """Return the word as fixed text; None where it is not."""
-    text = (node.text or b"").decode("utf-8", "replace")
-    if node.type == "string" and all(child.type == "string_content" for child in node.named_children):
-        return text[1:-1]
-    if node.type in FIXED_NODES:
-        return text.strip("'") if node.type == "raw_string" else text
-    return None
-
-
-def _said(node: Node) -> str:
-    text = " ".join((node.text or b"").decode("utf-8", "replace").split())
-    return text if len(text) <= 60 else text[:59] + "\N{HORIZONTAL ELLIPSIS}"

@@ -11,11 +11,13 @@ from runner.model.assessment import Capability, Finding, Level
 from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.model.request import Language
-from runner.risk.executing import ANYTHING, executes, steered
+from runner.risk.executing import executes
+from runner.risk.executing_shell import calculates, steered
 from runner.risk.handed import PLACE
 from runner.risk.model.value import HOLE
 from runner.risk.outline_data import words
 from runner.risk.python.syntax import as_written
+from runner.risk.running import ANYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,27 +40,6 @@ NODE_MODULES = words(
     "events fs http http2 https inspector module net os path perf_hooks process punycode querystring readline repl "
     "stream string_decoder sys test timers tls trace_events tty url util v8 vm wasi worker_threads zlib"
 )
-RUNNERS = words(
-    "make gmake cmake ninja meson scons just npm npx pnpm yarn pytest tox nox coverage pre-commit cargo go gradle "
-    "gradlew mvn ant sbt rake bundle gem composer artisan phpunit git hg svn vim vi nvim emacs ed ex screen tmux gdb "
-    "lldb jupyter invoke fab waf bazel buck m4 sqlite3 psql mysql R Rscript julia octave gnuplot java ldd parallel "
-    "direnv crontab at batch enable ssh scp rsync"
-)
-"""Programs that run, or can run, what they find in the folder where they are started or in a file that they get."""
-SCRIPTED = {
-    **dict.fromkeys(("awk", "gawk", "mawk", "sed", "bc", "dc"), expression(r"\s(?:-\w*f|--file|-x)")),
-    "tar": expression(r"\s(?:--(?:checkpoint-a|to-c|use-c|rsh|info-s|new-v)|-\w*[IF])"),
-    "python": expression(r"\s-[A-Za-z]*E"),
-    **dict.fromkeys(("unset", "export", "declare", "typeset", "local"), expression(f"PYTHON|{HOLE}")),
-    "env": expression(r"\s-"),
-    "exec": expression(r"\s-\w*c"),
-    "alias": expression(HOLE),
-    "trap": expression(HOLE),
-}
-"""What is in the words of a program where they let it run a file, or what it has read of one.
-
-So do those that take from Python the variables by which it leaves the workspace alone.
-"""
 PACKAGES = words(
     "numpy pandas matplotlib scipy sklearn seaborn PIL cv2 skimage statsmodels sympy networkx requests httpx urllib3 "
     "aiohttp yaml toml tomli lxml bs4 html5lib openpyxl xlrd xlsxwriter docx pptx pypdf reportlab dateutil pytz tzdata "
@@ -97,6 +78,8 @@ def unread(
     for kind, text, acts in ((language, use.rest, trail.acts), *((*one, inner) for one in use.texts)):
         if kind is Language.SHELL:
             found += [(name, PLACE) for name in steered(text)[:MOST]]
+            if not found and (how := calculates(text)):
+                found = [(how, PLACE)]
         elif not found and (how := executes(kind, text, acts, writes=False) or _searches(kind, text)):
             found = [(how, PLACE)]
     for kind, file in use.programs:
@@ -208,10 +191,11 @@ def _imported(act: Act, language: str) -> str:
 
 
 def _command(act: Act) -> str:
-    scripted = (sign := SCRIPTED.get(act.name.rstrip("0123456789."))) is not None and sign.search(
-        act.get("line").text
-    ) is not None
-    return act.name if act.name in RUNNERS or scripted else ""
+    return act.name if act.get("runs").texts else ""
+
+
+def _shell(act: Act) -> str:
+    return f"{act.name}, which runs what it is given"
 
 
 CHECKS: dict[str, Callable[[Act], str]] = {
@@ -219,5 +203,6 @@ CHECKS: dict[str, Callable[[Act], str]] = {
     "execute": _executed,
     "module": _module,
     "command": _command,
+    "shell": _shell,
 }
 """What of an act is not known, by its kind; '' where all of it is."""

@@ -99,6 +99,11 @@ class DataChange(NamedTuple):
                 return f"drops {self.what} {self.table}"
 
 
+def is_cut(text: str) -> bool:
+    """Return whether `changes` does not look at all of a text."""
+    return len(text) > LONGEST_SQL or text.count(";") >= MOST_STATEMENTS
+
+
 def changes(text: str) -> Iterator[DataChange]:
     """Yield what the statements in `text` do, in their order; nothing for what is no SQL. Takes linear time."""
     plain = ASIDE.sub("''", text[:LONGEST_SQL])

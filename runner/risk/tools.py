@@ -61,7 +61,7 @@ def _with_programs(assessment: Assessment, request: Request, classify: Callable[
 
 
 def _plain(reason: str) -> Assessment:
-    return Assessment(Level.LOW, (reason,), verdict=RiskVerdict(reason), base=Level.LOW)
+    return Assessment(Level.LOW, (reason,), verdict=RiskVerdict(reason), base=Level.LOW, unread=())
 
 
 def _looks(request: Request, reason: str, verb: Verb) -> Assessment:
@@ -71,4 +71,5 @@ def _looks(request: Request, reason: str, verb: Verb) -> Assessment:
     name = file_name("".join(request.files)) if request.files else "its sandbox"
     clause = f"hands {name} to the agent" if verb is Verb.READS else f"shows the agent what is in {name}"
     verdict = plain_verdict([clause], VerdictAct(verb, name))
-    return Assessment(Level.MEDIUM, (reason,), touch=Touch(files=request.files), verdict=verdict, base=Level.MEDIUM)
+    touch = Touch(files=request.files)
+    return Assessment(Level.MEDIUM, (reason,), touch=touch, verdict=verdict, base=Level.MEDIUM, unread=())

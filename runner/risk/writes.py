@@ -97,7 +97,7 @@ def assess_content(
     worst = sorted(ordered, key=lambda finding: -finding.level)
     reasons = tuple(dict.fromkeys(finding.reason for finding in worst)) or ("Writes an ordinary file.",)
     verdict = on_file("writes", path, ordered, inner)
-    return Assessment(combined(base, ordered), reasons, ordered, touch, verdict, base=base)
+    return Assessment(combined(base, ordered), reasons, ordered, touch, verdict, base=base, unread=())
 
 
 def _of_kind(path: str, content: str, run: RunFile) -> Iterator[Finding]:

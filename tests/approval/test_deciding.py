@@ -21,6 +21,7 @@ from runner.model.errors import KnownError
 from runner.model.events import ApprovalArmed, ApprovalSpent, ModeChanged, QuestionPaused, RequestDecided, RequestEdited
 from runner.model.lifecycle import Phase
 from runner.model.request import Language
+from tests.approval.test_door import entries
 from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
 from tests.recorded import record_in
@@ -302,6 +303,26 @@ async def test_data_that_is_only_read_passes_in_a_trust_window(stage: Stage) -> 
     code = "import sys, json\nprint(sum(json.load(sys.stdin)), label)"
     await stage.engine.submit(replace(HELLO, code=code, stdin="[1, 2]", context={"label": "rm -rf /"}))
     await stage.until(lambda: stage.sandbox.runs)
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "said"),
+    [
+        (Language.PYTHON, "import toolbox\ntoolbox.wipe('a')", "toolbox"),
+        (Language.PYTHON, "import shutil\nfor f in (print, shutil.rmtree):\n    f('a')", "Hands on print"),
+        (Language.SHELL, "cleanup-tool --all", "cleanup-tool"),
+    ],
+)
+async def test_what_was_not_read_whole_is_asked_in_a_trust_window(
+    stage: Stage, language: Language, code: str, said: str
+) -> None:
+    await stage.engine.modes.trust("claude", 60)
+    ticket = await stage.asked(replace(HELLO, language=language, code=code))
+    assert stage.sandbox.runs == []
+    ((_, body),) = entries(stage, "asked")
+    assert "Not read whole: " in str(body["why"])
+    assert said in str(body["why"])
+    assert ticket.case.assessment is not None and not ticket.case.assessment.whole
 
 
 async def test_a_trust_window_ends_by_itself_and_is_at_most_an_hour(stage: Stage) -> None:

@@ -61,7 +61,7 @@ def finding(line: int, reason: str, level: Level = Level.HIGH, capability: Capab
 
 
 def assessment(level: Level = Level.HIGH, *findings: Finding, touch: Touch | None = None) -> Assessment:
-    return Assessment(level, ("Code is run.",), findings, touch or Touch())
+    return Assessment(level, ("Code is run.",), findings, touch or Touch(), unread=())
 
 
 def asked(

@@ -46,3 +46,19 @@ def test_a_record_of_a_version_without_verdicts_has_an_empty_one() -> None:
     stored = encode(Assessment(Level.HIGH, ("Why.",), verdict=VERDICT))
     del stored["verdict"]
     assert decode(Assessment, stored) == replace(decode(Assessment, stored), verdict=RiskVerdict())
+
+
+def test_what_was_not_read_returns_from_stored_json() -> None:
+    for unread in ((), ("Calls toolbox.wipe, which is not known.",)):
+        assessment = Assessment(Level.HIGH, ("Why.",), unread=unread)
+        back = decode(Assessment, json.loads(canonical(encode(assessment))))
+        assert back == assessment
+        assert back.whole is (unread == ())
+
+
+def test_a_record_of_a_version_that_did_not_say_was_not_read_whole() -> None:
+    stored = encode(Assessment(Level.HIGH, ("Why.",), unread=()))
+    del stored["unread"]
+    back = decode(Assessment, stored)
+    assert (back.unread, back.whole) == (None, False)
+    assert back.not_whole == "Not read whole: nobody looked."

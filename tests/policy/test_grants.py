@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 NOW = 1_000_000.0
 CODE = Request("1", "claude", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print(1)", title="Print")
 INFO = Request("2", "claude", Tool.CODE_SANDBOX_INFO, 0.0)
-HIGH = Assessment(Level.HIGH, ("any code",))
+HIGH = Assessment(Level.HIGH, ("any code",), unread=())
 MEDIUM = Assessment(Level.MEDIUM, ("files",), touch=Touch(files=("a.csv", "b.csv")))
 EXACT = Choice(Subject.EXACT, uses=10, seconds=600)
 TEXT = Choice(Subject.TEXT, uses=10, seconds=600)
@@ -66,7 +66,10 @@ def grant(choice: Choice = EXACT, request: Request = CODE, assessment: Assessmen
 
 SHAPE = Choice(Subject.SHAPE, uses=10, seconds=600)
 STARTS = Finding("a.rule", Level.HIGH, Capability.FILES, Span(1, 0, 1, 1), "", "Reads.")
-READS = Assessment(Level.HIGH, ("reads",), (STARTS,), Touch(files=("a.csv",), hosts=("known.example",)))
+READS = Assessment(Level.HIGH, ("reads",), (STARTS,), Touch(files=("a.csv",), hosts=("known.example",)), unread=())
+
+
+UNREAD = replace(READS, unread=("Calls toolbox.wipe, which is not known.",))
 
 
 def digits(request: Request) -> str:
@@ -610,3 +613,12 @@ def test_a_name_with_a_star_is_asked_every_time() -> None:
     assert offered(request, Level.MEDIUM) == ()
     assert offered(replace(request, files=("a",)), Level.MEDIUM) == (Subject.FILES,)
     assert offered(replace(request, files=("a",)), Level.HIGH) == ()
+
+
+def test_other_values_of_what_was_not_read_whole_are_asked() -> None:
+    with pytest.raises(KnownError, match="Not read whole: Calls toolbox"):
+        make(CODE, UNREAD, SHAPE, NOW, "s", digits)
+    made = make(CODE, READS, SHAPE, NOW, "s", digits)
+    assert made.covers(replace(CODE, code="print(2)"), READS, digits)
+    assert not made.covers(replace(CODE, code="print(2)"), UNREAD, digits)
+    assert not made.covers(replace(CODE, code="print(2)"), replace(READS, unread=None), digits)

@@ -252,6 +252,28 @@ STARTS_FILES = [
             "python3.11 -E -c 'import json'",
         )
     ),
+    *(
+        (SHELL, one)
+        for one in (
+            *("node -r ./x.js -e 0", "node --require ./x -e 0", "node -e 0 -r ./x.js", "nodejs -r ./x.js -e 0"),
+            *("perl -I. -MX -e 1", "perl -Mlib=. -MX -e 1", "perl -I. -e 'use X'", """perl -e 'require "./X.pm"'"""),
+            *("perl -ne 'system $_' d", "sed e d", "sed 's/.*/&/e' d", "sed -e e d", "sed --expression=e d"),
+            *("awk '{system($0)}' d", "awk '{while (($0 | getline l) > 0) print l}' d", "sed -f f d"),
+            *(
+                f"python3 -m {module}"
+                for module in (
+                    *("unittest", "unittest discover", "cProfile x.py", "profile x.py", "trace --trace x.py"),
+                    *("pdb -c c x.py", "doctest x.py", "pydoc ./x.py", "code < p", "asyncio < p", "runpy x"),
+                )
+            ),
+            *("exec < d; sh", "exec 3<d; sh <&3", "exec 0<d; bash", "exec {f}<d; sh <&$f", "exec < p; python3"),
+            *("tee < d >(sh)", "cat d | tee >(sh)", "cat d > >(sh)", "exec > >(sh); cat d"),
+            *("`<d`", "$(<d)", "`< d` x", "time `<d`", "exec `<d`", "f() { `<d`; }; f", "bash -c '`<d`'"),
+            *("xargs < d env", "env < d sh", "f() { sh; }; f < d", "bash --init-file d -i", "compgen -W '$(<d)'"),
+            *("read x < a; ((x))", "read x < a; echo $((x))", "read x < a; [[ $x -eq 1 ]]", "x=$(<a); let x"),
+            *('read x < a; test -v "y[$x]"', 'read x < a; echo "${!x}"', 'x=$(<d); echo "${x@P}"'),
+        )
+    ),
     (PYTHON, "import helper"),
     (PYTHON, "from . import helper"),
     (PYTHON, "exec(open('x').read())"),
@@ -273,6 +295,16 @@ STARTS_NONE = [
     (SHELL, "bash -c 'echo hi'"),
     (SHELL, "python3 -c 'import json; print(1)'"),
     (SHELL, "awk -F, '{print $2}' in.csv"),
+    *(
+        (SHELL, one)
+        for one in (
+            *("sed -n 1,5p d", "sed 's/theme/green/' d", "sed -i 's/old/new/' d", "perl -pe 's/a/b/' d"),
+            *("python3 -m json.tool d", "python3 -m zipfile -l x.zip", "node --version", "awk '/a|b/ {print}' d"),
+            *('x=`<d`; echo "$x"', "exec 3< d; read -r l <&3", "cat d | tee >(wc -l)", "exec > log.txt; ls"),
+            *("ffmpeg -i a b", "tar xzf x.tgz", "n=$(wc -l < d); echo $((n + 1))", "set -- *.csv; echo $#"),
+            *('for f in *.txt; do echo "${f%.txt}"; done', 'if [ "$(wc -l < d)" -gt 3 ]; then echo many; fi'),
+        )
+    ),
     (PYTHON, "import csv, json\nprint(json.dumps(list(csv.reader(open('in.csv')))))"),
     (PYTHON, "import os\nprint(os.listdir('.'))\nopen('busy', 'w')\nos.remove('busy')"),
     (JAVASCRIPT, "const fs = require('node:fs'); console.log(fs.readFileSync('in.csv', 'utf8').length)"),

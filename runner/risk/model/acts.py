@@ -234,6 +234,8 @@ class Trail:
     """How many texts deep, run as code where they stand, the program is."""
     around: frozenset[str] = frozenset()
     """Labels of all that is done at present."""
+    cut: dict[str, None] = field(default_factory=dict)
+    """Sentences on what a bound has left out, each once."""
 
     def add(
         self, kind: str, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str] = frozenset()
@@ -252,6 +254,12 @@ class Trail:
             return False
         self.add("too-deep", name, {}, place)
         return True
+
+    def first(self, texts: tuple[str, ...], most: int, what: str) -> tuple[str, ...]:
+        """Return the first of alternatives that are followed; note it where there are more."""
+        if len(texts) > most:
+            self.cut[f"Follows only {most} of the {what} that it may run."] = None
+        return texts[:most]
 
     @contextmanager
     def again(self) -> Iterator[None]:

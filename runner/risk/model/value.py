@@ -14,6 +14,10 @@ HOLE = "\ufffc"
 MOST_TEXTS = 12
 """Alternatives followed for one value; the rest are dropped, the first ones tell enough."""
 
+CUT = "cut"
+"""The label of a value of which alternatives were dropped."""
+CUT_OFF = frozenset({CUT})
+
 LONGEST_TEXT = 400_000
 """Characters of a folded text; longer results are not kept (a code of `'a' * 10**9` must not cost memory)."""
 
@@ -229,6 +233,7 @@ def concatenate(parts: Iterable[Value], between: str = "") -> Value:
         glue = "" if first else between
         if len(texts) * len(options) > MOST_TEXTS:
             options = options[: max(1, MOST_TEXTS // len(texts))]
+            labels.add(CUT)
         texts = [head + glue + tail for head in texts for tail in options]
         if len(texts[0]) > LONGEST_TEXT:
             texts = [HOLE]
@@ -248,9 +253,13 @@ def either(values: Iterable[Value]) -> Value:
     texts: dict[str, None] = {}
     labels: set[str] = set()
     for option in options:
-        if len(texts) < MOST_TEXTS:
+        if len(texts) < MOST_TEXTS or not option.texts:
             texts.update(dict.fromkeys(option.texts))
+        else:
+            labels.add(CUT)
         labels |= option.labels
+    if len(texts) > MOST_TEXTS:
+        labels.add(CUT)
     joined = Value(tuple(texts)[:MOST_TEXTS], labels=frozenset(labels))
     telling = next((o for o in options if o.function or o.kind or o.name), None)
     if telling is not None:

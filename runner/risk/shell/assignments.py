@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.risk.model.value import UNKNOWN, Value, concatenate, text
+from runner.risk.running import Obeys
+from runner.risk.shell.obeying import how_it_runs
 from runner.risk.shell.steering import steers
 from runner.risk.shell.subscripts import PROMPTS, expanded, worked_out
 from runner.risk.shell.syntax import place, source
@@ -92,5 +94,8 @@ class Assignments:
             elif (name := child.child_by_field_name("name")) is not None:
                 value = self.shell.state.variables.get(source(name), UNKNOWN)
                 words.append(concatenate((text(source(name) + "="), value)))
-        self.shell.trail.add("command", words[0].text if words else "", {"line": concatenate(words, " ")}, place(node))
+        fields = {"line": concatenate(words, " ")}
+        if words and how_it_runs(words[0].text, words[1:]) >= Obeys.CAN:
+            fields["runs"] = text(Obeys.CAN.name)
+        self.shell.trail.add("command", words[0].text if words else "", fields, place(node))
         return UNKNOWN

@@ -57,6 +57,8 @@ class ShellState:
     """Whether the script ends when a command fails (`set -e`)."""
     names: dict[str, str] = field(default_factory=dict)
     """Variables that stand for another one (`declare -n`)."""
+    descriptors: dict[str, Value] = field(default_factory=dict)
+    """What `exec` has opened for reading, by number or by the variable that holds it; "0" is the standard input."""
 
 
 @dataclass(slots=True)

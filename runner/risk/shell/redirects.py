@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import Source
-from runner.risk.model.value import UNKNOWN, Value, concatenate, each, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, text
 from runner.risk.shell.command import Redirect
 from runner.risk.shell.syntax import place, source
 
@@ -41,14 +41,21 @@ def redirects_of(node: Node, value: Callable[[Node], Value]) -> list[Redirect]:
     if broken is not None:
         operator += source(broken)
     descriptor = next((source(child) for child in node.named_children if child.type == "file_descriptor"), "")
-    targets = node.children_by_field_name("destination")
+    targets = node.children_by_field_name("destination")[:1]
     return [Redirect(operator, descriptor, value(target), place(node)) for target in targets]
+
+
+def behind(node: Node) -> list[Node]:
+    """Return the words of the command that stand behind a redirection, which the grammar takes for a part of it."""
+    return node.children_by_field_name("destination")[1:]
 
 
 def read_redirects(shell: ShellContext, redirects: Sequence[Redirect], stdin: Value) -> Value:
     """Record what the redirections read; return the standard input that they leave."""
     for redirect in redirects:
-        if redirect.operator.startswith("<") and not redirect.operator.startswith("<&"):
+        if redirect.operator.startswith("<&"):
+            stdin = _opened(shell, redirect.target, stdin)
+        elif redirect.operator.startswith("<"):
             content = (redirect.target.fields or {}).get("content")
             if content is not None:
                 stdin = content
@@ -57,6 +64,23 @@ def read_redirects(shell: ShellContext, redirects: Sequence[Redirect], stdin: Va
             act = shell.trail.add("read", "<", {"path": redirect.target}, redirect.place)
             stdin = shell.nested.content(redirect.target).labelled(shell.nested.done(act))
     return stdin
+
+
+def _opened(shell: ShellContext, descriptor: Value, stdin: Value) -> Value:
+    """Return what `<&3` reads; where the number is not known, whatever is open."""
+    opened = shell.state.descriptors
+    if descriptor.exact is not None and descriptor.exact.isdigit():
+        return opened.get(descriptor.exact, stdin)
+    return either(opened.values()) if opened else stdin
+
+
+def keep_open(shell: ShellContext, redirects: Sequence[Redirect], names: Sequence[Value]) -> None:
+    """Remember what `exec 3< file` opens for the commands after it; `names` may hold a `0` or `{name}` before it."""
+    for redirect in redirects:
+        if redirect.operator.startswith("<") and redirect.operator != "<>":
+            found = read_redirects(shell, [redirect], UNKNOWN)
+            number = redirect.descriptor or (names[0].text.strip("{}") if names else "") or "0"
+            shell.state.descriptors[number] = found if found is not UNKNOWN else Value((HOLE,))
 
 
 def write_redirect(shell: ShellContext, redirect: Redirect, data: Value, command: Value) -> None:

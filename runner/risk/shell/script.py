@@ -13,11 +13,11 @@ from runner.risk.shell.assignments import Assignments
 from runner.risk.shell.command import ELSEWHERE, ShellContext, ShellState
 from runner.risk.shell.expansion import brace_words
 from runner.risk.shell.noted import MANY, MANY_TURNS, depends_on, note_flood, note_output
-from runner.risk.shell.redirects import LEAVES, PROBE, SILENT, read_redirects, redirects_of, write_redirect
+from runner.risk.shell.redirects import LEAVES, PROBE, SILENT, behind, read_redirects, redirects_of, write_redirect
 from runner.risk.shell.simple import SimpleCommands, hides_name
 from runner.risk.shell.subscripts import worked_out
 from runner.risk.shell.syntax import is_broken, is_cut_off, parse, place, source
-from runner.risk.shell.words import ShellWords
+from runner.risk.shell.words import WORDS, ShellWords
 from runner.risk.trace.conditions import note_condition
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Shell:
         ours = self.shell.state
         state = ShellState(ours.variables, ours.functions, ours.aliases, list(arguments))
         state.active, state.called = ours.active, ours.called
+        state.descriptors = dict(ours.descriptors)
         inner = Shell(self.shell.trail, self.shell.nested, state)
         inner.shell.probing = PROBE.match(f"({code.strip()})") is not None
         return inner.run(code, stdin)
@@ -268,16 +269,18 @@ class Shell:
             for redirect in redirects:
                 write_redirect(self.shell, redirect, UNKNOWN, Value())
             return UNKNOWN
-        words = [part for part in rest if part.type in ("word", "string", "raw_string", "concatenation")]
+        words = [part for part in rest if part.type in WORDS]
         if body.type == "command":
             output = self._command(body, stdin, redirects, words)
         else:
-            output = self.statement(body, stdin)
+            with self.words.waiting():
+                output = self.statement(body, stdin)
             for redirect in redirects:
                 write_redirect(self.shell, redirect, output, text(source(body)[:200]))
         for part in rest:
             if part not in words:
                 output = self.statement(part, output)
+        self.words.feed(output)
         away = any(r.operator in (*TO_FILE, "&>") and r.descriptor in ("", "1") for r in redirects)
         return UNKNOWN if away and not rest else output
 
@@ -287,21 +290,17 @@ class Shell:
         rest: list[Node] = []
         for child in node.named_children:
             if child.type == "file_redirect":
-                redirects += redirects_of(child, self.words.value)
+                redirects += redirects_of(child, self.words.target)
+                rest += behind(child)
             elif child.type in ("herestring_redirect", "heredoc_redirect"):
-                stdin = self._text_fed(child)
+                stdin = self.words.text_fed(child)
                 for part in child.named_children if child.type == "heredoc_redirect" else ():
                     if part.type == "file_redirect":
-                        redirects += redirects_of(part, self.words.value)
+                        redirects += redirects_of(part, self.words.target)
+                        rest += behind(part)
                     elif part.type not in ("heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor"):
                         rest.append(part)
         return redirects, rest, stdin
-
-    def _text_fed(self, node: Node) -> Value:
-        """Return the text of `<<< word` or of a here-document."""
-        if node.type == "heredoc_redirect":
-            return self.words.heredoc(node)
-        return self.words.value(node.named_children[-1]) if node.named_children else UNKNOWN
 
     def _plain_command(self, node: Node, stdin: Value) -> Value:
         return self._command(node, stdin, [])
@@ -309,7 +308,7 @@ class Shell:
     def _command(self, node: Node, stdin: Value, outer: Sequence[Redirect], extra: Sequence[Node] = ()) -> Value:
         """Follow a command; `outer` and `extra` are redirections and words that stand outside its node."""
         shell = self.shell
-        shell.fed = stdin
+        shell.fed = stdin = shell.state.descriptors.get("0", UNKNOWN) if stdin is UNKNOWN else stdin
         words, redirects, stdin = self._inside(node, stdin, outer)
         for child in extra:
             words += self.words.words(child)
@@ -326,6 +325,7 @@ class Shell:
             note_output(shell, node, words, output, redirects)
         for redirect in redirects:
             write_redirect(shell, redirect, output, concatenate(words[:30], " "))
+        self.words.feed(output)
         return UNKNOWN if any(r.operator in TO_FILE and r.descriptor in ("", "1") for r in redirects) else output
 
     def _inside(self, node: Node, stdin: Value, outer: Sequence[Redirect]) -> tuple[list[Value], list[Redirect], Value]:
@@ -338,9 +338,10 @@ class Shell:
                     # It holds for this command alone, but a script that sets a variable may mean it.
                     self.assignments.assign(child)
                 case "file_redirect":
-                    redirects += redirects_of(child, self.words.value)
+                    redirects += redirects_of(child, self.words.target)
+                    words += [value for part in behind(child) for value in self.words.words(part)]
                 case "herestring_redirect" | "heredoc_redirect":
-                    stdin = self._text_fed(child)
+                    stdin = self.words.text_fed(child)
                 case "comment":
                     pass
                 case "ERROR":

@@ -11,8 +11,10 @@ from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, labels_of, text
+from runner.risk.running import Obeys
 from runner.risk.shell.command import Command
 from runner.risk.shell.commands.table import COMMANDS, handler_of
+from runner.risk.shell.obeying import FROM_OUTSIDE, how_it_runs, note_obeyed
 from runner.risk.shell.redirects import shown
 from runner.risk.shell.subscripts import given_to, worked_out
 from runner.risk.shell.syntax import place, source
@@ -32,6 +34,8 @@ LONGEST_PATTERN = 200
 """Of a command's name with `?` and `[...]` in it: making an expression of one takes quadratic time."""
 MOST_NAMES = 4
 """What a command may be, by the value of its name."""
+MOST_OPERANDS = 20
+"""Words of a command, of which some commands look at no more."""
 MOST_ALIASES = 50
 """Aliases that stand for each other, one after the other."""
 BOMB = 2
@@ -104,11 +108,12 @@ class SimpleCommands:
     ) -> Value:
         state = self.shell.state
         if len(words[0].texts) > 1:
-            names = [text(one, labels=words[0].labels) for one in words[0].texts[:MOST_NAMES]]
+            given = self.shell.trail.first(words[0].texts, MOST_NAMES, "programs")
+            names = [text(one, labels=words[0].labels) for one in given]
             return either(self._start([one, *words[1:]], stdin, where, redirects, hidden, through) for one in names)
         name = words[0].text
         if not name and not words[0].labels:
-            return labels_only(words, stdin)
+            return self._nameless(words, stdin, where, redirects, hidden, through)
         program, matched = program_of(name)
         if matched:
             hidden |= fold.ASSEMBLED
@@ -136,6 +141,22 @@ class SimpleCommands:
             Command(self.shell, self.start, program, words, stdin, where, redirects, labels, through)
         )
 
+    def _nameless(
+        self,
+        words: list[Value],
+        stdin: Value,
+        where: Place,
+        redirects: Sequence[Redirect],
+        hidden: frozenset[str],
+        through: str,
+    ) -> Value:
+        """Follow a command whose first word is empty or not known: one that is empty leaves the next in its place."""
+        if words[0].exact is None:
+            self.shell.nested.started(words[0], hidden, where)
+        if len(words) > 1 and (words[0].exact is not None or handler_of(words[1].text) is not None):
+            return self._start(words[1:], stdin, where, redirects, hidden, through)
+        return labels_only(words, stdin)
+
     def _carry_out(self, command: Command) -> Value:
         """Record the command and what it does; return what it prints."""
         shell, words = self.shell, command.words
@@ -146,7 +167,16 @@ class SimpleCommands:
             "redirects": shown(command.redirects),
             "background": text("yes") if shell.background else UNKNOWN,
         }
+        if len(words) > MOST_OPERANDS:
+            shell.trail.cut[f"Does not look at every word that {command.name[:40]} gets."] = None
+        how = how_it_runs(command.name, command.arguments)
+        if how >= Obeys.CAN:
+            fields["runs"] = text(how.name)
         shell.trail.add("command", command.name, fields, command.place, command.labels)
+        if how is Obeys.DOES:
+            note_obeyed(command)
+        elif not words[0].texts and words[0].labels & FROM_OUTSIDE:
+            command.act("execute", code=words[0], language=text("shell"))
         given_to(shell, command.name, command.arguments, command.place)
         handler = handler_of(command.name)
         if handler is not None:

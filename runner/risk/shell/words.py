@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, text
+from runner.risk.outline_data import words
 from runner.risk.shell.expansion import ansi, brace_words, expand, glob_word
 from runner.risk.shell.redirects import read_redirects, redirects_of
 from runner.risk.shell.subscripts import expanded, worked_out
@@ -16,7 +18,7 @@ from runner.risk.shell.syntax import place, source
 from runner.risk.trace.files import is_temporary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tree_sitter import Node
 
@@ -27,6 +29,13 @@ WORD_STEPS = 4
 CHARACTERS_A_STEP = 100
 """What a word costs: measured against the time that a step takes elsewhere, some 1.3 microseconds."""
 QUOTED = ("raw_string", "ansi_c_string", "string", "concatenation")
+PIPE = "/dev/fd/63"
+"""What stands in the words for commands that read or write."""
+WORDS = words(
+    "word string raw_string concatenation number ansi_c_string simple_expansion expansion command_substitution "
+    "process_substitution"
+)
+"""Nodes that are words of a command where they stand behind a redirection or a here-document."""
 EVERYTHING = expression(rb'"\$(@|\{\w+\[@\]\}|\{@\})"')
 
 
@@ -51,6 +60,8 @@ class ShellWords:
         """`block` follows the statements of substitutions."""
         self.shell = shell
         self.block = block
+        self.fed_later: list[Node] = []
+        """What stands in `> >(...)`, to be followed when it is known what it gets."""
 
     def words(self, node: Node) -> list[Value]:
         """Return the arguments that one word becomes."""
@@ -127,10 +138,32 @@ class ShellWords:
         """`<(...)` or `>(...)`: a file that holds the output of commands, or is their input."""
         into = (node.text or b"").startswith(b">")
         output = self.block(node.named_children, self.shell.fed if into else UNKNOWN)
-        made = Value(("/dev/fd/63",), labels=output.labels)
+        made = Value((PIPE,), labels=output.labels)
         if not into:
             made.fields = {"content": output}
         return Word(made)
+
+    def target(self, node: Node) -> Value:
+        """Return where a redirection leads; commands that get what is written are followed when that is known."""
+        if node.type == "process_substitution" and (node.text or b"").startswith(b">"):
+            self.fed_later.append(node)
+            return text(PIPE)
+        return self.value(node)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Keep what is to be fed until an inner statement is over."""
+        kept, self.fed_later = self.fed_later, []
+        try:
+            yield
+        finally:
+            self.fed_later = kept
+
+    def feed(self, output: Value) -> None:
+        """Follow the commands of `> >(...)` with what they get."""
+        waiting, self.fed_later = self.fed_later, []
+        for node in waiting:
+            self.block(node.named_children, Value((HOLE,)) if output is UNKNOWN else output)
 
     def _arithmetic(self, node: Node) -> Word:
         return Word(Value((HOLE,)))
@@ -187,9 +220,8 @@ class ShellWords:
 
     def substitution(self, node: Node) -> Value:
         """Return what the commands in `$(...)` print."""
-        if len(node.named_children) == 1 and node.named_children[0].type == "file_redirect":
-            redirects = redirects_of(node.named_children[0], self.value)
-            return read_redirects(self.shell, redirects, UNKNOWN)
+        if (alone := _redirection_alone(node)) is not None:
+            return read_redirects(self.shell, redirects_of(alone, self.value), UNKNOWN)
         output = self.block(node.named_children)
         if is_temporary(output):
             return output
@@ -210,6 +242,12 @@ class ShellWords:
             elif child.named_child_count:
                 self.inside(child)
         return UNKNOWN
+
+    def text_fed(self, node: Node) -> Value:
+        """Return the text of `<<< word` or of a here-document."""
+        if node.type == "heredoc_redirect":
+            return self.heredoc(node)
+        return self.value(node.named_children[-1]) if node.named_children else UNKNOWN
 
     def heredoc(self, node: Node) -> Value:
         """Return the text of a here-document."""
@@ -242,6 +280,14 @@ READERS: dict[str, Callable[[ShellWords, Node], Word]] = {
     "array": ShellWords._array,
 }
 """How each kind of node becomes a word."""
+
+
+def _redirection_alone(node: Node) -> Node | None:
+    """Return what `$(<file)` or `<file` in back-quotes reads from; None where a command is in it."""
+    inner = node.named_children
+    if len(inner) == 1 and inner[0].type == "redirected_statement":
+        inner = inner[0].named_children
+    return inner[0] if len(inner) == 1 and inner[0].type == "file_redirect" else None
 
 
 def _cut_up(node: Node) -> bool:

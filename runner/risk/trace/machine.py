@@ -306,6 +306,7 @@ class Machine(Values):
         if function.active or len(function.results) >= (
             MOST_SIMPLE_CALLS if function.simple or function.short else MOST_CALLS
         ):
+            self.trail.cut[f"Does not follow every call of {function.name[:40] or 'a function'}."] = None
             unresolved = {"unresolved"} if any(arg.texts for arg in args) else NO_LABELS
             return Value(labels=labels_of(args) | labels_of(named.values()) | unresolved)
         outside = self.scope, self.branches, self.mocked

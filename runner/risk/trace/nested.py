@@ -229,7 +229,7 @@ class Nested:
                     return self.shell(concatenate(words, " ").text, holes=labels_of(words)).labels | labels
                 return self._shell_words(words, place) | labels
             found = labels
-            for known in command.texts[:4]:
+            for known in self.trail.first(command.texts, 4, "commands"):
                 if known.strip(HOLE + " "):
                     found = found | self.shell(known, holes=command.labels).labels
             return found
@@ -263,7 +263,7 @@ class Nested:
             return NO_LABELS
         outside, self.lines = self.lines, []
         try:
-            for known in code.texts[:3]:
+            for known in self.trail.first(code.texts, 3, "texts"):
                 with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), language):
                     self._other(language, known)
             if self.lines:
@@ -308,7 +308,7 @@ class Nested:
         if self.trail.is_too_deep(command.name, command.place):
             return UNKNOWN
         outputs = []
-        for known in code.texts[:3]:
+        for known in self.trail.first(code.texts, 3, "texts"):
             if not known.strip(HOLE + " \n"):
                 continue
             with self.trail.inside(command.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), "shell"):
@@ -321,7 +321,7 @@ class Nested:
         result = Value(labels=code.labels)
         if self.trail.is_too_deep(act.name, act.place):
             return result
-        for known in code.texts[:3]:
+        for known in self.trail.first(code.texts, 3, "texts"):
             if not known.strip(HOLE + " \n"):
                 continue
             self.trail.evaluated += 1

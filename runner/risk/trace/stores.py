@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.acts import REPEATED
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, text
-from runner.risk.sql import Effect, changes, is_of_one
+from runner.risk.sql import Effect, changes, is_cut, is_of_one
 from runner.risk.trace.everything import lists_all, note_all
 from runner.risk.trace.files import IN_MEMORY, MEMORY, is_temporary
 
@@ -39,6 +39,8 @@ def done(trail: Trail, act: Act) -> frozenset[str]:
         case "bound":
             bound(trail, act)
         case "query":
+            if any(is_cut(known) for known in trail.first(act.get("sql").texts, 3, "statements")):
+                trail.cut["Does not read all statements of a long text of SQL."] = None
             trail.budget.spend(sum(map(len, act.get("sql").texts[:3])) >> 6)
             note_statements(act)
             note_one(act)

@@ -134,6 +134,11 @@ def _named(module: str, plain: str, language: Language | None) -> str:
     return identifier(plain) if own and "." in plain else quoted(top, 30)
 
 
+def is_known_call(name: str, *, javascript: bool = False) -> bool:
+    """Return whether a function that is called has no meaning here because it is the language's own and computes."""
+    return _is_known_javascript(name) if javascript else _is_known_python(name)
+
+
 def _plain(name: str) -> str:
     return name.lstrip("~").replace("()", "").replace("[]", "").rstrip("*")
 

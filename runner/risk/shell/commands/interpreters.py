@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, concatenate, each, labels_of, text
+from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,6 +122,8 @@ def _interpret(command: Command, options: CodeOptions) -> Value:
         elif word in options.valued:
             if word == "-m" and options.language == "python" and at + 1 < len(arguments):
                 return _module(command, arguments[at + 1 :])
+            if options.language == "javascript" and at + 1 < len(arguments):
+                command.shell.nested.started(arguments[at + 1], command.labels, command.place, "javascript")
             at += 2
         elif word.startswith("-") and word != "-":
             at += 1
@@ -169,14 +172,24 @@ def _code_behind(arguments: list[Value], at: int, flag: str) -> tuple[list[Value
     return arguments[at + 1 : at + 2], at + 2
 
 
+PROGRAMS_RUN = words("timeit pdb cProfile profile trace doctest unittest")
+"""Modules that run the program of another file."""
+
+
 def _module(command: Command, arguments: list[Value]) -> Value:
     """`python -m module`: modules that are commands run as such."""
     if arguments[0].text in ("pip", "http.server", "twine"):
         command.again(arguments)
-    elif arguments[0].text in ("timeit", "pdb", "cProfile", "profile", "trace"):
+    elif arguments[0].text in PROGRAMS_RUN:
         for one in arguments[1:]:
-            if not one.text.startswith("-") and not one.text.endswith(".py"):
+            if one.text.endswith(".py"):
+                command.shell.nested.started(one, command.labels, command.place, "python")
+            elif not one.text.startswith("-") and arguments[0].text in ("timeit", "pdb"):
                 command.code("python", one)
+    for one in arguments[: 2 if arguments[0].text == "unittest" else 1]:
+        file = text(one.text.replace(".", "/") + ".py")
+        if "/" not in one.text and command.shell.nested.origin(file):
+            command.shell.nested.started(file, command.labels, command.place, "python")
     command.act("module", name=arguments[0], line=concatenate(arguments, " "))
     return UNKNOWN
 

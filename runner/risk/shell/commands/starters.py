@@ -12,12 +12,17 @@ from runner.risk.outline_data import words
 from runner.risk.shell.command import is_narrowed
 from runner.risk.shell.commands import spared
 from runner.risk.shell.commands.escapes import recipe_fed
+from runner.risk.shell.redirects import keep_open
 from runner.risk.shell.steering import steers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from runner.risk.shell.command import Command, Handler
+
+
+DESCRIPTOR = expression(r"\d|\{\w+\}")
+"""What the grammar takes for a word before a redirection."""
 
 
 def wrapper(valued: str, skip: int = 0) -> Handler:
@@ -41,8 +46,9 @@ def wrapper(valued: str, skip: int = 0) -> Handler:
 
 def exec_(command: Command) -> Value | None:
     _, operands = command.parsed("-a", stop=True)
-    if operands:
+    if operands and not (command.redirects and len(operands) == 1 and DESCRIPTOR.fullmatch(operands[0].text)):
         return command.again(operands)
+    keep_open(command.shell, command.redirects, operands)
     return UNKNOWN
 
 

@@ -1,0 +1,1 @@
+"""Whether a program was read whole, and what could not be read of one that was not."""
