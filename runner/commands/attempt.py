@@ -105,10 +105,10 @@ def _ask(copy: WorkingCopy, found: ProjectChanges) -> None:
     plain = [one for one in found.changes if not one.conflict and not one.mark]
     marked = [one for one in found.changes if not one.conflict]
     while True:
-        sys.stdout.write(QUESTION if found.marked else PLAIN_QUESTION)
-        sys.stdout.flush()
         # What was typed for the command, or before the question could be seen, is no answer to it.
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+        sys.stdout.write(QUESTION if found.marked else PLAIN_QUESTION)
+        sys.stdout.flush()
         try:
             answer = sys.stdin.readline()
         except KeyboardInterrupt:

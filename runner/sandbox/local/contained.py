@@ -182,7 +182,7 @@ def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
         # Root may write to /proc/sys without any capability: what stands there is the machine's.
         *("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"),
         *(word for folder in IN_MEMORY for word in _memory_folder(folder, "1777" if folder != "/run" else "0755")),
-        *("--bind", str(what.temporary), "/tmp", *_memory_folder(home, "0700")),
+        *("--bind", str(what.temporary), "/tmp", *(_memory_folder(home, "0700") if home.strip("/") else ())),
     ]
     for folder in what.folders:
         options += ["--ro-bind", folder, folder]
