@@ -120,6 +120,7 @@ class Stage(NamedTuple):
             timeout=HANGS,
             check=False,
             stdin=subprocess.DEVNULL,
+            start_new_session=True,  # an end of the group would be one of the tests
         )
         return end_of(done.stderr), done.stdout
 
