@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import sys
+import termios
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.commands import work
-from runner.commands.terminal import visible
+from runner.commands.terminal import in_one_line
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
 from runner.sandbox.local import contained
@@ -29,6 +31,9 @@ and asks. The folder itself stays as it is until you apply.
 """
 QUESTION = "[a]pply, apply also what is [m]arked, [s]how the lines, [d]iscard, [k]eep for later? "
 PLAIN_QUESTION = "[a]pply, [s]how the lines, [d]iscard, [k]eep for later? "
+PLAIN_TERMINAL = "\x18\x1b\\\x1b[!p\x1b[?47l\x1b[0m\x1b(B\x0f\x1b[?25h\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l"
+"""Ends what the command may have begun to print, and lets be seen what comes next: an unfinished title would swallow
+the list of changes, another color or the alternate screen hide it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,9 +57,9 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
     if not words:
         raise KnownError("Say what to try.", "assent try -- make test")
-    project = _project(arguments.folder)
-    folders = tuple(_shown(path) for path in arguments.show)
-    variables = {name: os.environ[name] for name in arguments.env if name in os.environ}
+    project = _project(arguments.folder, places)
+    folders = tuple(_shown(path, places) for path in arguments.show)
+    variables = {name: _variable(name) for name in arguments.env}
     hosts = tuple(_host(text) for text in arguments.allow)
     copy = WorkingCopy.make(places.work, project, words)
     what = contained.Contained(
@@ -66,24 +71,33 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
     except (KnownError, OSError):
         copy.discard()
         raise
-    _tell_end(words, ended, folders)
+    # The standard output is the command's own, for whoever reads that from a pipe.
+    with contextlib.redirect_stdout(sys.stderr):
+        if sys.stderr.isatty():
+            sys.stderr.write(PLAIN_TERMINAL)
+        _tell_end(words, ended, folders)
+        _decide(arguments, copy, ended)
+    return ended.code
+
+
+def _decide(arguments: argparse.Namespace, copy: WorkingCopy, ended: contained.ProgramEnd) -> None:
+    """List the changes, and do with them what is asked for. Raises KnownError."""
     found = copy.changes()
     if not found.changes and not found.left_out:
         _say("Nothing changed.")
         copy.discard()
-        return ended.code
+        return
     work.tell(found)
-    if arguments.apply:
-        wanted = [one for one in found.changes if not one.conflict and not one.mark]
-        work.apply(copy, wanted, left=len(found.changes) - len(wanted))
-    elif arguments.discard:
+    if arguments.discard:
         copy.discard()
         _say("The changes were discarded.")
-    elif arguments.keep or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    elif arguments.apply and not ended.why:
+        wanted = [one for one in found.changes if not one.conflict and not one.mark]
+        work.apply(copy, wanted, left=len(found.changes) - len(wanted))
+    elif arguments.apply or arguments.keep or ended.told or not (sys.stdin.isatty() and sys.stderr.isatty()):
         _kept(copy)
     else:
         _ask(copy, found)
-    return ended.code
 
 
 def _ask(copy: WorkingCopy, found: ProjectChanges) -> None:
@@ -91,6 +105,8 @@ def _ask(copy: WorkingCopy, found: ProjectChanges) -> None:
     plain = [one for one in found.changes if not one.conflict and not one.mark]
     marked = [one for one in found.changes if not one.conflict]
     while True:
+        # What was typed for the command, or before the question could be seen, is no answer to it.
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         sys.stdout.write(QUESTION if found.marked else PLAIN_QUESTION)
         sys.stdout.flush()
         try:
@@ -122,16 +138,19 @@ def _kept(copy: WorkingCopy) -> None:
 
 
 def _tell_end(words: Sequence[str], ended: contained.ProgramEnd, folders: Sequence[str]) -> None:
+    found = shutil.which(words[0])
     if ended.why:
         _say(ended.why)
+    elif ended.code == contained.NOT_FOUND and found is None:
+        _say(f"There is no command {words[0]}.")
     elif ended.code:
         _say(f"{words[0]} ended with {ended.code}.")
-    for one in ended.contacts:
-        if one.allowed is not True:
-            _say(f"It tried to reach {one.name}, which {one.why} ({one.times} times).")
-    found = shutil.which(words[0])
     if ended.code and found is not None and not _is_seen(found, folders):
         _say(f"{found} is in your home folder, which it does not see. Show it: --show {Path(found).parent}")
+    for one in ended.contacts:
+        if one.allowed is not True:
+            times = "once" if one.times == 1 else f"{one.times} times"
+            _say(f"It tried {times} to reach {one.name}, which {one.why}.")
 
 
 def _is_seen(program: str, folders: Sequence[str]) -> bool:
@@ -140,23 +159,53 @@ def _is_seen(program: str, folders: Sequence[str]) -> bool:
     return not real.startswith(f"{home}/") or any(real.startswith(folder) for folder in folders)
 
 
-def _project(given: str | None) -> Path:
-    """Return the project: the folder that is named, else the repository that this folder is in, else this folder."""
-    here = Path(os.path.realpath(os.getcwd()))
-    if given is not None:
-        named = Path(os.path.realpath(given))
-        if named != here and named not in here.parents:
-            os.chdir(named)
-        return named
-    above = (one for one in (here, *here.parents) if (one / ".git").exists())
-    return next(above, here)
+def _project(given: str | None, places: Places) -> Path:
+    """Return the project: the folder that is named, else the repository that this folder is in, else this folder.
+
+    Raises KnownError.
+    """
+    try:
+        here = Path(os.path.realpath(os.getcwd()))
+    except FileNotFoundError as error:
+        raise KnownError("The folder that you are in is not there any more.", "Go into another one.") from error
+    if given is None:
+        above = (one for one in (here, *here.parents) if (one / ".git").exists())
+        project = next(above, here)
+    else:
+        project = Path(os.path.realpath(given))
+        if project != here and project not in here.parents:
+            try:
+                os.chdir(project)
+            except OSError as error:
+                raise KnownError(f"{given} is no folder that can be gone into: {error.strerror}.") from error
+    home = Path(os.path.realpath(os.path.expanduser("~")))
+    if project == home or project in home.parents:
+        raise KnownError(f"{project} is not a project: it holds more than that.", "Go into the folder of one.")
+    _check_not_ours(project, places)
+    return project
 
 
-def _shown(path: str) -> str:
+def _shown(path: str, places: Places) -> str:
     whole = os.path.realpath(os.path.expanduser(path))
     if not os.path.exists(whole):
         raise KnownError(f"There is no {path} to be shown.")
+    _check_not_ours(Path(whole), places)
     return whole
+
+
+def _check_not_ours(path: Path, places: Places) -> None:
+    """Raise KnownError where a path is one of Assent's own files or holds them: keys and tokens are among them."""
+    for folder in (places.config, places.data, places.state, places.runtime):
+        real = Path(os.path.realpath(folder))
+        if path == real or path in real.parents or real in path.parents:
+            raise KnownError(f"{path} holds Assent's own files: no command may see them.", "Name another folder.")
+
+
+def _variable(name: str) -> str:
+    try:
+        return os.environ[name]
+    except KeyError as error:
+        raise KnownError(f"There is no variable {name} to hand on.") from error
 
 
 def _host(text: str) -> Destination:
@@ -167,4 +216,4 @@ def _host(text: str) -> Destination:
 
 
 def _say(words: str) -> None:
-    sys.stdout.write(visible(f"assent try: {words}\n"))
+    sys.stdout.write(in_one_line(f"assent try: {words}") + "\n")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from runner.commands.terminal import visible
+from runner.commands.terminal import in_one_line, visible
 from runner.model.errors import KnownError
 from runner.sandbox.file_names import shown
 from runner.workspace.change import How, ProjectChange, digest
@@ -74,14 +75,15 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
     """Print the working copies."""
     copies = all_below(places.work)
     if arguments.json:
-        _print(json.dumps([_about(one) for one in copies], indent=2, ensure_ascii=False))
+        _print(json.dumps([_about(one) for one in copies], indent=2))
     elif not copies:
         _say("There are no working copies. `assent try COMMAND` makes one of the folder that you are in.")
     else:
         for one in copies:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.made))
             undo = ", can be undone" if one.can_undo else ""
-            _say(f"{one.name}  {when}  {one.project}{undo}\n    {' '.join(one.program)}")
+            _say(f"{one.name}  {when}  {one.project}{undo}")
+            _say(f"    {shlex.join(one.program)}")
     return 0
 
 
@@ -90,7 +92,7 @@ def show_changes(arguments: argparse.Namespace, places: Places) -> int:
     copy = named(places.work, arguments.name)
     found = copy.changes()
     if arguments.json:
-        _print(json.dumps(_as_json(copy, found), indent=2, ensure_ascii=False))
+        _print(json.dumps(_as_json(copy, found), indent=2))
     else:
         tell(found)
         if arguments.diff:
@@ -173,7 +175,8 @@ def tell_lines(copy: WorkingCopy, found: ProjectChanges) -> None:
         if bulk(one.path) and not one.mark:
             continue
         lines = compared(one, copy.project, copy.content)
-        _say(f"\n{SIGNS[one.how]} {_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
+        _print("")
+        _say(f"{SIGNS[one.how]} {_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
         if lines.instead:
             _say(f"  {lines.instead}")
         for line in lines.lines:
@@ -245,7 +248,7 @@ def _warned(words: str) -> str:
 
 
 def _progress(done: int) -> None:
-    sys.stderr.write(f"\r{done:,} files are copied.\x1b[K\r")
+    sys.stderr.write(f"\r{done:,} copied\x1b[K\r")
 
 
 def _no_progress(_done: int) -> None:
@@ -253,7 +256,7 @@ def _no_progress(_done: int) -> None:
 
 
 def _say(words: str) -> None:
-    _print(visible(words))
+    _print(in_one_line(words))
 
 
 def _print(line: str) -> None:

@@ -291,7 +291,7 @@ def first_process(reader: int, process: subprocess.Popen[bytes]) -> int:
     while b"}" not in text:
         if not (piece := os.read(reader, 4096)):
             _, complaint = process.communicate()
-            said = complaint.decode("utf-8", "replace").strip()
+            said = complaint.decode("utf-8", "replace").strip() if complaint else "it says why above"
             if process.returncode == NOT_ENTERED:
                 raise KnownError(f"The run could not be put into its control group: {said}", AGAIN)
             raise KnownError(f"bubblewrap failed: {said}", REMEDY)

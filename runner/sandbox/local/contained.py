@@ -7,12 +7,15 @@ The terminal is the caller's, job control included; the filter on system calls k
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import resource
+import select
 import shutil
 import signal
 import stat
 import subprocess
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +28,8 @@ from runner.sandbox.local import syscalls, trusted
 from runner.sandbox.local.bubblewrap import REMEDY, first_process, in_memory, pipe, system_folders
 from runner.sandbox.local.control_groups import ControlGroups
 from runner.sandbox.local.doors import FILES, LocalDoors
+from runner.sandbox.local.lent import KEYS, LentTerminal
+from runner.sandbox.local.piped import PipedStreams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,12 +54,17 @@ PASSED = (
 )
 """Variables that the program gets; others may hold secrets."""
 MOST_PROCESSES = 4_096
-HOME_BYTES = 1 << 30
-"""Of what it writes into the home folder that it sees."""
+MEMORY_BYTES = 1 << 30
+"""Of what it writes into the home folder that it sees, and into each other folder that is in memory."""
+IN_MEMORY = ("/run", "/var/tmp", "/dev/shm")
+FOR_ROOT = ("/etc", "/opt", "/usr/local")
+"""Folders of the system in which files may be that only root reads."""
 LEAST_FREE = 1 << 30
 """Bytes of disk that stay free: a program that would take more is ended."""
+ALL_ENTER = stat.S_IROTH | stat.S_IXOTH
 LOOK_SECONDS = 0.5
-NOT_STARTED = 125
+NOT_FOUND, NOT_STARTED = 127, 125
+ENV = "/usr/bin/env"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,7 @@ class Contained:
     """Further variables."""
     hosts: tuple[Destination, ...] = ()
     """Hosts that it may reach."""
+    least_free: int = LEAST_FREE
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +96,12 @@ class ProgramEnd:
     why: str = ""
     """Why Assent ended it; '' where it ended by itself."""
     contacts: tuple[Contact, ...] = ()
+    told: int = 0
+    """The signal by which Assent itself was told to end; 0 for none."""
 
 
 def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> ProgramEnd:
-    """Run the program to its end, on the caller's terminal. Blocks. Raises KnownError and OSError.
+    """Run the program to its end, on the caller's terminal. Blocks the main thread. Raises KnownError and OSError.
 
     `wrap` makes the command that starts another one where the folder can be seen.
     """
@@ -97,10 +110,15 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
         raise KnownError(f"bubblewrap is not installed. {trusted.elsewhere('bwrap')}".rstrip(), REMEDY)
     if not (refused := syscalls.program()):
         raise KnownError("System calls cannot be filtered on this machine, so nothing is contained here.")
+    if _is_full(what):
+        raise KnownError(f"Less than {_gigabytes(what)} of the disk is free.", "Free disk space, then try again.")
     contacts: dict[tuple[str, int, bool | None], Contact] = {}
+    terminal = LentTerminal()
     with contextlib.ExitStack() as kept:
         doors = _doors(what.hosts, lambda one: contacts.__setitem__((one.host, one.port, one.allowed), one), kept)
         group = _group(kept)
+        streams = PipedStreams(kept)
+        kept.enter_context(terminal.borrowed(ignoring=_resets_signals()))
         with contextlib.ExitStack() as handed:
             reader, writer = pipe(kept, handed)
             hold, release = pipe(handed, kept)
@@ -108,20 +126,47 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
             files = {place: in_memory(data, handed) for place, data in (FILES if what.hosts else {}).items()}
             options = _options(what, files)
             channels = ("--info-fd", writer, "--block-fd", hold, "--sync-fd", release, "--seccomp", calls)
-            words = (bubblewrap, *options, *map(str, channels), "--", *what.program)
+            words = (bubblewrap, *options, *map(str, channels), "--", *_started(what.program))
             process = subprocess.Popen(
                 (*(() if group is None else group.entry), *wrap(words)),
                 env=_environment(what.variables or {}),
                 pass_fds=(writer, hold, release, calls, *files.values()),
+                process_group=0,
+                **streams.handed,
             )
+        streams.close()
         kept.callback(_ended, process)
         root = first_process(reader, process)
+        inside = os.pidfd_open(root)
+        kept.callback(os.close, inside)
         _limit(root)
         if doors is not None:
             doors.open(root)
+        terminal.lend(process.pid)
         os.write(release, b"go")
-        code, why = _waited(process, what.temporary)
-    return ProgramEnd(code if code >= 0 else 128 - code, why, tuple(contacts.values()))
+        why = _waited(process, terminal, what)
+        _all_ended(inside)
+    code = process.returncode
+    return ProgramEnd(code if code >= 0 else 128 - code, why, tuple(contacts.values()), terminal.told)
+
+
+def _started(program: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the program with what lets it hear the keys again, which bubblewrap itself ignores."""
+    if not _resets_signals():
+        return program
+    if "=" in program[0]:  # else taken for a variable
+        program = ("/bin/sh", "-c", 'exec "$@"', "assent", *program)
+    return (ENV, f"--default-signal={','.join(one.name.removeprefix('SIG') for one in KEYS)}", "--", *program)
+
+
+@functools.cache
+def _resets_signals() -> bool:
+    """Return whether the system's `env` can do that. Without it bubblewrap ends at Ctrl+C, and all inside with it."""
+    try:
+        words = (ENV, "--default-signal=INT", "--", "/bin/true")
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
 
 
 def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
@@ -133,16 +178,22 @@ def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
         *("--cap-drop", "ALL", "--die-with-parent", "--hostname", "assent-try"),
         *system_folders(),
         *("--ro-bind", "/etc", "/etc", "--ro-bind-try", "/opt", "/opt"),
-        *_closed_to_others("/etc"),
-        *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/run", "--perms", "1777", "--tmpfs", "/var/tmp"),
-        *("--perms", "0700", "--size", str(HOME_BYTES), "--tmpfs", home),
-        *("--bind", str(what.temporary), "/tmp"),
+        *(word for top in FOR_ROOT for word in _closed_to_others(top)),
+        # Root may write to /proc/sys without any capability: what stands there is the machine's.
+        *("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"),
+        *(word for folder in IN_MEMORY for word in _memory_folder(folder, "1777" if folder != "/run" else "0755")),
+        *("--bind", str(what.temporary), "/tmp", *(_memory_folder(home, "0700") if home.strip("/") else ())),
     ]
     for folder in what.folders:
         options += ["--ro-bind", folder, folder]
     for place, descriptor in files.items():
         options += ["--ro-bind-data", str(descriptor), os.path.realpath(place)]
-    return [*options, "--bind", str(what.shown), str(what.project), "--chdir", os.getcwd()]
+    options += ["--bind", str(what.shown), str(what.project)]
+    return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", os.getcwd()]
+
+
+def _memory_folder(path: str, mode: str) -> tuple[str, ...]:
+    return ("--perms", mode, "--size", str(MEMORY_BYTES), "--tmpfs", path)
 
 
 def _closed_to_others(top: str) -> list[str]:
@@ -150,15 +201,21 @@ def _closed_to_others(top: str) -> list[str]:
     options: list[str] = []
     for folder, folders, names in os.walk(top) if os.geteuid() == 0 else ():
         for name in tuple(folders):
-            path = os.path.join(folder, name)
-            if not os.path.islink(path) and not os.lstat(path).st_mode & stat.S_IROTH:
-                options += ["--tmpfs", path]
+            if _mode(path := os.path.join(folder, name), stat.S_ISDIR) & ALL_ENTER != ALL_ENTER:
+                options += ["--tmpfs", path, "--remount-ro", path]
                 folders.remove(name)
         for name in names:
-            path = os.path.join(folder, name)
-            if stat.S_ISREG(os.lstat(path).st_mode) and not os.lstat(path).st_mode & stat.S_IROTH:
+            if not _mode(path := os.path.join(folder, name), stat.S_ISREG) & stat.S_IROTH:
                 options += ["--ro-bind", "/dev/null", path]
     return options
+
+
+def _mode(path: str, kind: Callable[[int], bool]) -> int:
+    """Return the permissions of an entry of this kind, else all of them."""
+    with contextlib.suppress(FileNotFoundError):
+        if kind(mode := os.lstat(path).st_mode):
+            return mode
+    return 0o777
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:
@@ -208,19 +265,47 @@ def _limit(root: int) -> None:
             resource.prlimit(root, kind, (bound, bound))
 
 
-def _waited(process: subprocess.Popen[bytes], folder: Path) -> tuple[int, str]:
-    """Wait for the end; return the exit code, and why it was ended."""
-    ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the program's: both are of one terminal
+def _waited(process: subprocess.Popen[bytes], terminal: LentTerminal, what: Contained) -> str:
+    """Wait for the end; return why it was ended, '' where it ended by itself."""
+    over, full = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        while not over.wait(LOOK_SECONDS):
+            if _is_full(what):
+                full.set()
+                os.killpg(process.pid, signal.SIGKILL)
+                return
+
+    watching = threading.Thread(target=watch, name="disk of the program", daemon=True)
+    watching.start()
     try:
-        while True:
-            try:
-                return process.wait(LOOK_SECONDS), ""
-            except subprocess.TimeoutExpired:
-                if shutil.disk_usage(folder).free < LEAST_FREE:
-                    process.kill()
-                    return process.wait(), "It was ended: less than 1 GB of the disk was left."
+        process.returncode = os.waitstatus_to_exitcode(terminal.wait(process.pid))
     finally:
-        signal.signal(signal.SIGINT, ignored)
+        over.set()
+        watching.join()
+    if full.is_set():
+        return f"It was ended: less than {_gigabytes(what)} of the disk was left."
+    return f"It was ended, as Assent was ({signal.Signals(terminal.told).name})." if terminal.told else ""
+
+
+def _is_full(what: Contained) -> bool:
+    return shutil.disk_usage(what.temporary).free < what.least_free
+
+
+def _gigabytes(what: Contained) -> str:
+    return f"{what.least_free / (1 << 30):.2g} GB"
+
+
+def _all_ended(inside: int) -> None:
+    """End everything inside, by the descriptor of its first process, which ends last.
+
+    Bubblewrap does so too, but does not wait for it: what is left would write while the changes are read.
+    """
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(inside, signal.SIGKILL)
+    waiting = select.poll()
+    waiting.register(inside, select.POLLIN)
+    waiting.poll()
 
 
 def _ended(process: subprocess.Popen[bytes]) -> None:

@@ -1,0 +1,207 @@
+"""`assent try` on a real terminal and in pipes: who gets which keys, what is an answer, and what is printed where."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.components import require
+from tests.patience import HANGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+TRY = f"{sys.executable} -m app try"
+QUESTION = "for later? "
+
+
+class Typing:
+    """A shell with job control on a terminal of its own."""
+
+    def __init__(self, project: Path) -> None:
+        self._process, self._terminal = pty.fork()
+        if not self._process:
+            os.chdir(project)
+            os.environ.update(PYTHONPATH=str(ROOT), PS1="shell> ", TERM="xterm")
+            os.execvp("bash", ["bash", "--norc", "--noediting", "-i"])
+        self._said = ""
+        self.until("shell> ")
+
+    def write(self, text: str) -> None:
+        os.write(self._terminal, text.encode())
+
+    def line(self, text: str, *until: str) -> str:
+        """Type a line; return what came up to one of the texts after its echo."""
+        self.write(f"{text}\n")
+        self.until(text[-20:])
+        return self.until(*until)
+
+    def until(self, *texts: str) -> str:
+        """Return all that is printed up to one of the texts."""
+        end = time.monotonic() + HANGS
+        while not (found := [text for text in texts if text in self._said]):
+            ready, _, _ = select.select([self._terminal], [], [], max(0.0, end - time.monotonic()))
+            assert ready, f"{texts} did not come: {self._said!r}"
+            self._said += os.read(self._terminal, 65536).decode("utf-8", "replace")
+        at = min(self._said.index(text) + len(text) for text in found)
+        said, self._said = self._said[:at], self._said[at:]
+        return said
+
+    def modes(self) -> int:
+        return int(termios.tcgetattr(self._terminal)[3])
+
+    def close(self) -> None:
+        os.close(self._terminal)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._process, 9)
+        os.waitpid(self._process, 0)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    require("bubblewrap")
+    folder = tmp_path / "my project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def typing(project: Path) -> Iterator[Typing]:
+    shell = Typing(project)
+    yield shell
+    shell.close()
+
+
+def run(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run `assent` without a terminal."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "app", *words]
+    return subprocess.run(
+        command, cwd=project, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+
+
+def test_what_was_typed_before_the_question_is_no_answer(typing: Typing, project: Path) -> None:
+    program = 'open("new", "w"); print("rea" "dy!"); select.select([0], [], [])'
+    typing.line(f"{TRY} python3 -uc 'import select; {program}'", "ready!\r")
+    typing.write("a\n")
+    typing.until(QUESTION)
+    typing.line("d", "shell> ")
+    assert os.listdir(project) == []
+
+
+def test_the_program_gets_the_interrupt_and_its_changes_are_listed(typing: Typing) -> None:
+    handler = 'signal.signal(2, lambda *_: (open("new", "w"), sys.exit(7)))'
+    program = f'import signal, sys; {handler}; print("on" "!"); signal.pause()'
+    typing.line(f"{TRY} python3 -uc '{program}'", "on!\r")
+    typing.write("\x03")
+    said = typing.until(QUESTION)
+    assert "python3 ended with 7." in said and "+ new" in said
+    typing.line("d", "shell> ")
+    assert typing.line("echo code=$?", "code=7\r")
+
+
+def test_it_is_stopped_and_continued_by_the_shell(typing: Typing) -> None:
+    typing.line(f"{TRY} --discard sh -c 'echo o''n!; read x; echo got-$x'", "on!\r")
+    typing.write("\x1a")
+    assert "Stopped" in typing.until("shell> ")
+    typing.line("fg", "try")
+    typing.write("words\n")
+    typing.until("got-words\r")
+    typing.until("shell> ")
+
+
+def test_the_terminal_is_given_back_as_it_was(typing: Typing) -> None:
+    typing.line(f"{TRY} bash -ic 'echo > new; stty raw -echo; printf \"\\033]0;\"; kill -9 $$'", QUESTION)
+    assert typing.modes() & termios.ICANON and typing.modes() & termios.ECHO
+    assert "discarded" in typing.line("d", "shell> ")
+
+
+def test_the_list_is_not_swallowed_by_what_the_program_left_unfinished(typing: Typing) -> None:
+    said = typing.line(f"{TRY} sh -c 'echo > new; printf \"\\033]0;title\"'", QUESTION)
+    unfinished = said.index("\x1b]0;title")
+    assert unfinished < said.index("\x1b\\") < said.index("+ new")
+    typing.line("d", "shell> ")
+
+
+def test_the_standard_output_is_the_programs_own(project: Path) -> None:
+    done = run(project, "try", "--discard", "sh", "-c", "echo out; echo x > new")
+    assert done.stdout == "out\n"
+    assert "+ new" in done.stderr and "discarded" in done.stderr
+
+
+def test_a_command_that_is_not_there_is_named_and_leaves_nothing(project: Path) -> None:
+    done = run(project, "try", "no-such-command")
+    assert done.returncode == 127
+    assert "There is no command no-such-command." in done.stderr
+    assert "no working copies" in run(project, "work", "list").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--show", "/"], "Assent's own files"),
+        (["--env", "ASSENT_NOT_SET"], "no variable"),
+        (["--folder", "/nonexistent"], "cannot be gone into|can be gone into"),
+        (["--allow", "bad host"], "cannot be allowed"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_runs(project: Path, words: list[str], said: str) -> None:
+    done = run(project, "try", *words, "true")
+    assert done.returncode == 1 and re.search(said, done.stderr) and "Traceback" not in done.stderr
+    assert "no working copies" in run(project, "work", "list").stdout
+
+
+def test_the_home_folder_and_what_holds_it_are_no_projects(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "home").mkdir()
+    monkeypatch.setenv("HOME", str(project / "home"))
+    for folder in (project, project / "home"):
+        assert "is not a project" in run(folder, "try", "true").stderr
+
+
+def test_changes_of_a_program_that_was_ended_are_kept_not_applied(project: Path) -> None:
+    words = [sys.executable, "-m", "app", "try", "--apply", "sh", "-c", "echo > new; echo on; read x; sleep 600"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        words,
+        cwd=project,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as ended:
+        assert ended.stdout is not None and ended.stdout.readline() == "on\n"
+        ended.terminate()
+        _, said = ended.communicate(timeout=HANGS)
+    assert "as Assent was (SIGTERM)" in said and "Kept as" in said
+    assert os.listdir(project) == []
+
+
+def test_names_are_written_out_in_every_list(project: Path) -> None:
+    odd = project.parent / "line\nbreak \x1b[31m\u202e"
+    odd.mkdir()
+    run(odd, "try", "--keep", "python3", "-c", "open(b'n\\n\\x1b[2J\\xe2\\x80\\xae\\xff', 'w')  # \x1b[2J\n#+ fake")
+    copies = run(odd, "work", "list")
+    assert len(copies.stdout.splitlines()) == 2
+    name = copies.stdout.split()[0]
+    listed = [
+        copies.stdout,
+        run(odd, "work", "list", "--json").stdout,
+        run(odd, "work", "changes", name, "--diff").stdout,
+    ]
+    listed.append(run(odd, "work", "changes", name, "--json").stdout)
+    for said in listed:
+        assert said and not set(said) & {"\x1b", "\u202e", "\udcff"}
