@@ -38,6 +38,7 @@ class GaugeView(QFrame):
         self._name = title
         self._words = words
         self._limit: float | None = None
+        self._note = ""
         self._peak: float | None = None
         self._last: float | None = None
         self._over = False
@@ -79,9 +80,13 @@ class GaugeView(QFrame):
     def peak(self) -> float | None:
         return self._peak
 
-    def set_limit(self, limit: float | None) -> None:
-        """Set the most this run may use, in the unit of the values; None where there is no limit."""
+    def set_limit(self, limit: float | None, note: str = "") -> None:
+        """Set the most this run may use, in the unit of the values; None where there is no limit.
+
+        `note` says what else is in the figures.
+        """
         self._limit = limit
+        self._note = note
         self._tell()
 
     def add(self, at: float, value: float | None) -> None:
@@ -120,6 +125,11 @@ class GaugeView(QFrame):
         self._curve.set_points(())
         self._tell()
 
+    def not_seen(self) -> None:
+        """Say that the limit holds and what is used cannot be seen."""
+        most = f"At most {self._words(self._limit)}; what" if self._limit else "What"
+        self.no_data(f"{most} is used cannot be seen from outside")
+
     def _tell(self) -> None:
         large = self._peak if self._over or self._last is None else self._last
         self._curve.setVisible(self._last is not None)
@@ -130,7 +140,7 @@ class GaugeView(QFrame):
             self.setAccessibleName(f"{self._name}: {below}")
         else:
             limit = [f"of {self._words(self._limit)}"] if self._limit else []
-            beside = self._beside()
+            beside = [*([self._note] if self._note else []), *self._beside()]
             near = self._near(large)
             words = self._words(large)
             of = limit

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 from app.parts.amounts import percent, size
 from app.parts.gauge import GaugeView
 from app.parts.network_gauge import NetworkGauge
+from runner.model.request import Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from app.look.look import Look
     from runner.model.network import Contact
-    from runner.model.request import Isolation, Limits, Request
+    from runner.model.request import Limits, Request
     from runner.model.result import Result, Usage
 
 _MB = 1 << 20
@@ -61,7 +62,8 @@ class Meters(QWidget):
     ) -> None:
         """Start with a run's limits and its measurements so far; `networked` where it may reach hosts."""
         self.cpu.set_limit(limits.cpu_cores * 100 if place.limits_cpu else None)
-        self.memory.set_limit(limits.memory_mb * _MB)
+        isolation = place if isinstance(place, Isolation) else place.isolation
+        self.memory.set_limit(limits.memory_mb * _MB, "with gVisor's kernel" if isolation.is_gvisor else "")
         self.disk.set_limit(limits.disk_mb * _MB)
         self.processes.set_limit(limits.processes)
         readings = tuple(readings)
@@ -78,7 +80,7 @@ class Meters(QWidget):
         """Add a reading."""
         for gauge, value in self._all:
             if (amount := value(usage)) is None and gauge.peak is None:
-                gauge.no_data("Not visible from outside this sandbox")
+                gauge.not_seen()
             else:
                 gauge.add(usage.at, amount)
         self.network.take(usage)

@@ -146,15 +146,16 @@ class PinLock:
         self._wrong = max(self._wrong, stored.wrong)
         if (left := self._latest + pause_after(self._wrong) - self._clock()) > 0:
             raise PinRefused(_too_many(self._wrong), f"PINs are taken again in {_seconds(left)}.")
+        # Counted before it is looked at: where that cannot be kept, a restart would give as many tries again.
+        await self._keep(replace(stored, wrong=self._wrong + 1))
         if well_formed(pin) and await in_daemon("pin", lambda: stored.matches(pin)):
             self._wrong = 0
-            if stored.wrong:
+            with contextlib.suppress(PinRefused):
                 await self._keep(replace(stored, wrong=0))
             return
         self._wrong += 1
         self._latest = self._clock()
         self._say(REFUSED, wrong=self._wrong)
-        await self._keep(replace(stored, wrong=self._wrong))
         left = pause_after(self._wrong)
         if left:
             raise PinRefused(_too_many(self._wrong), f"PINs are taken again in {_seconds(left)}.")
@@ -166,9 +167,12 @@ class PinLock:
             listener(kind, body)
 
     async def _keep(self, stored: _Stored) -> None:
-        # Where it cannot be written, this process counts all the same.
-        with contextlib.suppress(KnownError):
+        """Raise PinRefused where that is not possible."""
+        try:
             await in_daemon("pin", lambda: self._secrets.set(NAME, str(stored)))
+        except KnownError as error:
+            words = "Tries of the PIN cannot be counted, so none is looked at"
+            raise PinRefused(f"{words}: {error.what}", error.remedy) from error
 
     async def _find(self) -> _Stored | None:
         """Return what is stored; None where there is no PIN. Raises KnownError where that cannot be known."""

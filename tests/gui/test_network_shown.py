@@ -119,3 +119,13 @@ def test_a_grant_for_a_host_is_listed_in_words_and_revoked(desk: Desk) -> None:
     assert "may lead to an address inside your own network" in said
     row.button.click()
     assert ("revoke_grant", grant.name) in desk.bridge.calls
+
+
+def test_gauges_of_gvisor_say_what_their_figures_hold_and_which_limits_are_unseen(meters: Meters) -> None:
+    meters.begin(Limits(), Isolation.GVISOR, ())
+    meters.add(Usage(at=0.1, cpu_percent=1.0, memory_bytes=563 << 20))
+    assert "with gVisor's kernel" in meters.memory.accessibleName()
+    assert meters.disk.accessibleName() == "Disk: At most 1 GB; what is used cannot be seen from outside."
+    meters.begin(Limits(), Isolation.LOCAL, ())
+    meters.add(Usage(at=0.1, cpu_percent=1.0, memory_bytes=1 << 20))
+    assert "kernel" not in meters.memory.accessibleName()

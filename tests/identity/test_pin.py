@@ -131,6 +131,24 @@ async def test_a_restart_gives_no_further_tries(secrets: Secrets) -> None:
     await again.check(PIN)
 
 
+async def test_no_pin_is_looked_at_where_tries_cannot_be_counted(
+    secrets: Secrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise each restart would give as many tries again."""
+    lock = PinLock(secrets, Watch())
+    await lock.change("", PIN)
+
+    def full(*_given: object) -> None:
+        raise KnownError("The disk is full.", "Free some of it.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(secrets, "set", full)
+        for pin in ("0000", PIN):
+            with pytest.raises(PinRefused, match="cannot be counted"):
+                await lock.check(pin)
+    await lock.check(PIN)
+
+
 async def test_tries_at_the_same_time_are_counted_one_by_one(secrets: Secrets) -> None:
     lock = PinLock(secrets, Watch())
     await lock.change("", PIN)
