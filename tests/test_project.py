@@ -26,6 +26,7 @@ LOCKS = ROOT / "packaging/requirements"
 TOP = {
     ".ci",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "LICENSE",
     "Makefile",
     "README.md",
