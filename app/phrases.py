@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from runner.model.result import Result
 
 REASON_LENGTH = 500
-"""Characters of a reason that agents get (console.md, *Deciding*)."""
+"""Characters of a reason that agents get (spec D3)."""
 TITLE_LENGTH = 120
 PASSED = {"low-risk": "as LOW risk", TRUST_RULE: "because you trusted the agent"}
 """Why a request passed without asking, by the names that Assent itself gives as a rule."""

@@ -26,6 +26,7 @@ LOCKS = ROOT / "packaging/requirements"
 TOP = {
     ".ci",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "LICENSE",
     "Makefile",
     "README.md",
@@ -210,6 +211,33 @@ def test_an_installed_wheel_finds_everything_it_needs(wheel: Path, tmp_path: Pat
     assert done.returncode == 1
     for step in steps.values():
         assert f"BAD   {step}: " in done.stdout
+
+
+CHANGES = (ROOT / "CHANGELOG.md").read_text("utf-8")
+GROUPS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
+
+
+def test_the_changelog_has_the_form_that_it_names() -> None:
+    """Releases, newest first, each with its date and known groups in their order; the version of the project is one."""
+    first, *sections = re.split(r"(?m)^## ", CHANGES)
+    assert first.startswith("# Changelog\n")
+    names = [section.splitlines()[0] for section in sections]
+    assert names[0] == "[Unreleased]"
+    released = [re.fullmatch(r"\[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d", name) for name in names[1:]]
+    versions = [Version(found[1]) for found in released if found]
+    assert len(versions) == len(names) - 1 and versions == sorted(set(versions), reverse=True)
+    assert Version(str(project()["version"])) in versions
+    for section in sections:
+        groups = re.findall(r"(?m)^### (.+)", section)
+        assert groups == [group for group in GROUPS if group in groups]
+
+
+def test_the_changelog_has_one_short_line_a_change() -> None:
+    listed = CHANGES.split("## [Unreleased]")[1].splitlines()
+    entries = [line for line in listed if line.startswith("- ")]
+    assert len(entries) == len(set(entries)) > 20
+    assert [line for line in entries if len(line) > 120 or not line.endswith(".")] == []
+    assert [line for line in listed if line.startswith(" ")] == [], "an entry goes over more than one line"
 
 
 def test_make_lists_the_commands_it_has() -> None:

@@ -1,4 +1,4 @@
-"""The README: every command in it works, every configuration is the one Assent gives, every path exists."""
+"""The README and the page on commands: every command works, every configuration is the one Assent gives."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ from tests.test_architecture import ROOMS, levels
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
+COMMANDS = (ROOT / "resources/help/commands.md").read_text("utf-8")
+"""The page of the help that has what the README leaves out."""
+BOTH = f"{README}\n{COMMANDS}"
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+"""Its other commands are held by `test_contributing.py`."""
 MOST_BYTES = 300_000
 """Of the picture: a README should open at once."""
 SHOWN_BY_TESTS = {
@@ -92,7 +97,7 @@ RUN_HERE = {
 
 
 def blocks(kind: str) -> list[str]:
-    return [text for found, text in re.findall(r"(?ms)^```(\w+)\n(.*?)^```$", README) if found == kind]
+    return [text for found, text in re.findall(r"(?ms)^```(\w+)\n(.*?)^```$", BOTH) if found == kind]
 
 
 def commands() -> list[str]:
@@ -102,7 +107,8 @@ def commands() -> list[str]:
 
 def mentioned() -> set[str]:
     """Commands within sentences and tables."""
-    return set(re.findall(r"`((?:assent|make|python)(?: [^`]+)?)`", README))
+    plain = set(re.findall(r"`(make [\w-]+)`", CONTRIBUTING))
+    return {*plain, *re.findall(r"`((?:assent|make|python)(?: [^`]+)?)`", BOTH)}
 
 
 @pytest_asyncio.fixture
@@ -158,7 +164,7 @@ def test_configurations_are_those_that_assent_gives() -> None:
     first = list(given)[:6]
     assert all('"mcp"' in given[name] and "17317" not in given[name] for name in first), "the bridge is shown first"
     for client in ("Gemini CLI", "Cursor", "VS Code"):
-        assert client in given and client in README
+        assert client in given and client in BOTH
 
 
 def test_every_path_and_link_leads_somewhere() -> None:
@@ -191,7 +197,7 @@ def test_the_picture_draws_no_import_upward() -> None:
 
 
 def test_the_glossary_is_short() -> None:
-    (table,) = re.findall(r"(?s)\| Word \| Meaning \|\n\|---\|---\|\n(.*?)\n\n", README)
+    (table,) = re.findall(r"(?s)\| Word \| Meaning \|\n\|---\|---\|\n(.*?)(?:\n\n|\n$)", COMMANDS)
     words = [row.split("|")[1].strip() for row in table.splitlines()]
     assert 10 < len(words) <= 25
     assert len(set(words)) == len(words)

@@ -63,7 +63,7 @@ def to_look_at(unseen: Sequence[str]) -> str:
 
 
 def needs_holding(card: Card) -> bool:
-    """Return whether Approve must be held: CRITICAL asks for a deliberate act (console.md, *Deciding*)."""
+    """Return whether Approve must be held: CRITICAL asks for a deliberate act (spec D2)."""
     return card.level is Level.CRITICAL
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from app.review.guard import ClickGuard
 
 HOLD_MS = 1000
-"""How long the button is held for a CRITICAL request (console.md, *Deciding*)."""
+"""How long the button is held for a CRITICAL request (spec D2)."""
 KEEP_HOLDING = "Keep holding"
 """On the button while it is held; it is shorter than what stands there otherwise."""
 _FRAME_MS = 30

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PAUSE_MS = 250
 """Without a key after which the code is assessed again."""
 MOST_LINE = 4096
-"""Characters of a line above which Qt takes seconds to lay it out (qt.md)."""
+"""Characters of a line above which Qt takes seconds to lay it out."""
 
 
 class CodeEditor(QPlainTextEdit):

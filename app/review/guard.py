@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REST_SECONDS = 0.6
-"""How long input is ignored (console.md, *Deciding*): longer than a click under way, shorter than reading a line."""
+"""How long input is ignored (spec D1): longer than a click under way, shorter than reading a line."""
 
 
 class ClickGuard:

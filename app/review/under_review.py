@@ -58,7 +58,7 @@ class UnderReview:
             self.draft.paused = self.card.paused
 
     def pause_countdown(self) -> None:
-        """Ask for the countdown to stand: any interaction does that (console.md, *Deciding*)."""
+        """Ask for the countdown to stand: any interaction does that (spec D4)."""
         card = self.card
         if card is not None and card.waiting and not card.paused and not self._paused:
             self._paused = True

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LONGEST_PAUSE = 600.0
-"""Seconds after which a question expires although a person is looking at it (console.md, *Deciding*)."""
+"""Seconds after which a question expires although a person is looking at it (spec D4)."""
 ATTENDED_SECONDS = 10.0
 """For how long the countdowns stand after somebody did something in the queue."""
 AWAY_SECONDS = 12 * 3600.0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.requests.cases import Cases
 
 REASON_LENGTH = 500
-"""Characters of a reason, as `console.md` has it."""
+"""Characters of a reason (spec D3)."""
 REVOKED = "The agent was revoked."
 HANDED_OVER = "A person saw what it did in a rehearsal, and handed that over."
 NOT_SHOWN = "Not handed over: the outcome on screen no longer exists. Look at the request again."

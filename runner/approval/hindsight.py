@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from runner.risk.worker.assessor import Assessor
 
 LOOKED_AT = 200
-"""Number of past requests that a preview covers (console.md, *Remembering*)."""
+"""Number of past requests that a preview covers (spec D6)."""
 OFTEN = 3
 """Approvals of the same program after which a grant is suggested."""
 MOST_SUGGESTED = 5

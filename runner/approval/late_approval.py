@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.requests.cases import Cases
 
 ARMED_SECONDS = 600.0
-"""How long an approval waits for its agent (console.md, *Deciding*)."""
+"""How long an approval waits for its agent (spec D5)."""
 ARMED, USED, DROPPED = "armed", "armed-used", "armed-dropped"
 """Kinds of entries in the ledger. Each `armed` has its `armed-used` or `armed-dropped`, unless Assent was killed."""
 REASON = "Approved by a person after the first question had expired; this is its one use."

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from runner.model.request import Request
 
 LONGEST_TRUST = 3600.0
-"""Seconds (console.md, *Modes*)."""
+"""Seconds (spec D7)."""
 LOCKED = "Assent is in lockdown: every request is denied at once. Do not ask again until a person has lifted it."
 CHANGED = "The mode was changed before this could start. Ask again."
 TRUST_RULE = "trust window"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 POLICIES = ("always", "on_error", "never")
-"""Values of `SANDBOX_STORE_CODE` (source document 1)."""
+"""Values of `SANDBOX_STORE_CODE` (spec E1)."""
 
 
 def store(

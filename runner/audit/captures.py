@@ -1,4 +1,4 @@
-"""Stores the files that runs created under the SHA-256 of their content, and returns only unaltered ones (F2).
+"""Stores the files that runs created under the SHA-256 of their content, and returns only unaltered ones (spec F2).
 
 Files of runs with a stored artifact stay; others are removed when the console closes, or when the next one opens.
 """

@@ -193,7 +193,7 @@ async def _ran(job: Job, sandbox: Sandbox) -> Result:
 
 
 def run_python_code(code: str, timeout: float | None = None) -> str:
-    """Run Python code; compact text with its output or what went wrong. Never raises (source document 1).
+    """Run Python code; compact text with its output or what went wrong. Never raises (spec I6).
 
     `timeout` is in seconds, by default `SANDBOX_TIMEOUT_SEC`.
     """
@@ -239,7 +239,7 @@ def _require_level(settings: Settings, isolation: Isolation) -> None:
 def _sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
     """Return the same sandboxes for all calls, as each examines this machine once.
 
-    Python code on this machine sees the packages of its caller's interpreter (source document 0).
+    Python code on this machine sees the packages of its caller's interpreter (spec E4).
     """
     return sandboxes(replace(settings, python=settings.python or sys.executable))
 

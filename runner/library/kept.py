@@ -1,4 +1,4 @@
-"""Sandboxes that are kept over several calls, for Python programs (source document 3, *SandboxManager*)."""
+"""Sandboxes that are kept over several calls, for Python programs (spec E3)."""
 
 from __future__ import annotations
 

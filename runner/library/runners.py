@@ -1,4 +1,4 @@
-"""Runners by security level, in the words of the second source document: a configuration, a runner, a result."""
+"""Runners by security level, in given words (spec E2): a configuration, a runner, a result."""
 
 from __future__ import annotations
 

@@ -361,7 +361,7 @@ def _network(result: Result) -> dict[str, object]:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return at most about `limit` bytes of UTF-8: head, a mark with the count, tail (source document 1)."""
+    """Return at most about `limit` bytes of UTF-8: head, a mark with the count, tail (spec X4)."""
     return cut(text, limit, 0)[0]
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Registry(StrEnum):
-    """The kinds of package registries. The names are those of the third source document."""
+    """The kinds of package registries. Their names are given (spec E3)."""
 
     PYPI = "pypi"
     NPM = "npm"

@@ -27,7 +27,7 @@ def annotated() -> dict[str, type]:
 
 
 class Tool(StrEnum):
-    """Tools that make a request. The names are those of the third source document."""
+    """Tools that make a request. Their names are given (spec E3)."""
 
     CODE_EXECUTE = "code_execute"
     CODE_CREATE_SANDBOX = "code_create_sandbox"
@@ -117,7 +117,7 @@ _LABELS = {"docker": "Docker", "gvisor": "gVisor", "gvisor-direct": "gVisor with
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use. The defaults are the third source document's (spec X4)."""
+    """What one run may use. The defaults are those of spec X4."""
 
     memory_mb: int = 512
     cpu_cores: float = 0.5

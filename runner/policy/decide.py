@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MOST_UNASKED = 100_000
-"""Characters of code above which a person is always asked (console.md, *Regression list*, 8)."""
+"""Characters of code above which a person is always asked (spec P8)."""
 
 
 WITH_GATE = (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolation.GVISOR)

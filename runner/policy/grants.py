@@ -29,7 +29,7 @@ MOST_USES = 1000
 MOST_USES_HIGH = 100
 LONGEST = 366 * 86_400.0
 LONGEST_HIGH = 3600.0
-"""Longest time of a grant for HIGH in seconds, the same as the longest trust window (console.md, *Modes*)."""
+"""Longest time of a grant for HIGH in seconds, the same as the longest trust window (spec D7)."""
 LATEST = 1e11
 """Latest valid time, in seconds since the epoch: about the year 5000."""
 LARGEST = 1e15

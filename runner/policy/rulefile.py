@@ -1,4 +1,4 @@
-"""Reads rules from `rules.yaml` and from the settings file, in the form of the third source document's HITLRule."""
+"""Reads rules from `rules.yaml` and from the settings file, in the form that is given (spec E3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KNOWN = (
     *("name", "tools", "agents", "conditions", "description"),
     *("action", "require_approval", "level", "risk", "window", "timeout"),
 )
-"""`risk`, `timeout` and `require_approval` are the source document's names for level, window and action."""
+"""`risk`, `timeout` and `require_approval` are the given names for level, window and action (spec E3)."""
 
 SCHEMA = "1"
 TOOLS = frozenset({*Tool, "code_install_package", "code_result", "approve"})

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def imports(settings: Settings) -> ImportRule:
     """Return the rule for a run. `strict` always applies its list, other levels only with `enforce_allowed_modules`.
 
-    The spec names the lists, the settings say whether they are binding: a console in which a person reads every
+    The lists are given (spec E2), the settings say whether they are binding: a console in which a person reads every
     request would be of no use if the default level refused `import sys`.
     """
     blocked = settings.blocked_modules if settings.block_dangerous_imports else ()

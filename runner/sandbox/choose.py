@@ -26,7 +26,7 @@ UNAVAILABLE = {
     ),
     "e2b": ("The E2B cloud sandbox is not available here.", "Set SANDBOX_TYPE=local."),
 }
-"""What to say of a sandbox that was asked for and is not there (source document 1, scenario 7)."""
+"""What to say of a sandbox that was asked for and is not there (spec S7)."""
 NAMES = {
     "local": frozenset({Isolation.LOCAL, Isolation.PROCESS}),
     "docker": frozenset({Isolation.DOCKER}),

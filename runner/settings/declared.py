@@ -14,7 +14,7 @@ HISTORY, WINDOW, SECRETS, CONTAINER = "History", "Window", "Secrets", "Container
 
 _ISOLATIONS = "process local docker gvisor-direct gvisor cloud"
 _RUNTIMES = (("runsc", "gvisor"), ("runc", "docker"), ("cloud", "e2b"))
-"""`runsc` is the name the third source document has for gVisor."""
+"""`runsc` is a given name for gVisor (spec E3)."""
 _E2B = (("e2b", "cloud"), ("runsc", "gvisor"))
 
 

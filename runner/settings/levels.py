@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def level_values(level: str) -> Mapping[str, Value]:
-    """Return what a security level sets where nothing else does (source document 2, *Security Levels*; spec R6, R7).
+    """Return what a security level sets where nothing else does (spec E2, R6, R7).
 
     The standard level is the defaults themselves. `permissive` names no processor limit: all cores.
     """

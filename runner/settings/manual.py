@@ -79,6 +79,7 @@ PAGES = (
     Page("Network and packages", "network.md"),
     Page("History and Today", "history.md"),
     Page("Python", "python.md"),
+    Page("Commands", "commands.md"),
 )
 
 

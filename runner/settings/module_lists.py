@@ -7,4 +7,4 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "standard": ("pandas", "math", "statistics", "json"),
     "strict": ("math", "statistics", "json"),
 }
-"""Allow-lists of the third source's sibling on security levels (source document 2, *Security Levels*)."""
+"""Allow-lists by security level (spec E2)."""

@@ -1,4 +1,4 @@
-"""The regression list of console.md, by its numbers: what the engine must never let happen.
+"""What the engine must never let happen, by number (spec P1 to P18).
 
 Those about the window are in `tests/gui/test_regressions.py`. Each was seen to fail with its guard removed.
 """

@@ -215,7 +215,7 @@ def test_a_caught_memory_error_is_the_codes_own_affair(lab: Lab) -> None:
 
 
 def test_a_small_memory_limit_holds(lab: Lab) -> None:
-    """The test of source document 2. Under gVisor it passed one time in six, and said 0 four times."""
+    """Given with the runners (spec E2). Under gVisor it passed one time in six, and said 0 four times."""
     for _ in range(3 if "gvisor" in lab.kind else 1):
         result = lab.run("x = 'a' * (100 << 20)\nprint(len(x))", memory_mb=50)
         assert (result.outcome, result.stdout) == (Outcome.OUT_OF_MEMORY, ""), result

@@ -333,7 +333,7 @@ HELD = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 
 @pytest.mark.parametrize("level", [Level.HIGH, Level.CRITICAL])
 def test_no_key_approves_what_is_over(desk: Desk, level: Level) -> None:
-    """A letter that was meant for the request that waits armed the one that had expired (verdict.md, 1.2)."""
+    """A letter that was meant for the request that waits armed the one that had expired."""
     one = desk.ask(None, feed.assessment(level))
     desk.rested()
     desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))

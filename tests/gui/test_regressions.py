@@ -1,4 +1,4 @@
-"""The regression list of console.md, by its numbers: what the window must never let happen.
+"""What the window must never let happen, by number (spec P1 to P18).
 
 Those about the engine are in `tests/approval/test_regressions.py`. Each was seen to fail with its guard removed.
 """

@@ -1,4 +1,4 @@
-"""Answering a question: what counts as an answer, and everything that must not (console.md, *Regression list*)."""
+"""Answering a question: what counts as an answer, and everything that must not (spec D1, D2, P1 to P4)."""
 
 from __future__ import annotations
 

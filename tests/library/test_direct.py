@@ -1,4 +1,4 @@
-"""The sandbox as a library: the scenarios of source document 1 that are about running Python locally."""
+"""The sandbox as a library: the scenarios (spec S1 to S10) about running Python locally."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sandboxes that Python programs keep: the seven methods of the source document, who decides, and what is left."""
+"""Sandboxes that Python programs keep: the seven methods (spec E3), who decides, and what is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runners by security level, as the second source document has them."""
+"""Runners by security level, by their given names (spec E2)."""
 
 from __future__ import annotations
 

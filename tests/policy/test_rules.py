@@ -1,4 +1,4 @@
-"""Rules: the form of the source document, the order, and what an unreadable file means."""
+"""Rules: their given form (spec E3), the order, and what an unreadable file means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scenarios of source document 1 that concern local execution, by their numbers."""
+"""The scenarios (spec S1 to S10) that concern local execution, by their numbers."""
 
 from __future__ import annotations
 

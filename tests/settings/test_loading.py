@@ -1,4 +1,4 @@
-"""Settings: every declaration, the names of the source documents, what a broken file means, and saving."""
+"""Settings: every declaration, the given names (spec E1, E3), what a broken file means, and saving."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ALL = pytest.mark.parametrize("one", declared(), ids=lambda one: one.name)
 
-FIRST_TABLE = {
+GIVEN_VARIABLES = {
     "SANDBOX_TYPE": ("local", "sandbox_type", "local"),
     "SANDBOX_TIMEOUT_SEC": ("45", "timeout_seconds", 45.0),
     "SANDBOX_MAX_OUTPUT_KB": ("12", "max_output_kb", 12),
@@ -38,9 +38,9 @@ FIRST_TABLE = {
     "DOCKER_CPU_LIMIT": ("0.25", "docker_cpu_cores", 0.25),
     "DOCKER_MEMORY_LIMIT": ("256m", "docker_memory_mb", 256),
 }
-"""The first source document's variables: an accepted text, the field it sets, and to what."""
+"""The given variables (spec E1): an accepted text, the field it sets, and to what."""
 
-THIRD_DOCUMENT = """
+GIVEN_FILE = """
 security:
   sandbox:
     enabled: false
@@ -64,8 +64,8 @@ security:
       enabled: true
       auto_approve_low_risk: false
 """
-"""Every name of the third source document's configuration."""
-FROM_THE_THIRD = {
+"""Every name of the given configuration (spec E3)."""
+FROM_THE_FILE = {
     "enabled": False,
     "sandbox_type": "gvisor",
     "memory_mb": 640,
@@ -207,28 +207,28 @@ def test_no_two_declarations_share_a_name() -> None:
         assert len(names) == len(set(names))
 
 
-# ---- the source documents ----
+# ---- the given names ----
 
 
-def test_the_variables_of_the_first_document_work(places: Places) -> None:
-    found = load(places, {name: text for name, (text, _, _) in FIRST_TABLE.items()})
+def test_the_given_variables_work(places: Places) -> None:
+    found = load(places, {name: text for name, (text, _, _) in GIVEN_VARIABLES.items()})
     assert found.problems == ()
     values = asdict(found.settings)
-    assert {field: values[field] for _, field, _ in FIRST_TABLE.values()} == {
-        field: value for _, field, value in FIRST_TABLE.values()
+    assert {field: values[field] for _, field, _ in GIVEN_VARIABLES.values()} == {
+        field: value for _, field, value in GIVEN_VARIABLES.values()
     }
 
 
 @pytest.mark.parametrize("kind", ["local", "docker", "e2b"])
-def test_the_sandboxes_of_the_first_document_are_known(places: Places, kind: str) -> None:
+def test_the_given_sandboxes_are_known(places: Places, kind: str) -> None:
     assert load(places, {"SANDBOX_TYPE": kind}).settings.sandbox_type == kind
 
 
-def test_the_file_of_the_third_document_works(places: Places) -> None:
-    found = loaded(places, THIRD_DOCUMENT)
+def test_the_given_file_works(places: Places) -> None:
+    found = loaded(places, GIVEN_FILE)
     assert found.problems == ()
     values = asdict(found.settings)
-    assert {name: values[name] for name in FROM_THE_THIRD} == FROM_THE_THIRD
+    assert {name: values[name] for name in FROM_THE_FILE} == FROM_THE_FILE
 
 
 @pytest.mark.parametrize(

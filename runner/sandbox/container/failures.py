@@ -31,7 +31,7 @@ class Denied(Exception):
 
 
 def gone(error: BaseException, url: str = "") -> EngineGone:
-    """Return what to say of an engine that cannot be reached (source document 1, scenario 7); no `url`: a local one."""
+    """Return what to say of an engine that cannot be reached (spec S7); no `url`: a local one."""
     if isinstance(error, PermissionError):
         return EngineGone(
             "The Docker daemon does not let you in.", "Add yourself to the group docker, or set SANDBOX_TYPE=local."
