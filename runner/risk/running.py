@@ -45,7 +45,9 @@ FIXED_WORDS = {
     "set": expression(r"[-+][euxo]+|pipefail"),
     "wait": expression(r""),
     "exec": expression(r"(?!-\w*c)[^\0]*"),
-    **dict.fromkeys(("unset", "export", "local", "declare", "typeset", "readonly"), expression(r"-[rxpgaAf]+|\w+=?.*")),
+    **dict.fromkeys(
+        ("unset", "export", "local", "declare", "typeset", "readonly"), expression(r"-[rxpgaAf]++|\w++=?.*+")
+    ),
 }
 """How every word of a command looks with which it runs nothing."""
 AS_WRITTEN = words("trap alias")

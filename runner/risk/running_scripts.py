@@ -89,20 +89,21 @@ def _letters(word: str, rest: Iterator[str | None], options: Options, found: lis
 
 _ADDRESS = r"(?:\d++(?:~\d++)?|\$|/(?:[^/\\\n]|\\.)*+/[IM]*+)"
 _COMMAND = (
-    r"(?:[pPdDgGhHxnNqQ=zlF][ \t]*\d*+|[btT:][ \t]*[\w.-]*+|[aic](?:\\\n|\\?[ \t]*)[^\n]*+|\}|"
+    r"(?:[pPdDgGhHxnNqQ=zlF][ \t]*+\d*+|[btT:][ \t]*+[\w.-]*+|[aic](?:\\\n|\\?+[ \t]*+)[^\n]*+|\}|"
     r"s(?P<mark>[/|,#:@!%+~_])(?:(?!(?P=mark))(?:[^\\\n]|\\.))*+(?P=mark)"
     r"(?:(?!(?P=mark))(?:[^\\]|\\.|\\\n))*+(?P=mark)[gpiImM0-9]*+|"
     r"y(?P<sign>[/|,#])(?:(?!(?P=sign))(?:[^\\\n]|\\.))*+(?P=sign)(?:(?!(?P=sign))(?:[^\\\n]|\\.))*+(?P=sign)|"
     r"#[^\n]*+)"
 )
 ONE_OF_SED = expression(
-    rf"[ \t;\n]*+(?:{_ADDRESS}(?:[ \t]*,[ \t]*[+~]?{_ADDRESS})?+)?+[ \t]*!?[ \t]*"
-    rf"(?:\{{|{_COMMAND}[ \t]*(?=[;}}\n]|\Z)|(?<=[;\n])\Z)"
+    rf"[ \t;\n]*+(?:{_ADDRESS}(?:[ \t]*+,[ \t]*+[+~]?{_ADDRESS})?+)?+[ \t]*+!?+[ \t]*+"
+    rf"(?:\{{|{_COMMAND}[ \t]*+(?=[;}}\n]|\Z)|(?<=[;\n])\Z)"
 )
 """One command that neither runs nor writes anything, with what separates it from the one before."""
-RUNS_IN_SED = expression(
-    r"(?m)(?:^|[;{}!\d$/,])[ \t]*e[ \t]*(?:$|;|\})|s(?P<mark>[^\w\s\\])[^\n]*?(?P=mark)[^\n]*?(?P=mark)[a-zA-Z0-9]*e"
-)
+RUNS_IN_SED = expression(r"(?m)(?:^|[;{}!\d$/,])[ \t]*+e[ \t]*+(?:$|;|\})")
+RUN_FLAGS = expression(r"[^\w\s\\][a-df-zA-Z0-9]*+e")
+MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[]^`{|}~")
+"""What may stand around the parts of an `s` command; of others it is not known here."""
 
 
 SED = Options(("e", "expression"), ("f", "file"), "l", "i")
@@ -122,21 +123,37 @@ def _sed_script(script: str | None) -> Reading:
     while at < len(script):
         found = ONE_OF_SED.match(script, at)
         if found is None or found.end() == at:
-            return Reading.CODE if RUNS_IN_SED.search(script) else Reading.DOUBT
+            return Reading.CODE if _runs_in_sed(script) else Reading.DOUBT
         at = found.end()
     return Reading.DATA
+
+
+def _runs_in_sed(script: str) -> bool:
+    """Return whether a script may have the command `e`, or an `s` with that flag."""
+    return RUNS_IN_SED.search(script) is not None or any(_replaces_and_runs(line) for line in script.split("\n"))
+
+
+def _replaces_and_runs(line: str) -> bool:
+    for mark in MARKS & {*line}:
+        _before, found, parts = line.partition(f"s{mark}")
+        _pattern, found, behind = parts.partition(mark) if found else ("", "", "")
+        if found and any(flags[0].startswith(mark) for flags in RUN_FLAGS.finditer(behind)):
+            return True
+    return False
 
 
 # ---- awk ----
 
 IN_AWK = expression(
-    r"(?P<text>\"(?:[^\"\\\n]|\\.)*+\")|(?P<before>\A|[~(,!{};&|\n])(?P<blank>[ \t]*)/(?:[^/\\\n]|\\.)*+/|#[^\n]*"
+    r"\"(?:[^\"\\\n]|\\.)*+(?P<text>\")?+|(?P<before>\A|[~(,!{};&|\n])[ \t]*+/(?:[^/\\\n]|\\.)*+(?P<pattern>/)?+"
+    r"|(?P<comment>#)[^\n]*"
 )
-"""Texts, patterns and comments."""
+"""Texts, patterns and comments, the first two also where they do not end."""
+ENDED = ("text", "pattern", "comment")
 CAN_IN_AWK = expression(r"system|getline|(?<!\|)\|(?!\|)|@|extension|include|load")
 RUNS_IN_AWK = expression(
-    r"system[ \t]*\((?![ \t]*\"[^\"]*\"[ \t]*\))|\|[ \t]*\"(?:\S*/)?(?:ba|da|z|k)?sh\b"
-    r"|(?<!\")[ \t]*\|[ \t]*getline|@\w+[ \t]*\("
+    r"system[ \t]*+\((?![ \t]*+\"[^\"]*+\"[ \t]*+\))|\|[ \t]*+\"(?:[^\s\"|/]*+/)*+(?:ba|da|z|k)?sh\b"
+    r"|(?<!\")\|[ \t]*+getline|@\w++[ \t]*+\("
 )
 
 
@@ -155,7 +172,7 @@ def of_awk(given: Words) -> Reading:
 def _awk_script(script: str | None) -> Reading:
     if script is None or len(script) > LONGEST:
         return Reading.DOUBT
-    bare = IN_AWK.sub(lambda found: found["before"] or "", script)
+    bare = IN_AWK.sub(lambda found: (found["before"] or "") if found.lastgroup in ENDED else found[0], script)
     # A slash or quote that is left may be the end of something read wrongly.
     looked_at = script if set(bare) & set('/"') else bare
     if not CAN_IN_AWK.search(looked_at):
@@ -166,10 +183,10 @@ def _awk_script(script: str | None) -> Reading:
 # ---- perl, ruby and others ----
 
 PLAIN_PERL = expression(
-    r"\s*(?:(?:s/(?:[^/\\@$\n]|\\[^Q]|\$(?=/))*/(?:[^/\\@$`]|\\[^QEe]|\$\d|\$&)*/[gimx]*"
-    r"|print(?:[ ]+\$[_.&\d])?|next|last|tr/[^/\\]*/[^/\\]*/[cdsr]*)"
-    r"(?:[ ]+(?:if|unless)[ ]+(?:/(?:[^/\\@$]|\\.|\$(?=/))*/[im]*|\$\.[ ]*[<>=!]=?[ ]*\d+))?"
-    r"|/(?:[^/\\@$]|\\.)*/[im]*[ ]*&&[ ]*print)?[ ]*;?\s*"
+    r"\A\s*+(?:(?:s/(?:[^/\\@$\n]|\\[^Q]|\$(?=/))*+/(?:[^/\\@$`]|\\[^QEe]|\$\d|\$&)*+/[gimx]*+"
+    r"|print(?:[ ]++\$[_.&\d])?+|next|last|tr/[^/\\]*+/[^/\\]*+/[cdsr]*+)"
+    r"(?:[ ]++(?:if|unless)[ ]++(?:/(?:[^/\\@$]|\\.|\$(?=/))*+/[im]*+|\$\.[ ]*+[<>=!]=?+[ ]*+\d++))?+"
+    r"|/(?:[^/\\@$]|\\.)*+/[im]*+[ ]*+&&[ ]*+print)?+[ ]*+;?+\s*+"
 )
 """Code of perl that replaces or prints lines, and does nothing else."""
 RUNS_IN_FOREIGN = expression(

@@ -28,7 +28,7 @@ ODD = expression(
 """What gives things other names, or runs texts."""
 
 
-DEFINES = expression(r"(?m)(?:^|[;&|{(]\s*)\s*(?:function\s+)?([\w-]+)\s*\(\s*\)")
+DEFINES = expression(r"(?m)(?:^|[;&|{(])[ \t]*+(?:function[ \t]++)?([\w-]++)[ \t]*+\([ \t]*+\)")
 
 
 def of_commands(code: str, trail: Trail) -> Iterator[str]:

@@ -59,8 +59,7 @@ WORDS = {
     "execute": "Runs code",
     "query": "Runs SQL",
 }
-BELOW = expression(rf"(?!/|~|\.\.(?:/|\Z)|[^{HOLE}]*/\.\.(?:/|\Z))[\w.-][^{HOLE}]*/[^{HOLE}/]*{HOLE}[^{HOLE}/]*\Z")
-"""A name that is not known, in a folder below the present one that is."""
+PLAIN_START = expression(r"[\w.-]")
 FOUND_BELOW = expression(rf"{FOUND_IN}(?!/|~|[^/]*\.\.|{HOLE})")
 """The label of what was found in a folder below the present one."""
 INPUT = words("sys.stdin sys.stdin.buffer process.stdin")
@@ -155,7 +154,14 @@ def _is_known(act: Act, name: str) -> bool:
         return True
     if looks and not value.texts:
         return any(map(FOUND_BELOW.match, value.labels))
-    return bool(value.texts) and all(HOLE not in one or (looks and BELOW.match(one)) for one in value.texts)
+    return bool(value.texts) and all(HOLE not in one or (looks and _is_below(one)) for one in value.texts)
+
+
+def _is_below(path: str) -> bool:
+    """Return whether a path is a name that is not known, in a folder below the present one that is."""
+    folder, found, name = path.rpartition("/")
+    known = found and HOLE not in folder and name.count(HOLE) == 1
+    return bool(known and PLAIN_START.match(folder) and ".." not in folder.split("/"))
 
 
 def _by_code(
