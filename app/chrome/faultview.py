@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.notice import Tone
 from app.parts.plain import plain_label
+from app.parts.to_clipboard import to_clipboard
 from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class FaultView(QDialog):
 
     @Slot()
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.text.toPlainText())
+        to_clipboard(self.text.toPlainText())
 
     @Slot()
     def _open_folder(self) -> None:

@@ -7,7 +7,6 @@ import os
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, Signal, Slot
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from app.doctor.building import Building
@@ -18,6 +17,7 @@ from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
+from app.parts.to_clipboard import to_clipboard
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
@@ -164,7 +164,7 @@ class DoctorPanel(QWidget):
 
     @Slot()
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText("\n".join(map(_line, self._checks)) + "\n")
+        to_clipboard("\n".join(map(_line, self._checks)) + "\n")
 
     # ---- painting the state ----
 

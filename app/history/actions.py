@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app import phrases
@@ -16,6 +16,7 @@ from app.history.copied import as_request, markdown_of, submission
 from app.history.exporting import FILTERS
 from app.history.reader import Reader
 from app.parts.amounts import counted
+from app.parts.to_clipboard import to_clipboard
 from runner.audit.export.exporting import ExportFormat
 from runner.audit.search import Filter
 from runner.model.errors import KnownError
@@ -137,7 +138,7 @@ class ListActions(QObject):
             CompareDialog(self._widget, self._look, older, newer).open()
 
     def _copy(self, text: str, words: str) -> None:
-        QGuiApplication.clipboard().setText(text)
+        to_clipboard(text)
         self.said.emit(words)
 
     def _read(self, done: Callable[[Sequence[CaseRecord]], None]) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QGuiApplication,
     QHelpEvent,
     QKeyEvent,
     QKeySequence,
@@ -21,6 +20,7 @@ from app.parts.code_tools import CodeTools
 from app.parts.listing import remark
 from app.parts.plain import tip
 from app.parts.selection import TextPosition
+from app.parts.to_clipboard import to_clipboard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ class CodeView(CodeCanvas):
 
     def copy(self) -> None:
         """Put `selected_text` on the clipboard."""
-        QGuiApplication.clipboard().setText(self.selected_text())
+        to_clipboard(self.selected_text())
 
     def select_all(self) -> None:
         self._selection.anchor = TextPosition(0, 0)

@@ -7,13 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from app.parts.amounts import counted
 from app.parts.listing import remark
 from app.parts.matches import Matches
 from app.parts.searching import SearchBar
+from app.parts.to_clipboard import to_clipboard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,7 +143,7 @@ class CodeTools(QObject):
         menu = QMenu(self._view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for words, text in self.copies(line, column):
-            menu.addAction(words.replace("&", "&&"), partial(QGuiApplication.clipboard().setText, text))
+            menu.addAction(words.replace("&", "&&"), partial(to_clipboard, text))
         menu.addSeparator()
         menu.addAction("Search\N{HORIZONTAL ELLIPSIS}\tCtrl+F", self.open_search)
         wrap = menu.addAction("Wrap long lines\tAlt+Z", partial(self._view.wrap, not self._view.wrapped))

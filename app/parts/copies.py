@@ -6,8 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
+
+from app.parts.to_clipboard import to_clipboard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,5 +35,5 @@ def copies_menu(view: QAbstractItemView, texts: list[tuple[str, str]]) -> QMenu 
         return None
     menu = QMenu(view)
     for name, text in there:
-        menu.addAction(f"Copy {name}", partial(QGuiApplication.clipboard().setText, text))
+        menu.addAction(f"Copy {name}", partial(to_clipboard, text))
     return menu

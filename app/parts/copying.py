@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer, Slot
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton, QWidget
+
+from app.parts.to_clipboard import to_clipboard
 
 SAID_MS = 1500
 
@@ -30,7 +31,7 @@ class CopyButton(QPushButton):
 
     @Slot()
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._copied)
+        to_clipboard(self._copied)
         self.setFixedWidth(self.width())  # the words change, the layout does not
         self.setText("Copied")
         self._timer.start()

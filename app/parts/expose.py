@@ -66,7 +66,7 @@ def expose(line: str, tab: int = 4) -> Shown:
             part = " " * (tab - cells % tab)
             width = len(part)
         elif is_hidden or marks > _MARKS:
-            part = _escape(character)
+            part = escape(character)
             width = len(part)
             escapes.append((length, length + width))
         else:
@@ -108,7 +108,7 @@ def _is_mark(character: str) -> bool:
 
 
 @lru_cache(4096)
-def _escape(character: str) -> str:
+def escape(character: str) -> str:
     return f"\u2039U+{ord(character):04X}\u203a"
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app.parts.column import READABLE
 from app.parts.paths import short_paths
 from app.parts.plain import plain_label, tip
 from app.parts.roles import Role
+from app.parts.to_clipboard import to_clipboard
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -117,8 +117,8 @@ class Notice(QFrame):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         marked = self._text.selectedText()
         if marked and marked != self._text.text():
-            menu.addAction("Copy selection").triggered.connect(lambda: QGuiApplication.clipboard().setText(marked))
-        menu.addAction("Copy all").triggered.connect(lambda: QGuiApplication.clipboard().setText(self._whole))
+            menu.addAction("Copy selection").triggered.connect(lambda: to_clipboard(marked))
+        menu.addAction("Copy all").triggered.connect(lambda: to_clipboard(self._whole))
         menu.popup(self._text.mapToGlobal(at))
 
     def _fit(self) -> None:

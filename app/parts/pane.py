@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
-    QGuiApplication,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -24,6 +23,7 @@ from app.parts.roles import Role
 from app.parts.scrollback import LONGEST, Scrollback
 from app.parts.selection import TextPosition, TextSelection
 from app.parts.text_area import TextArea
+from app.parts.to_clipboard import to_clipboard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +124,7 @@ class OutputPane(TextArea):
     def copy(self) -> None:
         """Put the selection, if there is any, on the clipboard."""
         if text := self.selected_text():
-            QGuiApplication.clipboard().setText(text)
+            to_clipboard(text)
 
     def select_all(self) -> None:
         self._selection.anchor = TextPosition(self._lines.first, 0)

@@ -6,7 +6,6 @@ import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app import attention, phrases
@@ -16,6 +15,7 @@ from app.parts.badge import Badge
 from app.parts.elide import ElidedLabel
 from app.parts.plain import tip
 from app.parts.ring import CountdownRing
+from app.parts.to_clipboard import to_clipboard
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Header(QWidget):
 
     @Slot()
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._digest)
+        to_clipboard(self._digest)
 
 
 def _paused(card: Card) -> str:

@@ -6,10 +6,13 @@ import asyncio
 import os
 import socket
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from runner.model.network import is_address
 from runner.network.addresses import may_lead
 from runner.network.refusals import Blocked, unreachable
+from runner.system.plain_file import read_file
 from runner.system.tasks import in_daemon, spawn
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ MOST_ADDRESSES = 8
 """Addresses of one host that are tried; all of them are checked."""
 MOST_LOOKUPS = 8
 STREAM_BYTES = 1 << 18
+HOSTS, MOST_HOSTS_BYTES = Path("/etc/hosts"), 8 << 20
+"""The machine's own file of hosts (hosts(5)), and the most that is read of it: lists of blocked hosts are long."""
 PRIVATE = "leads to a private address"
 
 
@@ -189,8 +194,22 @@ async def secured(streams: Streams, context: ssl.SSLContext, host: str) -> Strea
 
 
 def addresses_of(host: str, port: int) -> list[str]:
-    """Return the addresses of `host` as this machine knows them. Raises OSError."""
-    return [str(one[4][0]) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    """Return the addresses of `host` as this machine knows them. Raises OSError.
+
+    A name with a dot is looked up as it is. With a search domain of this machine behind it (resolv.conf(5)), one that
+    does not exist would lead to another host than the one that was allowed.
+    """
+    whole = f"{host}." if "." in host and not is_address(host) and not _has_hosts_file(host) else host
+    return [str(one[4][0]) for one in socket.getaddrinfo(whole, port, type=socket.SOCK_STREAM)]
+
+
+def _has_hosts_file(host: str) -> bool:
+    """Return whether the machine's file of hosts has the name, which is read there without a dot at its end."""
+    try:
+        lines = read_file(HOSTS, MOST_HOSTS_BYTES).decode("utf-8", "replace").lower().split("\n")
+    except OSError:
+        return False
+    return any(host in line.partition("#")[0].split()[1:] for line in lines)
 
 
 async def _connect(address: str, port: int) -> Streams:

@@ -19,9 +19,11 @@ LONGEST_LINE = 10_000
 LONGEST_PROGRAM = 200_000
 """Characters of a script, and of a file that it starts."""
 MOST_BINS = 100
-_STARTS = re.compile(r"node\s+(?:\./)?(?P<path>[\w.-]+(?:/[\w.-]+)*)", re.ASCII)
-"""A script that starts a file of its package; what follows are its arguments."""
-_BIN = re.compile(r"[\w.-]{1,100}", re.ASCII)
+DATA = (".json", ".node", "/package.json")
+"""What a path may stand for in Node without being a program's text."""
+_STARTS = re.compile(r"(?:^|[;&|])\s*node\s+(?:\./)?(?P<path>[\w.][\w.-]*(?:/[\w.-]+)*)(?![^\s;&|])", re.ASCII)
+"""Where a script starts a file of its package; what follows are its arguments."""
+_BIN = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 
 
 def programs(tarball: Tarball, manifest: Mapping[str, Any]) -> tuple[OwnProgram, ...]:
@@ -39,15 +41,21 @@ def programs(tarball: Tarball, manifest: Mapping[str, Any]) -> tuple[OwnProgram,
         if len(line) > LONGEST_LINE or "\0" in line:
             raise Unusable(f"its {name} script is too long to be read")
         found[name] = OwnProgram(name, line, ProgramKind.SHELL)
-        if match := _STARTS.match(line.strip()):
+        for match in _STARTS.finditer(line.strip()):
             started |= _file(tarball, match["path"])
     return (*found.values(), *started.values())
 
 
 def _file(tarball: Tarball, path: str) -> dict[str, OwnProgram]:
-    for ending in ("", ".js", ".cjs", "/index.js"):
-        if (text := tarball.text(f"{path}{ending}", LONGEST_PROGRAM)) is not None:
-            return {f"{path}{ending}": OwnProgram(f"{path}{ending}", text, ProgramKind.JAVASCRIPT)}
+    """Return the file that Node starts for `path`; none where that is data, or what a folder names as its main file.
+
+    In Node's order: showing the next one would show what does not run.
+    """
+    there = set(tarball.paths)
+    for ending in ("", ".js", ".json", ".node", "/package.json", "/index.js"):
+        if (found := f"{path}{ending}") in there:
+            text = None if ending in DATA else tarball.text(found, LONGEST_PROGRAM)
+            return {} if text is None else {found: OwnProgram(found, text, ProgramKind.JAVASCRIPT)}
     return {}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import time
 from typing import TYPE_CHECKING
 
@@ -103,3 +104,23 @@ def test_install_scripts_run_within_their_package(lab: Lab, tmp_path: Path) -> N
     bundle = prepare(plan, PackageSet(Registry.NPM), lambda _one: source, made).bundle
     done = lab.run("console.log(require('app/made').made)", Language.JAVASCRIPT, bundle=bundle)
     assert done.stdout == "1\n", done.stderr
+
+
+@alike
+def test_a_package_cannot_put_a_command_before_the_programs_that_its_script_names(lab: Lab, tmp_path: Path) -> None:
+    manifest = {
+        "name": "app",
+        "version": "1.0.0",
+        "bin": {"node": "own.sh", "sh": "own.sh", "made": "own.sh"},
+        "scripts": {"install": "node install.js; sh -c 'echo shell'; made"},
+    }
+    files = {
+        "package.json": json.dumps(manifest),
+        "install.js": "console.log('node')",
+        "own.sh": "#!/bin/sh\necho own\n",
+    }
+    source = tarball(files)
+    read = Tarball(source)
+    one = package("app", "app-1.0.0.tgz", source, place="app", programs=programs(read, read.manifest()))
+    _, (result,) = built(lab, tmp_path, Plan(Registry.NPM, (), (one,)), (source,))
+    assert result.stdout.splitlines() == ["> app install", "node", "shell", "own"]

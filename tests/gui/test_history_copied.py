@@ -21,6 +21,7 @@ from runner.model.difference import Side
 from runner.model.errors import KnownError
 from runner.model.network import NOT_LISTED, Contact
 from runner.model.request import Language, NetworkMode, Tool
+from runner.model.shown import hides
 from tests.audit.story import RESULT, approved, denied, request
 from tests.gui import record
 
@@ -80,6 +81,15 @@ def test_a_copied_request_asks_for_the_same(records: dict[str, CaseRecord]) -> N
         "allowed_domains": ["example.org"],
     }
     assert "network_enabled" not in json.loads(copied.as_request(records["r1"]))
+
+
+def test_nothing_hides_in_a_copied_request_and_it_stays_the_same(records: dict[str, CaseRecord]) -> None:
+    code = "a\u202eb\u009b\x1b\u200b\U000e0041 \u00e4\u4e2d\n"
+    record = replace(records["r2"], request=replace(records["r2"].request, code=code))
+    text = copied.as_request(record)
+    assert json.loads(text)["code"] == code
+    assert "\u00e4\u4e2d" in text and "\n" in text
+    assert not [one for one in text if one != "\n" and hides(one)]
 
 
 def test_asking_again_is_the_same_call_in_the_own_name(records: dict[str, CaseRecord]) -> None:

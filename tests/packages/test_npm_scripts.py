@@ -43,5 +43,24 @@ def test_a_name_leads_to_the_nearest_folder() -> None:
 
 def test_commands_stay_below_their_package() -> None:
     assert bins({"name": "@scope/tool", "bin": "./cli.js"}) == {"tool": "cli.js"}
-    listed = {"good": "bin/x", "../evil": "x", "up": "../../x", "root": "/bin/sh", "odd": 3}
+    listed = {"good": "bin/x", "../evil": "x", "up": "../../x", "root": "/bin/sh", "odd": 3, "..": "x", "-x": "x"}
     assert bins({"name": "x", "bin": listed}) == {"good": "bin/x"}
+
+
+@pytest.mark.parametrize(
+    ("line", "others", "shown"),
+    [
+        ("node install", {"install.cjs": "other", "install/index.js": "runs"}, ["install/index.js"]),
+        ("node install", {"install/package.json": '{"main": "runs.js"}', "install/index.js": "other"}, []),
+        ("node install", {"install.json": "{}", "install/index.js": "other"}, []),
+        ("node -r ./runs.js install.js", {"-r": "other", "runs.js": "runs"}, []),
+        ("node first.js && node ./then.js; echo", {"first.js": "runs", "then.js": "runs"}, ["first.js", "then.js"]),
+        ("echo node other.js", {"other.js": "other"}, []),
+        ('node runs.js"x"', {"runs.js": "other", "runs.jsx": "runs"}, []),
+    ],
+)
+def test_what_is_shown_as_started_is_what_node_starts(line: str, others: dict[str, str], shown: list[str]) -> None:
+    read = Tarball(tarball({"package.json": "{}", **others}))
+    found = programs(read, {"scripts": {"install": line}})
+    assert [one.name for one in found[1:]] == shown
+    assert all(one.text == "runs" for one in found[1:])

@@ -14,7 +14,7 @@ from runner.model.behaviour import DeedKind
 from runner.model.request import Language
 from runner.sandbox.container.frames import MARK
 from runner.sandbox.gvisor import feed
-from runner.sandbox.gvisor.feed import BROKEN, NEVER, SOCKET, UNSEEN, Feed
+from runner.sandbox.gvisor.feed import BROKEN, ENDLESS, NEVER, SOCKET, UNSEEN, Feed
 from runner.sandbox.gvisor.trace_messages import HANDSHAKE
 from tests.patience import HANGS
 from tests.sandbox.test_trace_messages import EXIT, context, message, number, started
@@ -68,6 +68,7 @@ def test_what_was_written_before_the_end_is_in_it(kernel: Kernel) -> None:
     kernel.begin()
     for n in range(50):
         kernel.line.send(started(2, b"p%d" % n, path=b"/bin/p%d" % n))
+    kernel.line.send(message(EXIT, context(2) + number(2, 0)))
     found = kernel.feed.finish(time.monotonic())
     assert len(found.of(DeedKind.PROGRAM)) == 50
     assert found.complete
@@ -95,6 +96,15 @@ def test_a_report_that_breaks_off_is_not_taken_for_a_quiet_run(kernel: Kernel, e
     kernel.until(lambda: kernel.feed._ended is not None)
     over = time.monotonic() + feed.SUDDEN_SECONDS + 1
     assert kernel.feed.finish(over).gap == ("" if ended else BROKEN)
+
+
+def test_what_is_dropped_at_the_very_end_is_not_taken_for_nothing(kernel: Kernel) -> None:
+    kernel.connect()
+    kernel.begin()
+    kernel.line.send(started(2, b"seen"))
+    found = kernel.feed.finish(time.monotonic())
+    assert (found.lost, found.gap) == (0, ENDLESS)
+    assert not found.complete
 
 
 def test_a_kernel_that_never_reports_is_said(kernel: Kernel) -> None:

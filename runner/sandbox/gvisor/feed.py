@@ -45,6 +45,8 @@ RETRIES = 0
 NEVER = "gVisor did not report what this run did."
 BROKEN = "gVisor's report broke off while the run went on."
 UNSEEN = "gVisor did not report that the code started."
+ENDLESS = "gVisor did not report that the code ended; what it did last may be missing."
+"""What is dropped is counted by the next message only, and there was none."""
 _CONTEXT = ["group_id"]
 
 
@@ -123,7 +125,7 @@ class KernelFeed:
             return Behaviour(gap=NEVER)
         with self._reading:
             self._read(time.monotonic() + LAST_SECONDS)
-        gap = "" if self._trace.begun else UNSEEN
+        gap = UNSEEN if not self._trace.begun else "" if self._trace.over else ENDLESS
         if self._ended is not None and not self._trace.over and over - self._ended > SUDDEN_SECONDS:
             gap = BROKEN
         self._trace.stop()

@@ -32,7 +32,8 @@ for (const [name, file] of Object.entries(given.commands)) {
 for (const [name, line] of given.scripts) {
   const env = {
     ...process.env,
-    PATH: `${commands}:${process.env.PATH}`,
+    // Last: a package with a command named node would else run that for what its script calls node.
+    PATH: `${process.env.PATH}:${commands}`,
     INIT_CWD: workspace,
     NODE: process.execPath,
     npm_execpath: '',
