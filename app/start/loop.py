@@ -13,13 +13,22 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
     from qasync import QEventLoop
 
+SET_BY_PYSIDE = "PYSIDE6_OPTION_PYTHON_ENUM"
+"""A variable that PySide sets for itself when it is imported."""
+
 
 def make_loop(app: QApplication) -> QEventLoop:
     """Return a loop that lives in `app`. It is the caller's to close."""
     # Another binding of Qt may be installed beside ours, and qasync takes the first that it finds.
+    before = os.environ.get("QT_API")
     os.environ["QT_API"] = "pyside6"
     from qasync import QEventLoop
 
+    # Programs that the console starts get the person's environment: both count for imports alone.
+    os.environ.pop(SET_BY_PYSIDE, None)
+    os.environ.pop("QT_API")
+    if before is not None:
+        os.environ["QT_API"] = before
     return QEventLoop(app)
 
 
