@@ -50,10 +50,13 @@ def remarks(program: str) -> str:
     """Comments and docstrings of a Python program: texts that it works with are no citations."""
     parts = []
     before = tokenize.NEWLINE
+    depth = 0
     for token in tokenize.generate_tokens(io.StringIO(program).readline):
         begins = before in (tokenize.NEWLINE, tokenize.INDENT, tokenize.NL, tokenize.DEDENT)
-        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and begins):
+        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and begins and not depth):
             parts.append(token.string)
+        if token.type == tokenize.OP:
+            depth += (token.string in "([{") - (token.string in ")]}")
         if token.type != tokenize.COMMENT:
             before = token.type
     return "\n".join(parts)
@@ -102,4 +105,4 @@ def test_a_citation_that_leads_nowhere_is_noticed() -> None:
     assert unknown(f"One rule ({word} R1, Z9 and R99).") == {"Z9", "R99"}
     assert unknown(f"All of {word} N1 to N6.") == {"N5", "N6"}
     page = "nowhere.md"
-    assert missing_pages("runner/x.py", f'"""As {page} has it."""\ntext = "other.md"\n') == {page}
+    assert missing_pages("runner/x.py", f'"""As {page} has it."""\ntext = [\n    "other.md",\n]\n') == {page}

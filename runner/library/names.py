@@ -1,4 +1,4 @@
-"""The names that the source documents have for what is here; each leads to the one thing that does it."""
+"""Other names that callers of the Python API may use; each leads to the one thing that does it."""
 
 from __future__ import annotations
 

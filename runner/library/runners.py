@@ -135,7 +135,7 @@ def create_runner(
 
 
 def _error(result: Result) -> str:
-    """Return how a run failed; want of memory by the name of the exception that the second source document tests."""
+    """Return how a run failed; want of memory by the name of Python's exception."""
     error = result.error or result.outcome.value
     return f"{MemoryError.__name__}: {error}" if result.outcome is Outcome.OUT_OF_MEMORY else error
 

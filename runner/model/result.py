@@ -67,7 +67,7 @@ class Meta:
     rehearsed: bool = False
     """Whether it ran without network before a person decided, and was handed over as it was shown."""
 
-    # The first source document has a dictionary here.
+    # A result may be asked as a dictionary is.
 
     @property
     def resource_limits(self) -> dict[str, object]:

@@ -17,5 +17,9 @@ ON_DEMAND = (
     "runner.risk.run_yaml",
     "runner.risk.shell.script",
     "runner.risk.trace.stores",
+    "runner.risk.whole.of_javascript",
+    "runner.risk.whole.of_python",
+    "runner.risk.whole.of_shell",
+    "runner.risk.whole.reading",
 )
 """Modules that the console and its classifier processes import late, and load before an update could change them."""

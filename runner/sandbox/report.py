@@ -39,6 +39,8 @@ class Report:
 
 TOO_DEEP = f"result is nested more than {DEEPEST} deep and was not handed out."
 TOO_MANY = f"result has more than {MOST_VALUES:,} values and was not handed out."
+TOO_LARGE = "result is larger than {} MB and was not handed out."
+"""Its whole megabytes are filled in."""
 UNREADABLE = "What the code handed out as result cannot be read."
 
 
@@ -72,7 +74,7 @@ def read(channel: int, most: int = LIMIT) -> Report:
 def parse(data: bytes, most: int = LIMIT) -> Report:
     """Return the report in `data`, every part of it within bounds; one without a value for whatever else it may be."""
     if len(data) > most:
-        return Report(note=f"result is larger than {most >> 20} MB and was not handed out.")
+        return Report(note=TOO_LARGE.format(most >> 20))
     try:
         fields = json.loads(data or b"{}")
     except RecursionError:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.workspace import entry
-from runner.workspace.reading import Reading
+from runner.workspace.reading import LayerReading
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -54,7 +54,7 @@ def shown(folder: Path) -> Path:
 def changes(folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> ProjectChanges:
     """Return what the copy changes in the open folder `project`. Raises OSError and ValueError."""
     made: Made = {path: tuple(both) for path, both in json.loads((folder / AS_MADE).read_text("utf-8")).items()}
-    reading = Reading(project, since, ours)
+    reading = LayerReading(project, since, ours)
     top = os.open(folder / COPY, entry.FOLDER_FLAGS)
     try:
         reading.of_tops(top)

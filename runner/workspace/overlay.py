@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.workspace import entry
 from runner.workspace.entry import TreeKind
-from runner.workspace.reading import Reading
+from runner.workspace.reading import LayerReading
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -72,7 +72,7 @@ def shown(folder: Path) -> Path:
 
 def changes(folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> ProjectChanges:
     """Return what the layer changes in the open folder `project`. Raises KnownError and OSError."""
-    reading = Reading(project, since, ours)
+    reading = LayerReading(project, since, ours)
     top = os.open(folder / UP, entry.FOLDER_FLAGS)
     try:
         reading.of_tops(top)
@@ -93,7 +93,7 @@ def remove(folder: Path) -> None:
         _remove_tree(folder / name)
 
 
-def _walk(reading: Reading, up: int, low: int | None, prefix: bytes, *, moved: bool) -> None:
+def _walk(reading: LayerReading, up: int, low: int | None, prefix: bytes, *, moved: bool) -> None:
     """Note what the folder `up` of the layer says about the same folder of the project, which is closed at the end."""
     try:
         for name in sorted(map(os.fsencode, os.listdir(up))):
@@ -122,7 +122,7 @@ def _walk(reading: Reading, up: int, low: int | None, prefix: bytes, *, moved: b
             os.close(low)
 
 
-def _below(reading: Reading, low: int | None, name: bytes, *, moved: bool) -> tuple[int | None, bool]:
+def _below(reading: LayerReading, low: int | None, name: bytes, *, moved: bool) -> tuple[int | None, bool]:
     """Return the folder of the project, open, and whether it was put there meanwhile; None where it has none."""
     if low is None:
         return None, moved

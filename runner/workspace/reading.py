@@ -23,7 +23,7 @@ DEEPEST = 200
 """Folders within each other that are read."""
 
 
-class Reading:
+class LayerReading:
     """The entries of both trees at the paths that may differ."""
 
     def __init__(self, project: int, since: int, ours: Collection[tuple[int, int]] = ()) -> None:

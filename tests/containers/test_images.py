@@ -138,7 +138,8 @@ def command() -> Iterator[_Command]:
     """`make images` on an engine that has none yet."""
 
     def images(at: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "DOCKER_HOST": at}
+        # Where gVisor is installed, images would else go to its folders.
+        environment = {**os.environ, "DOCKER_HOST": at, "SANDBOX_TYPE": "docker"}
         words = [sys.executable, "-m", "runner.sandbox.images", "shell"]
         return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
 

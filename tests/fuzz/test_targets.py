@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
 SECONDS = 0.1
+WARNS = {"previews": pytest.mark.qt_log_level_fail("CRITICAL")}
+"""Qt says of a damaged picture what is wrong with it."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.errors_expected
-@pytest.mark.parametrize("target", targets())
+@pytest.mark.parametrize("target", [pytest.param(one, marks=WARNS.get(one, ())) for one in targets()])
 def test_what_failed_once_fails_no_more(
     target: str, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,7 +29,8 @@ ONLY_AT_START = {
     "runner.system.log",
 }
 """Imported before the window is there, or by another command."""
-BY_OTHERS = {"runner.commands.cli"}
+BY_OTHERS = {"app.files.pixels", "runner.commands.cli", "runner.library.packages"}
+"""Imported by the process that reads files of runs, by a command, and by programs that use the Python API."""
 
 
 def statements(body: list[ast.stmt], later: bool = False) -> Iterator[tuple[ast.stmt, bool]]:

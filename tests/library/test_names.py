@@ -1,4 +1,4 @@
-"""The source documents' own import lines, samples and configuration, as a reader of them would try these."""
+"""Import lines, samples and configuration with the other names, as a caller would try these."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ security:
       enabled: true
       auto_approve_low_risk: true
 """
-"""That of the third document, without its lines that name images."""
+"""Every kind of entry of a given file, but for lines that name images."""
 
 
 def test_the_first_document_and_the_factory_before_it() -> None:

@@ -45,7 +45,7 @@ def test_failures_of_the_code_are_results() -> None:
 
 
 def test_memory_limit_enforced() -> None:
-    """In the words of the second source document."""
+    """Callers look for either word in the error."""
     runner = SandboxedRunner(SandboxConfig(max_memory_mb=50))
     result = runner.execute("x = 'a' * (100 * 1024 * 1024)", {})
     assert not result.success

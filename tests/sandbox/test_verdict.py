@@ -32,7 +32,7 @@ def test_only_success_has_exit_code_0(why: Outcome | None, status: int) -> None:
 
 
 def test_a_timeout_is_called_one() -> None:
-    """In the error and in standard error, with the words of the first source document."""
+    """In the error and in standard error, with words that callers may look for."""
     transcript = Transcript(1000)
     transcript.end()
     ended = RunEnd(143, 1.0, Outcome.TIMED_OUT, "", (), 0, disk_is_full=False)

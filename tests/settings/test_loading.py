@@ -265,7 +265,7 @@ def test_what_does_nothing_says_so(places: Places) -> None:
     remarks = load(places, {"ASSENT_SHELL_PACKAGES": "jq"}).remarks
     path = "security.sandbox.languages.shell.default_packages"
     assert remarks == (f"{path} has no effect: there are none for Bash.",)
-    assert loaded(places, THIRD_DOCUMENT).remarks == (), "an empty list asks for nothing"
+    assert loaded(places, GIVEN_FILE).remarks == (), "an empty list asks for nothing"
 
 
 @pytest.mark.parametrize("variable", ["SANDBOX_TYPE", "ASSENT_WEAKEST_ISOLATION_HIGH"])
