@@ -66,6 +66,29 @@ def test_files_come_back_as_they_were(lab: Lab) -> None:
     within(lab, body)
 
 
+CLUTTER = """
+import os
+open('a', 'w').write('changed')
+for n in range(9000): open(f'{n}', 'w').close()
+os.chmod('.', 0o500)
+"""
+
+
+def test_neither_a_closed_workspace_nor_thousands_of_files_keep_others_from_coming_back(lab: Lab) -> None:
+    async def body(session: Session) -> None:
+        await ran(session, "open('a', 'w').write('before')")
+        before = await session.copy(lab.folder, ())
+        try:
+            assert (await ran(session, CLUTTER)).stderr == ""
+            await session.put_back(before, lab.folder, ())
+            done = await ran(session, "ls; cat a; stat -c %a .; touch free", Language.SHELL)
+            assert (done.stdout, done.stderr) == ("a\nbefore755\n", ""), done
+        finally:
+            before.close()
+
+    within(lab, body)
+
+
 @alike
 def test_what_is_too_large_or_not_to_be_read_is_not_copied(lab: Lab) -> None:
     async def body(session: Session) -> None:

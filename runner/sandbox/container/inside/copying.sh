@@ -19,12 +19,12 @@ case $verb in
       "${without[@]}" . 2>/dev/null || wrong denied
     ;;
   in)
-    shopt -s dotglob nullglob
-    for each in *; do
-      [[ " $* " == *" $each "* ]] && continue
-      [[ -d ./$each && ! -L ./$each ]] && chmod -R u+rwX -- "./$each"
-      rm -rf -- "./$each" || wrong denied
-    done
+    others=(-mindepth 1 -maxdepth 1)
+    for each; do others+=(! -name "$each"); done
+    # Code may have closed the workspace itself. In one go each: a process for every file would take minutes.
+    chmod 755 . || wrong denied
+    find . "${others[@]}" -type d -exec chmod -R u+rwX -- {} + || wrong denied
+    find . "${others[@]}" -exec rm -rf -- {} + || wrong denied
     head -c "$number" | tar -x --preserve-permissions --no-same-owner 2>/dev/null || wrong room
     ;;
 esac
