@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 20
 """Of a file whose lines are compared."""
 MOST_LINES = 20_000
+NO_END = "\\ No newline at end of file"
+"""As diff(1) says it."""
 
 
 class LineDifference(NamedTuple):
@@ -46,7 +48,7 @@ def compared(change: ProjectChange, project: Path, content: Path) -> LineDiffere
     texts = [_text(folder, change.path, one) for folder, one in zip((project, content), sides, strict=True)]
     if any(one is None for one in texts):
         return LineDifference(instead=f"not text: {_size(change.before)} to {_size(change.after)}")
-    old, new = (str(one).split("\n") if one else [] for one in texts)
+    old, new = (_lines(one or "") for one in texts)
     if len(old) + len(new) > MOST_LINES:
         return LineDifference(instead="too many lines to be compared")
     found = tuple(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
@@ -54,6 +56,12 @@ def compared(change: ProjectChange, project: Path, content: Path) -> LineDiffere
     if not found and change.before is not None and change.after is not None:
         return LineDifference(instead=f"permissions {change.before.mode:04o} to {change.after.mode:04o}")
     return LineDifference(found, added, removed)
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text, and as one more that its last one does not end."""
+    *lines, rest = text.split("\n")
+    return [*lines, rest, NO_END] if rest else lines
 
 
 def total(changes: Iterable[ProjectChange]) -> str:
