@@ -192,8 +192,8 @@ def _path(one: ProjectChange) -> str:
 
 
 def _line(sign: str, words: str, why: str = "", *, conflict: bool = False) -> None:
-    told = f"  {'CONFLICT: ' if conflict else '! '}{why}" if why else ""
-    _print(_colored(f"{sign} {visible(words)}") + _warned(visible(told)))
+    reason = f"  {'CONFLICT: ' if conflict else '! '}{why}" if why else ""
+    _print(_colored(f"{sign} {visible(words)}") + _warned(visible(reason)))
 
 
 def _said(done: Applied | None, verb: str, copy: WorkingCopy, left: int) -> int:

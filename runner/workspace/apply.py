@@ -323,7 +323,7 @@ def _move_out(staged: int, name: str, tree: Path, path: bytes) -> None:
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        with staging.lent(staged, name.encode()), entry.opened(staged, name.encode(), entry.READ_FLAGS) as source:
+        with entry.readable(staged, name.encode()), entry.opened(staged, name.encode(), entry.READ_FLAGS) as source:
             target = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             try:
                 staging.copy(source, target, os.fstat(source).st_size)

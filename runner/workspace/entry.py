@@ -130,6 +130,25 @@ def opened(folder: int, name: bytes, flags: int) -> Iterator[int]:
 
 
 @contextlib.contextmanager
+def readable(folder: int, name: bytes, found: os.stat_result | None = None) -> Iterator[None]:
+    """Let a file or folder of this account's be read that a program closed to everybody, as long as needed.
+
+    The program has ended by then. `found` is what `stat_of` says of it, where that is known.
+    """
+    found = stat_of(folder, name) if found is None else found
+    need = 0o500 if found is not None and stat.S_ISDIR(found.st_mode) else 0o400
+    plain = found is not None and (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode))
+    if found is None or not plain or found.st_mode & need == need or found.st_uid != os.geteuid():
+        yield
+        return
+    os.chmod(name, stat.S_IMODE(found.st_mode) | need, dir_fd=folder)
+    try:
+        yield
+    finally:
+        os.chmod(name, stat.S_IMODE(found.st_mode), dir_fd=folder)
+
+
+@contextlib.contextmanager
 def parent(root: int, path: bytes) -> Iterator[tuple[int, bytes]]:
     """Open the folder that holds `path` below the open folder `root`; yield it and the last name. Raises OSError.
 

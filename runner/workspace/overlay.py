@@ -9,7 +9,6 @@ into the folder `up` what differs: whole files, and three kinds of marks. A name
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import stat
@@ -22,7 +21,7 @@ from runner.workspace.entry import TreeKind
 from runner.workspace.reading import LayerReading
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
     from pathlib import Path
 
     from runner.workspace.change import ProjectChanges
@@ -101,7 +100,7 @@ def _walk(reading: LayerReading, up: int, low: int | None, prefix: bytes, *, mov
             found = entry.stat_of(up, name)
             if found is None:
                 continue
-            with _readable(up, name, found):
+            with entry.readable(up, name, found):
                 marks = _marks(up, name, found)
                 if any(one in marks for one in STRANGE):
                     raise KnownError("The layer has marks that Assent does not understand; nothing of it is applied.")
@@ -149,21 +148,6 @@ def _marks(up: int, name: bytes, found: os.stat_result) -> dict[str, bytes]:
             return {one: os.getxattr(descriptor, one) for one in names}
     except entry.UnreadableEntry:
         return {}
-
-
-@contextlib.contextmanager
-def _readable(up: int, name: bytes, found: os.stat_result) -> Iterator[None]:
-    """Let an entry of the layer be read, which a program may have closed to everybody; it has ended by now."""
-    need = 0o500 if stat.S_ISDIR(found.st_mode) else 0o400
-    plain = stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)
-    if not plain or found.st_mode & need == need or found.st_uid != os.geteuid():
-        yield
-        return
-    os.chmod(name, stat.S_IMODE(found.st_mode) | need, dir_fd=up)
-    try:
-        yield
-    finally:
-        os.chmod(name, stat.S_IMODE(found.st_mode), dir_fd=up)
 
 
 def _remove_tree(top: Path) -> None:

@@ -14,7 +14,7 @@ from runner.workspace.entry import TreeKind
 from runner.workspace.journal import ApplyStep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from runner.workspace.change import ProjectChange
@@ -83,7 +83,7 @@ def _copied(staged: int, name: str, source: int, path: bytes, after: TreeEntry) 
     try:
         with (
             entry.parent(source, path) as (folder, last),
-            lent(folder, last),
+            entry.readable(folder, last),
             entry.opened(folder, last, entry.READ_FLAGS) as content,
         ):
             if not stat.S_ISREG(os.fstat(content).st_mode):
@@ -99,20 +99,6 @@ def _copied(staged: int, name: str, source: int, path: bytes, after: TreeEntry) 
         os.utime(target, ns=(after.modified, after.modified))
     finally:
         os.close(target)
-
-
-@contextlib.contextmanager
-def lent(folder: int, name: bytes) -> Iterator[None]:
-    """Let a file of the layer be read that a program closed to everybody."""
-    found = entry.stat_of(folder, name)
-    if found is None or not stat.S_ISREG(found.st_mode) or found.st_mode & 0o400 or found.st_uid != os.geteuid():
-        yield
-        return
-    os.chmod(name, stat.S_IMODE(found.st_mode) | 0o400, dir_fd=folder)
-    try:
-        yield
-    finally:
-        os.chmod(name, stat.S_IMODE(found.st_mode), dir_fd=folder)
 
 
 def copy(source: int, target: int, size: int) -> None:

@@ -59,8 +59,6 @@ SYSTEM = (
     "/usr",
     "/var",
 )
-MOST_APPLIED = 5
-"""Working copies of one project that are kept for Undo once they are applied."""
 APPLY_SECONDS = 5.0
 """Time for another command that applies to the same project to end."""
 
