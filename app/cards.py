@@ -41,6 +41,7 @@ from runner.model.events import (
     SandboxChosen,
     SandboxesChanged,
     TroubleCleared,
+    WorkMoved,
 )
 from runner.model.request import Isolation, Tool
 
@@ -263,7 +264,7 @@ class Cards(QObject):
                 self._take_engine(event)
             case TroubleCleared():
                 self.troubles.pop(event.area, None)
-            case AgentsChanged() | AwayChanged() | GrantsChanged() | SandboxChosen():
+            case AgentsChanged() | AwayChanged() | GrantsChanged() | SandboxChosen() | WorkMoved():
                 pass
             case _:
                 assert_never(event)

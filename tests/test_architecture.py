@@ -23,6 +23,7 @@ ROOMS = {
         gateway
         approval
         requests
+        work
         workspace
         sandbox policy packages
         network

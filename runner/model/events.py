@@ -181,6 +181,14 @@ class AgentsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkMoved:
+    """Programs at work did something, began or ended; working copies were applied, undone or discarded."""
+
+    names: tuple[str, ...]
+    """Of the working copies."""
+
+
+@dataclass(frozen=True, slots=True)
 class GrantsChanged:
     """A grant was made, used or revoked."""
 
@@ -271,6 +279,7 @@ Event = (
     | RequestClosed
     | CallsRefused
     | AgentsChanged
+    | WorkMoved
     | GrantsChanged
     | ModeChanged
     | AwayChanged

@@ -1,0 +1,202 @@
+"""A program at work: what it did over its working copy, as it reports it, and as the console shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from runner.model.network import Contact  # noqa: TC001 - the codec reads it
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class WorkStarted:
+    """The program has started. The first event of each working copy that has a program at work."""
+
+    at: float
+    """Seconds since the epoch, as in all events."""
+    program: tuple[str, ...]
+    project: str
+    client: str = ""
+    """Id of the client (`claude-code`); '' for any other program."""
+    hosts: tuple[str, ...] = ()
+    """Hosts that it may reach from the start, as `Destination` writes them."""
+    memory_bytes: int = 0
+    """Its limit; 0 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSeen:
+    """The program's shell runs a command, or wants to."""
+
+    at: float
+    number: int
+    """Counts from 1."""
+    text: str
+    """The command as the shell is given it, without what the client wraps around it."""
+    folder: str
+    sentence: str = ""
+    """What it does, as the classifier says it; '' where it was not assessed."""
+    level: str = ""
+    """Name of the risk level; '' where it was not assessed."""
+    reasons: tuple[str, ...] = ()
+    held: bool = False
+    """Whether it waits for a person's answer."""
+    refused: str = ""
+    """Why it was refused at once, by a rule or because nobody can be asked; '' where it runs or waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandAnswered:
+    """A held command was answered, or is no longer there."""
+
+    at: float
+    number: int
+    run: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HostSeen:
+    """A host was tried: the contact as it is now replaces an earlier one of the same host, port and outcome."""
+
+    at: float
+    contact: Contact
+    quiet: bool = False
+    """Whether it is one that the client tries by itself at each start and does without."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostOpened:
+    """A person let a host be reached."""
+
+    at: float
+    host: str
+    port: int
+    always: bool = False
+    """Whether for the next sessions of this project as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class PortsSeen:
+    """The ports on which something inside listens, each with the address outside by which it is carried, or ''."""
+
+    at: float
+    ports: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkEnded:
+    """The program has ended, and everything that it started."""
+
+    at: float
+    code: int
+    """As a shell says it."""
+    why: str = ""
+    """Why Assent ended it; '' where it ended by itself."""
+
+
+WorkEvent = WorkStarted | CommandSeen | CommandAnswered | HostSeen | HostOpened | PortsSeen | WorkEnded
+
+
+@dataclass(frozen=True, slots=True)
+class WorkUsage:
+    """What a program at work and all that it started use now."""
+
+    memory_bytes: int
+    cpu_seconds: float
+    processes: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkSession:
+    """A working copy with the program that worked over it, as it stands now."""
+
+    name: str
+    """Of the working copy."""
+    project: str
+    program: tuple[str, ...]
+    started_at: float
+    client: str = ""
+    hosts: tuple[str, ...] = ()
+    commands: tuple[CommandSeen, ...] = ()
+    """The last ones, the newest last."""
+    command_count: int = 0
+    held: tuple[CommandSeen, ...] = ()
+    """Commands that wait for an answer."""
+    contacts: tuple[HostSeen, ...] = ()
+    opened: tuple[HostOpened, ...] = ()
+    ports: tuple[tuple[int, str], ...] = ()
+    memory_bytes: int = 0
+    at_work: bool = False
+    """Whether its process is there now."""
+    ended: WorkEnded | None = None
+    """None while it is at work, and where it was ended from outside without a word (`kill -9`, a power cut)."""
+    can_undo: bool = False
+    readable: str = ""
+    """Why the working copy cannot be used; '' where it can."""
+
+
+MOST_COMMANDS = 500
+"""Commands that a `WorkSession` holds."""
+
+
+def after(session: WorkSession, event: WorkEvent) -> WorkSession:
+    """Return the session as it is after one more event."""
+    return _AFTER[type(event)](session, event)
+
+
+def _started(session: WorkSession, event: WorkStarted) -> WorkSession:
+    return replace(
+        session,
+        program=event.program,
+        started_at=event.at,
+        client=event.client,
+        hosts=event.hosts,
+        memory_bytes=event.memory_bytes,
+    )
+
+
+def _command(session: WorkSession, event: CommandSeen) -> WorkSession:
+    held = (*session.held, event) if event.held else session.held
+    commands = (*session.commands, event)[-MOST_COMMANDS:]
+    return replace(session, commands=commands, command_count=session.command_count + 1, held=held)
+
+
+def _answered(session: WorkSession, event: CommandAnswered) -> WorkSession:
+    return replace(session, held=tuple(one for one in session.held if one.number != event.number))
+
+
+def _host(session: WorkSession, event: HostSeen) -> WorkSession:
+    new = event.contact
+
+    def is_other(one: HostSeen) -> bool:
+        old = one.contact
+        return (old.host, old.port, old.allowed, old.why) != (new.host, new.port, new.allowed, new.why)
+
+    return replace(session, contacts=(*filter(is_other, session.contacts), event))
+
+
+def _opened(session: WorkSession, event: HostOpened) -> WorkSession:
+    return replace(session, opened=(*session.opened, event))
+
+
+def _ports(session: WorkSession, event: PortsSeen) -> WorkSession:
+    return replace(session, ports=event.ports)
+
+
+def _ended(session: WorkSession, event: WorkEnded) -> WorkSession:
+    return replace(session, ended=event, held=(), ports=())
+
+
+_AFTER: dict[type, Callable[..., WorkSession]] = {
+    WorkStarted: _started,
+    CommandSeen: _command,
+    CommandAnswered: _answered,
+    HostSeen: _host,
+    HostOpened: _opened,
+    PortsSeen: _ports,
+    WorkEnded: _ended,
+}

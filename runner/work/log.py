@@ -1,0 +1,94 @@
+"""The events of a program at work, one JSON line each, in the folder of its working copy.
+
+Written by the process that runs the program and read by the console, which may be opened later or not at all. What a
+line says comes from a process of this account; texts in it come from the program and are shown as plain text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from runner.model.codec import decode, encode
+from runner.model.errors import KnownError
+from runner.model.work import (
+    CommandAnswered,
+    CommandSeen,
+    HostOpened,
+    HostSeen,
+    PortsSeen,
+    WorkEnded,
+    WorkStarted,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.model.work import WorkEvent
+
+NAME = "events.jsonl"
+KINDS: dict[str, type[Any]] = {
+    "started": WorkStarted,
+    "command": CommandSeen,
+    "answered": CommandAnswered,
+    "host": HostSeen,
+    "opened": HostOpened,
+    "ports": PortsSeen,
+    "ended": WorkEnded,
+}
+_NAMES = {kind: name for name, kind in KINDS.items()}
+LONGEST_LINE = 1 << 20
+"""Bytes; a longer one is damage."""
+MOST_BYTES = 1 << 28
+"""Of a log: from here on commands and hosts are counted no more, so that a program cannot fill the disk by them."""
+
+
+class WorkLog:
+    """The writing end. Used by one thread."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises OSError."""
+        self._file = os.open(folder / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._size = os.fstat(self._file).st_size
+
+    def add(self, event: WorkEvent) -> None:
+        """Append an event. Raises OSError."""
+        if self._size > MOST_BYTES and not isinstance(event, WorkEnded):
+            return
+        line = json.dumps({"kind": _NAMES[type(event)], **encode(event)}, separators=(",", ":")).encode() + b"\n"
+        self._size += os.write(self._file, line)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+class WorkReading:
+    """The reading end: remembers how far it has read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+        self._at = 0
+
+    def new(self) -> list[WorkEvent]:
+        """Return the events that were written since; lines that cannot be understood are left out. Raises OSError."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._at)
+                lines = file.read().split(b"\n")
+        except FileNotFoundError:
+            return []
+        self._at += sum(len(line) + 1 for line in lines[:-1])
+        return [event for line in lines[:-1] if (event := _event(line)) is not None]
+
+
+def _event(line: bytes) -> WorkEvent | None:
+    if len(line) > LONGEST_LINE:
+        return None
+    try:
+        said = json.loads(line)
+        event: WorkEvent = decode(KINDS[said["kind"]], said)
+    except (ValueError, KeyError, TypeError, RecursionError, KnownError):
+        return None
+    return event
