@@ -187,7 +187,7 @@ class Assembly:
             bounds=HistoryBounds(parts.places, parts.ledger, self.settings, self.in_use),
             timekeeping=Timekeeping(self.awoke, self.configuration.grants.note_time),
             opener=self.opener,
-            work=AtWork(parts.places, self.recorder),
+            work=AtWork(parts.places, self.recorder, self.approvals.modes, self.circumstances),
         )
 
     def make_history(self) -> HistoryOpening:

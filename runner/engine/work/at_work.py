@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from typing import TYPE_CHECKING, TypeVar
 
+from runner.engine.work.deeds import WorkDeeds
 from runner.engine.work.following import WorkFollowing
 from runner.model.errors import KnownError
 from runner.model.events import WorkMoved
@@ -19,15 +21,19 @@ from runner.workspace.entry import TreeKind, UnreadableEntry
 from runner.workspace.working_copy import named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from runner.approval.circumstances import Circumstances
+    from runner.approval.modes import Modes
     from runner.model.record import Record
     from runner.model.work import WorkSession
     from runner.system.places import Places
+    from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.difference import LineDifference
     from runner.workspace.working_copy import WorkingCopy
 
+log = logging.getLogger("assent.work")
 T = TypeVar("T")
 LOOK_SECONDS = 0.5
 MOST_CONTENT = 16 << 20
@@ -37,9 +43,12 @@ MOST_CONTENT = 16 << 20
 class AtWork:
     """Every method but `sessions` is called on the engine's loop."""
 
-    def __init__(self, places: Places, record: Record) -> None:
+    def __init__(self, places: Places, record: Record, modes: Modes, circumstances: Circumstances) -> None:
         self._places = places
         self._record = record
+        self._deeds = WorkDeeds(places, record, modes, circumstances)
+        self._settled = 0
+        """Number of the ledger in which every deed of an earlier console has its outcome."""
         self._following = WorkFollowing(places.work)
         self._sessions: tuple[WorkSession, ...] = ()
         self._looking = asyncio.Lock()
@@ -57,7 +66,9 @@ class AtWork:
 
         Then it may be half of what the program is about to do. Raises KnownError.
         """
-        return await self._of_copy(name, lambda copy: copy.changes())
+        found = await self._of_copy(name, lambda copy: copy.changes())
+        await self._deeds.settle_left()  # looking has finished what was begun
+        return found
 
     async def lines(self, name: str, change: ProjectChange) -> LineDifference:
         """Return the lines that a change adds and removes. Raises KnownError."""
@@ -77,6 +88,37 @@ class AtWork:
 
         return await self._of_copy(name, read)
 
+    # ---- deciding ----
+
+    async def apply(self, name: str, wanted: Sequence[ProjectChange], digest: str, *, proven: bool = False) -> Applied:
+        """Write changes into the project: exactly `wanted`, which `digest` is of, and only as they are now.
+
+        Also while the program is at work. Recorded before the first byte is written. `proven`: whether the person's PIN
+        came with it and was right. Raises KnownError, LedgerFailed among them; then nothing was changed, unless it says
+        so.
+        """
+        try:
+            return await self._deeds.apply(name, wanted, digest, proven=proven)
+        finally:
+            await self.look()
+
+    async def undo(self, name: str, *, proven: bool = False) -> Applied:
+        """Take back what was applied last. Raises KnownError, LedgerFailed among them."""
+        try:
+            return await self._deeds.undo(name, proven=proven)
+        finally:
+            await self.look()
+
+    async def discard(self, name: str) -> None:
+        """Remove a working copy whose program has ended, with its changes. Raises KnownError, LedgerFailed among them.
+
+        Allowed in lockdown as well: nothing can run from what is gone.
+        """
+        try:
+            await self._deeds.discard(name)
+        finally:
+            await self.look()
+
     # ---- opening and closing ----
 
     def start(self) -> None:
@@ -86,6 +128,7 @@ class AtWork:
     async def close(self) -> None:
         """Follow them no more."""
         self._over.set()
+        await self._deeds.close()
         if self._task is not None:
             await self._task
 
@@ -103,8 +146,19 @@ class AtWork:
                 self._record.publish(WorkMoved(found.moved))
             return found.more
 
+    async def _settle(self) -> None:
+        """Record what an earlier console has left, once for each ledger that is opened."""
+        if (ledger := self._record.ledger) == self._settled:
+            return
+        try:
+            await self._deeds.settle()
+        except KnownError as error:
+            log.warning("%s", error)
+        self._settled = ledger
+
     async def _follow(self) -> None:
         while not self._over.is_set():
+            await self._settle()
             more = await self.look()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._over.wait(), 0 if more else LOOK_SECONDS)
