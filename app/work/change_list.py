@@ -209,6 +209,8 @@ class ChangeDelegate(RowDelegate):
         room = QRectF(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        # The view has filled the whole of a chosen row by now.
+        painter.fillRect(option.rect, QColor(tokens.surface))
         paint_ground(painter, self._look, option.state, room.adjusted(px(2), 1, -px(2), -1))
         box = self.box(room)
         if row.can_tick:

@@ -30,7 +30,7 @@ from app.review.deliberate import DeliberateDialog
 from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.steady import Steady
 from app.work import words
-from app.work.change_list import TickedChanges, ChangeView
+from app.work.change_list import ChangeView, TickedChanges
 from app.work.change_pane import ChangePane
 from app.work.change_rows import ChangeTable, RowKind, table_of
 from runner.approval.deliberate import ApproveBy

@@ -33,7 +33,7 @@ START = "Work on a project\N{HORIZONTAL ELLIPSIS}"
 HINT = "Start one: assent work claude"
 TOO_QUICK = "Too quick: press A again."
 CLOCK_MS = 15_000
-NARROW, LOW = 900, 620
+NARROW, LOW = 900, 700
 LIST, LIST_NARROW = 250, 200
 
 
@@ -190,7 +190,7 @@ class WorkPanel(QWidget):
         width = self._look.px(LIST_NARROW if narrow else LIST)
         if self._left.width() != width:
             self._left.setFixedWidth(width)
-        self.card.fit(self.height() < self._look.px(LOW))
+        self.card.fit(self.window().height() < self._look.px(LOW))
         if not self._sized and self.height() > 100:
             self._sized = True
             upper = round(self.height() * 0.42)

@@ -61,6 +61,7 @@ class Questions(QWidget):
         self._bridge = bridge
         self._hosts = hosts
         self._name = ""
+        self._low = False
         self._order: list[tuple[str, int]] = []
         """The refused hosts with their ports, as they came."""
         self.held: list[HeldCommandRow] = []
@@ -77,6 +78,12 @@ class Questions(QWidget):
         column.addWidget(self.more)
         hosts.changed.connect(self.refresh)
         self.hide()
+
+    def fit(self, low: bool) -> None:
+        """Take over whether the page is low."""
+        if low != self._low:
+            self._low = low
+            self.refresh()
 
     def show_session(self, name: str) -> None:
         """Show what waits of another program."""
@@ -113,13 +120,13 @@ class Questions(QWidget):
         for number, host in enumerate(self.refused):
             host.setVisible(number < len(hosts))
         left = len(places) - len(hosts) + (len(session.held) - len(commands) if session is not None and at_work else 0)
-        quiet = _quiet(session) if session is not None else ""
+        quiet = _quiet(session) if session is not None and not self._low else ""
         said = " ".join(part for part in (f"And {left:,} more." if left else "", quiet) if part)
         self.more.setText(said)
         self.more.setVisible(bool(said))
         shown = len(commands) + len(hosts)
         self.setVisible(bool(shown or said))
-        rows = min(shown, SHOWN if self.window().height() >= self._look.px(700) else FEWER)
+        rows = min(shown, FEWER if self._low else SHOWN)
         self.setFixedHeight(rows * self._look.px(ROW) + (self.more.sizeHint().height() if said else 0))
 
     def _ordered(self, found: Iterable[HostSeen]) -> list[HostSeen]:

@@ -80,6 +80,7 @@ class SessionCard(QFrame):
             self.headline.setProperty("role", role)
             self.headline.style().unpolish(self.headline)
             self.headline.style().polish(self.headline)
+        self.questions.fit(low)
 
     def show_session(self, name: str) -> None:
         """Show another program."""

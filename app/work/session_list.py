@@ -158,6 +158,8 @@ class SessionDelegate(RowDelegate):
         room = QRectF(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        # The view has filled the whole of a chosen row by now.
+        painter.fillRect(option.rect, QColor(tokens.surface))
         if row.heading:
             painter.setFont(self._look.font(-0.5, bold=True))
             painter.setPen(QColor(tokens.text))

@@ -39,14 +39,29 @@ def start(terminal: str, folder: str, command: Sequence[str], environment: Mappi
     """Open `terminal` with `command` in `folder`. Raises KnownError."""
     before = dict(TERMINALS)[os.path.basename(terminal)]
     try:
-        subprocess.Popen(
-            (terminal, *before, "/bin/sh", "-c", KEEP_OPEN, "assent", folder, *command),
+        # By a shell that ends at once: the terminal is nobody's child here, and outlives this window.
+        subprocess.run(
+            (
+                "/bin/sh",
+                "-c",
+                '"$@" &',
+                "assent",
+                terminal,
+                *before,
+                "/bin/sh",
+                "-c",
+                KEEP_OPEN,
+                "assent",
+                folder,
+                *command,
+            ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=_outside(environment),
             cwd=folder,
             start_new_session=True,
+            check=False,
         )
     except OSError as error:
         raise KnownError(f"The terminal could not be started: {error.strerror}.", "Paste the line into one.") from error
