@@ -29,7 +29,7 @@ OWN_ARGUMENTS = {
     "history": "remove old content from the history, or follow what is recorded",
     "images": "build the images that containers start from",
     "try": "run a command over a copy of this folder, and ask what to apply of its changes",
-    "work": "list what commands changed in copies of projects; apply, undo or discard it",
+    "work": "start an agent's program over a copy of this folder; list, apply, undo or discard what it changed",
 }
 """Commands that parse their own arguments, with their purpose."""
 SIGNS = {"ok": "ok  ", "warn": "look", "bad": "BAD "}
@@ -95,9 +95,14 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
 
             parsed = parser({"try": of_try})
         case ["work"]:
-            from runner.commands.work import add_arguments as of_work
+            from runner.commands import work
 
-            parsed = parser({"work": of_work})
+            if argv[1:] and argv[1] not in work.ACTIONS:
+                from runner.commands.at_work import add_arguments as of_start
+
+                parsed = parser({"work": of_start})
+            else:
+                parsed = parser({"work": work.add_arguments})
         case _:
             parsed = parser()
     return parsed.parse_args(argv)

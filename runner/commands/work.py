@@ -31,12 +31,16 @@ COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
 MOST_LISTED = 200
 MOST_BULK = 5
 """Changes in a folder such as node_modules that are still listed one by one."""
+ACTIONS = ("list", "changes", "apply", "undo", "discard", "-h", "--help")
+"""First words after `assent work` that are no program to be started."""
 LEFT = 1
 """Exit code where something was not done."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
+    parser.usage = "assent work [-h] ACTION ...\n       assent work [OPTIONS] PROGRAM [ARGUMENTS]"
+    parser.epilog = "OPTIONS are those of `assent try`: see assent try --help."
     parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     listed = actions.add_parser("list", help="the working copies, the newest first")

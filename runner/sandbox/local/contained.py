@@ -17,11 +17,10 @@ import stat
 import subprocess
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.errors import KnownError
 from runner.model.request import Limits
-from runner.network.gate import Gate
 from runner.network.loop import NetworkLoop
 from runner.sandbox import leftovers
 from runner.sandbox.local import syscalls, trusted
@@ -32,10 +31,10 @@ from runner.sandbox.local.lent import KEYS, LentTerminal
 from runner.sandbox.local.piped import PipedStreams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from runner.model.network import Contact, Destination
+    from runner.network.gate import Gate
     from runner.sandbox.local.group import ControlGroup
 
 PASSED = (
@@ -59,12 +58,26 @@ MEMORY_BYTES = 1 << 30
 IN_MEMORY = ("/run", "/var/tmp", "/dev/shm")
 FOR_ROOT = ("/etc", "/opt", "/usr/local")
 """Folders of the system in which files may be that only root reads."""
+FOR_A_RING = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SETFCAP")
+"""What root needs to make a further ring inside, and to give these up: the last one to be itself in it (Linux 5.12)."""
 LEAST_FREE = 1 << 30
 """Bytes of disk that stay free: a program that would take more is ended."""
 ALL_ENTER = stat.S_IROTH | stat.S_IXOTH
 LOOK_SECONDS = 0.5
 NOT_FOUND, NOT_STARTED = 127, 125
 ENV = "/usr/bin/env"
+
+
+class Bind(NamedTuple):
+    """A folder or file that the program sees."""
+
+    source: str
+    place: str
+    is_writable: bool = False
+
+
+def _nothing(_process: int) -> None:
+    """Do nothing when it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +91,22 @@ class Contained:
     """Where that folder's content is, in the namespace that `wrap` makes."""
     temporary: Path
     """Folder that becomes /tmp."""
-    folders: tuple[str, ...] = ()
-    """Further folders and files, read-only."""
+    binds: tuple[Bind, ...] = ()
+    """Further folders and files."""
     variables: Mapping[str, str] | None = None
     """Further variables."""
-    hosts: tuple[Destination, ...] = ()
-    """Hosts that it may reach."""
+    gate: Gate | None = None
+    """Its only way out; None for none. Whoever made it closes it."""
     least_free: int = LEAST_FREE
+    memory: int = 0
+    """Bytes, of all its processes together where the machine can bound that; 0 for half of the machine's."""
+    hostname: str = "assent-try"
+    filters_itself: bool = False
+    """Whether the program takes the filter on system calls itself, and gives up its power."""
+    passed: tuple[int, ...] = ()
+    """Further descriptors that it gets."""
+    began: Callable[[int], None] = _nothing
+    """Called once with its first process, as soon as it runs. May raise KnownError: it is ended then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +117,6 @@ class ProgramEnd:
     """As a shell says it: 128 and the number of the signal where one ended it."""
     why: str = ""
     """Why Assent ended it; '' where it ended by itself."""
-    contacts: tuple[Contact, ...] = ()
     told: int = 0
     """The signal by which Assent itself was told to end; 0 for none."""
 
@@ -112,25 +133,25 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
         raise KnownError("System calls cannot be filtered on this machine, so nothing is contained here.")
     if _is_full(what):
         raise KnownError(f"Less than {_gigabytes(what)} of the disk is free.", "Free disk space, then try again.")
-    contacts: dict[tuple[str, int, bool | None], Contact] = {}
     terminal = LentTerminal()
     with contextlib.ExitStack() as kept:
-        doors = _doors(what.hosts, lambda one: contacts.__setitem__((one.host, one.port, one.allowed), one), kept)
-        group = _group(kept)
+        doors = None if what.gate is None else open_doors(what.gate, kept)
+        group = _group(what, kept)
         streams = PipedStreams(kept)
         kept.enter_context(terminal.borrowed(ignoring=_resets_signals()))
         with contextlib.ExitStack() as handed:
             reader, writer = pipe(kept, handed)
             hold, release = pipe(handed, kept)
             calls = in_memory(refused, handed)
-            files = {place: in_memory(data, handed) for place, data in (FILES if what.hosts else {}).items()}
+            files = {place: in_memory(data, handed) for place, data in (FILES if what.gate is not None else {}).items()}
             options = _options(what, files)
-            channels = ("--info-fd", writer, "--block-fd", hold, "--sync-fd", release, "--seccomp", calls)
+            filtered = () if what.filters_itself else ("--seccomp", calls)
+            channels = ("--info-fd", writer, "--block-fd", hold, "--sync-fd", release, *filtered)
             words = (bubblewrap, *options, *map(str, channels), "--", *_started(what.program))
             process = subprocess.Popen(
                 (*(() if group is None else group.entry), *wrap(words)),
                 env=_environment(what.variables or {}),
-                pass_fds=(writer, hold, release, calls, *files.values()),
+                pass_fds=(writer, hold, release, calls, *files.values(), *what.passed),
                 process_group=0,
                 **streams.handed,
             )
@@ -139,15 +160,16 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
         root = first_process(reader, process)
         inside = os.pidfd_open(root)
         kept.callback(os.close, inside)
-        _limit(root)
+        _limit(root, _memory(what))
         if doors is not None:
             doors.open(root)
         terminal.lend(process.pid)
         os.write(release, b"go")
+        what.began(root)
         why = _waited(process, terminal, what)
         _all_ended(inside)
     code = process.returncode
-    return ProgramEnd(code if code >= 0 else 128 - code, why, tuple(contacts.values()), terminal.told)
+    return ProgramEnd(code if code >= 0 else 128 - code, why, terminal.told)
 
 
 def _started(program: tuple[str, ...]) -> tuple[str, ...]:
@@ -171,21 +193,22 @@ def _resets_signals() -> bool:
 
 def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
     home = os.path.expanduser("~")
-    unshared = ("--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid()))
+    unshared = ("--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid())) if os.geteuid() else ()
     options = [
         *("--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
-        *(unshared if os.geteuid() else ()),
-        *("--cap-drop", "ALL", "--die-with-parent", "--hostname", "assent-try"),
+        *unshared,
+        *("--cap-drop", "ALL", "--die-with-parent", "--hostname", what.hostname),
+        *(word for name in FOR_A_RING if what.filters_itself and not unshared for word in ("--cap-add", name)),
         *system_folders(),
         *("--ro-bind", "/etc", "/etc", "--ro-bind-try", "/opt", "/opt"),
         *(word for top in FOR_ROOT for word in _closed_to_others(top)),
         # Root may write to /proc/sys without any capability: what stands there is the machine's.
-        *("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"),
+        *("--proc", "/proc", *(() if what.filters_itself else ("--remount-ro", "/proc")), "--dev", "/dev"),
         *(word for folder in IN_MEMORY for word in _memory_folder(folder, "1777" if folder != "/run" else "0755")),
         *("--bind", str(what.temporary), "/tmp", *(_memory_folder(home, "0700") if home.strip("/") else ())),
     ]
-    for folder in what.folders:
-        options += ["--ro-bind", folder, folder]
+    for bind in what.binds:
+        options += ["--bind" if bind.is_writable else "--ro-bind", bind.source, bind.place]
     for place, descriptor in files.items():
         options += ["--ro-bind-data", str(descriptor), os.path.realpath(place)]
     options += ["--bind", str(what.shown), str(what.project)]
@@ -224,40 +247,34 @@ def _environment(more: Mapping[str, str]) -> dict[str, str]:
     return {**passed, "HOME": os.path.expanduser("~"), **more}
 
 
-def _doors(
-    hosts: Sequence[Destination], report: Callable[[Contact], None], kept: contextlib.ExitStack
-) -> LocalDoors | None:
-    """Return the way to the hosts that may be reached, closed with `kept`; None where there are none."""
-    if not hosts:
-        return None
+def open_doors(gate: Gate, kept: contextlib.ExitStack) -> LocalDoors:
+    """Return a way to a gate, which is closed with `kept`."""
     network = NetworkLoop()
     kept.callback(network.close)
-    gate = Gate(hosts, report=report)
-    kept.callback(gate.close)
     doors = LocalDoors(gate, network)
     kept.callback(doors.close)
     return doors
 
 
-def _group(kept: contextlib.ExitStack) -> ControlGroup | None:
+def _group(what: Contained, kept: contextlib.ExitStack) -> ControlGroup | None:
     """Return a control group that bounds memory and processes of all together; None where none can be made here."""
     try:
         groups = ControlGroups.found()
-        group = groups.new(leftovers.new_name(), Limits(memory_mb=_memory() >> 20, processes=MOST_PROCESSES))
+        group = groups.new(leftovers.new_name(), Limits(memory_mb=_memory(what) >> 20, processes=MOST_PROCESSES))
     except (KnownError, OSError):
         return None
     kept.callback(group.remove)
     return group
 
 
-def _memory() -> int:
-    """Return half of the machine's memory in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+def _memory(what: Contained) -> int:
+    """Return the bytes that it may use."""
+    return what.memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
-def _limit(root: int) -> None:
+def _limit(root: int, memory: int) -> None:
     """Set the limits of each process, before it starts."""
-    for name, value in (("CORE", 0), ("DATA", _memory()), ("NPROC", MOST_PROCESSES)):
+    for name, value in (("CORE", 0), ("DATA", memory), ("NPROC", MOST_PROCESSES)):
         kind = getattr(resource, f"RLIMIT_{name}")
         _, hard = resource.getrlimit(kind)
         bound = value if hard == resource.RLIM_INFINITY else min(value, hard)

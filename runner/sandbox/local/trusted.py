@@ -9,6 +9,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.model.errors import KnownError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,6 +22,13 @@ OTHERS_WRITE = 0o022
 def find(*names: str) -> str:
     """Return the path of the first program of these names that only root can replace; '' where there is none."""
     return next(every(*names), "")
+
+
+def need(name: str) -> str:
+    """Return the path of a program that only root can replace. Raises KnownError where there is none."""
+    if not (found := find(name)):
+        raise KnownError(f"{name} is not installed. {elsewhere(name)}".rstrip(), "Install it, then try again.")
+    return found
 
 
 def every(*names: str) -> Iterator[str]:

@@ -1,0 +1,91 @@
+"""The changes of a program that has ended, and the question what to apply of them."""
+
+from __future__ import annotations
+
+import sys
+import termios
+from typing import TYPE_CHECKING
+
+from runner.commands import work
+from runner.commands.terminal import in_one_line
+
+if TYPE_CHECKING:
+    import argparse
+
+    from runner.workspace.change import ProjectChanges
+    from runner.workspace.working_copy import WorkingCopy
+
+QUESTION = "[a]pply, apply also what is [m]arked, [s]how the lines, [d]iscard, [k]eep for later? "
+PLAIN_QUESTION = "[a]pply, [s]how the lines, [d]iscard, [k]eep for later? "
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the answers that may be given beforehand."""
+    answer = parser.add_mutually_exclusive_group()
+    answer.add_argument("--apply", action="store_true", help="apply without asking, except what is marked")
+    answer.add_argument("--discard", action="store_true", help="list the changes and discard them")
+    answer.add_argument("--keep", action="store_true", help="keep the changes for `assent work`")
+
+
+def decide(arguments: argparse.Namespace, copy: WorkingCopy, *, why: str, told: int) -> None:
+    """List the changes, and do with them what is asked for. Raises KnownError.
+
+    `why` says why Assent ended the program, `told` by which signal it was told to.
+    """
+    found = copy.changes()
+    if not found.changes and not found.left_out:
+        _say("Nothing changed.")
+        copy.discard()
+        return
+    work.tell(found)
+    if arguments.discard:
+        copy.discard()
+        _say("The changes were discarded.")
+    elif arguments.apply and not why:
+        wanted = [one for one in found.changes if not one.conflict and not one.mark]
+        work.apply(copy, wanted, left=len(found.changes) - len(wanted))
+    elif arguments.apply or arguments.keep or told or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        _kept(copy)
+    else:
+        _ask(copy, found)
+
+
+def _ask(copy: WorkingCopy, found: ProjectChanges) -> None:
+    """Ask until something is decided; the end of the input keeps the changes."""
+    plain = [one for one in found.changes if not one.conflict and not one.mark]
+    marked = [one for one in found.changes if not one.conflict]
+    while True:
+        # What was typed for the command, or before the question could be seen, is no answer to it.
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+        sys.stdout.write(QUESTION if found.marked else PLAIN_QUESTION)
+        sys.stdout.flush()
+        try:
+            answer = sys.stdin.readline()
+        except KeyboardInterrupt:
+            answer = ""
+        match answer.strip().lower() if answer else "k":
+            case "a" | "apply":
+                work.apply(copy, plain, left=len(found.changes) - len(plain))
+                return
+            case "m" | "marked" if found.marked:
+                work.apply(copy, marked, left=len(found.changes) - len(marked))
+                return
+            case "s" | "show":
+                work.tell_lines(copy, found)
+            case "d" | "discard":
+                copy.discard()
+                _say("The changes were discarded. The folder stays as it was.")
+                return
+            case "k" | "keep":
+                _kept(copy)
+                return
+            case _:
+                continue
+
+
+def _kept(copy: WorkingCopy) -> None:
+    _say(f"Kept as {copy.name}: assent work changes {copy.name}, then apply or discard.")
+
+
+def _say(words: str) -> None:
+    sys.stdout.write(in_one_line(f"assent: {words}") + "\n")

@@ -1,0 +1,246 @@
+"""One program at work, from its start to its end: rings, gates, commands, orders from outside, and what is reported.
+
+The process on the terminal does all of it. A console that is open follows the events and gives orders; nothing here
+waits for one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError
+from runner.model.network import Destination, UnusableHost
+from runner.model.work import (
+    CommandAnswered,
+    CommandSeen,
+    HostOpened,
+    HostSeen,
+    WorkEnded,
+    WorkStarted,
+)
+from runner.network.gate import Gate
+from runner.sandbox.local import contained, tree
+from runner.work import control, rings
+from runner.work.control import ControlSocket
+from runner.work.log import WorkLog
+from runner.work.shells import ShellDoor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from runner.model.network import Contact
+    from runner.model.work import WorkEvent
+    from runner.network.dialing import Dialer
+    from runner.sandbox.local.contained import ProgramEnd
+    from runner.work.control import Orders
+    from runner.work.judging import Judged
+    from runner.work.rings import InRings
+    from runner.work.shells import ShellCommand
+
+    Judge = Callable[[str], Judged]
+
+REFUSED = "Assent: a person refused this command."
+ENDED = "It was ended from Assent."
+LOOK_SECONDS = 1.0
+"""Between two looks at whether a held command still waits."""
+LONGEST_TEXT = 20_000
+"""Characters of a command that are kept in the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What the program reaches without asking, and what it tries by itself."""
+
+    service: tuple[Destination, ...] = ()
+    """Its own service: for the program, not for its shells."""
+    private: tuple[Destination, ...] = ()
+    """Those of them that the person's own configuration names, which may be on this machine."""
+    opened: tuple[Destination, ...] = ()
+    """What a person opened for this project earlier: for both."""
+    quiet: tuple[Destination, ...] = ()
+    """What the program tries at each start and does without."""
+
+
+class WorkRun:
+    """A program at work. `run` blocks the main thread until it has ended; the rest is called on other threads."""
+
+    def __init__(
+        self,
+        what: InRings,
+        edge: Edge,
+        runtime: Path,
+        *,
+        client: str = "",
+        judge: Judge | None = None,
+        unwrapped: Callable[[tuple[str, ...]], str],
+        dialer: Dialer | None = None,
+    ) -> None:
+        """`runtime` is the folder for sockets; `judge` says what a command does, None where it is only recorded;
+        `unwrapped` returns a command without what the client wraps around it; `dialer` is a test's.
+        """
+        self._what = what
+        self._edge = edge
+        self._runtime = runtime
+        self._client = client
+        self._judge = judge
+        self._unwrapped = unwrapped
+        self._log = WorkLog(what.copy.folder)
+        self._lock = threading.Lock()
+        self._commands = 0
+        self._held: dict[int, _Held] = {}
+        self._root = 0
+        self._inner = 0
+        self._why = ""
+        self._is_closed = False
+        self._quiet = {(one.host, one.port) for one in edge.quiet}
+        hosts = (*edge.service, *edge.opened)
+        self._gates = (
+            Gate(hosts, private=edge.private, report=self._contact, dialer=dialer),
+            Gate(edge.opened, report=self._contact, dialer=dialer),
+        )
+
+    def run(self) -> ProgramEnd:
+        """Run the program to its end. Raises KnownError and OSError."""
+        with contextlib.ExitStack() as kept:
+            kept.callback(self._close)
+            for gate in self._gates:
+                kept.callback(gate.close)
+            what = rings.contained(self._what, self._gates[0], lambda inner: self._entered(inner, kept), kept)
+            what = replace(what, began=self._noting(what.began))
+            kept.callback(self._release_all)
+            door = ShellDoor(self._what.copy.folder, self._command)
+            kept.callback(door.close)
+            orders: Orders = {"open": self.open, "answer": self.answer, "end": self.end, "usage": self.usage}
+            listening = ControlSocket(control.place(self._runtime, self._what.copy.name), orders)
+            kept.callback(listening.close)
+            hosts = tuple(str(one) for one in (*self._edge.service, *self._edge.opened))
+            project = str(self._what.copy.project)
+            self._say(WorkStarted(time.time(), self._what.program, project, self._client, hosts, self._what.memory))
+            ended: ProgramEnd | None = None
+            try:
+                ended = contained.run(what, self._what.copy.command)
+                ended = replace(ended, why=self._why or ended.why)
+            finally:
+                code, why = (contained.NOT_STARTED, "It was not started.") if ended is None else (ended.code, ended.why)
+                self._say(WorkEnded(time.time(), code, why))
+        return ended
+
+    # ---- orders ----
+
+    def open(self, host: str, port: int, private: str = "", *, always: bool = False) -> Mapping[str, object]:
+        """Let a host be reached from now on. Raises KnownError."""
+        try:
+            destination = Destination.parse(f"{host}:{port}")
+        except UnusableHost as error:
+            raise KnownError(f"{host} cannot be opened: {error}.") from error
+        for gate in self._gates:
+            gate.allow(destination, private=private)
+        self._say(HostOpened(time.time(), destination.host, destination.port, always))
+        return {}
+
+    def answer(self, number: int, *, run: bool, why: str = "") -> Mapping[str, object]:
+        """Let a held command run, or not. Raises KnownError."""
+        with self._lock:
+            held = self._held.pop(number, None)
+        if held is None:
+            raise KnownError("This command is not waiting any more.")
+        self._say(CommandAnswered(time.time(), number, run, why))
+        held.answer("" if run else f"{REFUSED} {why}".strip())
+        return {}
+
+    def end(self, why: str = ENDED) -> Mapping[str, object]:
+        """End the program and all that it started. Raises KnownError."""
+        with self._lock:
+            root, self._why = self._root, self._why or why
+        if not root:
+            raise KnownError("It has not begun yet.")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(root, signal.SIGKILL)
+        return {}
+
+    def usage(self) -> Mapping[str, object]:
+        """Return memory, processor time and processes of all that runs inside."""
+        used = tree.read([self._root, *tree.descendants(self._root)])
+        return {"memory_bytes": used.memory, "cpu_seconds": used.cpu_seconds, "processes": used.processes}
+
+    # ---- what happens inside ----
+
+    def _noting(self, began: Callable[[int], None]) -> Callable[[int], None]:
+        def both(root: int) -> None:
+            with self._lock:
+                self._root = root
+            began(root)
+
+        return both
+
+    def _entered(self, inner: int, kept: contextlib.ExitStack) -> None:
+        self._inner = inner
+        contained.open_doors(self._gates[1], kept).open(inner)
+
+    def _command(self, command: ShellCommand, is_gone: Callable[[], bool]) -> str:
+        """Return why a command may not run; '' where it may. Waits for a person where it is held."""
+        text = self._unwrapped(command.words)[:LONGEST_TEXT]
+        judged = None if self._judge is None else self._judge(text)
+        with self._lock:
+            self._commands += 1
+            number = self._commands
+        seen = CommandSeen(time.time(), number, text, command.folder)
+        if judged is not None:
+            seen = replace(seen, sentence=judged.sentence, level=judged.level, reasons=judged.reasons, held=judged.held)
+        if not seen.held:
+            self._say(seen)
+            return ""
+        held = _Held()
+        with self._lock:
+            self._held[number] = held
+        self._say(seen)
+        why = held.wait(is_gone)
+        with self._lock:
+            left = self._held.pop(number, None)
+        if left is not None:
+            self._say(CommandAnswered(time.time(), number, run=False, why="Whoever started it has ended it."))
+        return why
+
+    def _release_all(self) -> None:
+        with self._lock:
+            held, self._held = dict(self._held), {}
+        for each in held.values():
+            each.answer(REFUSED)
+
+    def _contact(self, contact: Contact) -> None:
+        self._say(HostSeen(time.time(), contact, (contact.host, contact.port) in self._quiet))
+
+    def _say(self, event: WorkEvent) -> None:
+        with self._lock, contextlib.suppress(OSError):
+            if not self._is_closed:
+                self._log.add(event)
+
+    def _close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            self._log.close()
+
+
+class _Held:
+    """A command that waits for a person's word."""
+
+    def __init__(self) -> None:
+        self._answered = threading.Event()
+        self._why = ""
+
+    def answer(self, why: str) -> None:
+        self._why = why
+        self._answered.set()
+
+    def wait(self, is_gone: Callable[[], bool]) -> str:
+        while not self._answered.wait(LOOK_SECONDS):
+            if is_gone():
+                return REFUSED
+        return self._why
