@@ -72,7 +72,7 @@ class KeySheet(QDialog):
         px = look.px
         self.setWindowTitle("Keys")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        half = (len(KEYS) + 1) // 2
+        half = len(KEYS) // 2
         sides = FoldingRow()
         sides.setSpacing(px(36))
         for groups in (KEYS[:half], KEYS[half:]):

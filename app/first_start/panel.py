@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 TITLE = "First steps"
 WORK = (
-    "In the folder of a project, type the line below. The agent works over a copy of the folder, and reaches its own"
-    " service alone; your folder stays as it is until you apply what it changed, on the page Work."
+    "In the folder of a project, type assent work claude. The agent works over a copy of the folder, and reaches its"
+    " own service alone; your folder stays as it is until you apply what it changed, on the page Work."
 )
 LINE = "assent work claude"
 SENTENCE = (

@@ -283,11 +283,8 @@ class ChangesCard(QFrame):
             selves = "itself" if one else "themselves"
             what = f"{number} {'file' if one else 'files'} {run} something later by {selves}"
             if any(row.tag != "runs later" for row in out):
-                what = (
-                    f"{number} {'change' if one else 'changes'} can do more than it says"
-                    if one
-                    else (f"{number} changes can do more than they say")
-                )
+                # A link that leads out, a part of a repository: what it is stands at each.
+                what = f"{number} {'change is' if one else 'changes are'} marked"
             parts.append(f"{what}: look at {them} before you tick {them}.")
         elif marked:
             parts.append(

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from app.parts.empty import EmptyState
+from app.parts.fold import Pages
 from app.parts.plain import plain_label, say
 from app.review.keystrokes import Keystrokes
 from app.work.changes_card import ChangesCard
@@ -228,7 +229,7 @@ class WorkPanel(QWidget):
         empty.setProperty("card", True)
         inside = QVBoxLayout(empty)
         inside.addWidget(self.nothing)
-        self._stack = QStackedWidget()
+        self._stack = Pages()
         self._stack.addWidget(empty)
         self._stack.addWidget(self._split)
         self._empty = empty

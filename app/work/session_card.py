@@ -33,6 +33,7 @@ TICK_MS = 2000
 ENDED = "Ended by a person in the window."
 END_ASKS = "The program and everything that it started end at once. Its changes stay, until you apply or discard them."
 MOST_PORTS = 6
+_ANY = 16_777_215
 
 
 class SessionCard(QFrame):
@@ -111,6 +112,12 @@ class SessionCard(QFrame):
         self.ports.show_ports(session.ports if session.at_work else ())
         self.questions.show_session(self._name)
         self.commands.show_session(session)
+        listed = bool(self.commands.model.rows)
+        self.commands.setVisible(listed)
+        # Without commands the room is for the changes.
+        layout = self.layout()
+        assert layout is not None
+        self.setMaximumHeight(_ANY if listed else layout.totalHeightForWidth(max(1, self.width())))
 
     def _tell_time(self) -> None:
         session = self._session

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ SIGNS = {How.ADDED: "A", How.CHANGED: "M", How.DELETED: "D", How.TOUCHED: "T"}
 SIGN_WORDS = {How.ADDED: "added", How.CHANGED: "changed", How.DELETED: "deleted", How.TOUCHED: "only its time"}
 INKS = {"A": "low", "M": "accent_ink", "D": "high", "T": "muted", "?": "muted"}
 UNTOUCHED = "Your folder is as it was."
+LONGEST_LINE = 60
+"""Characters of a command line in a headline."""
 MOVING = "While it is at work, the list may still change."
 
 
@@ -88,10 +91,24 @@ def hosts_refused(session: WorkSession) -> str:
     return f"{counted(number, 'host')} refused" if number else ""
 
 
+def is_recorded(session: WorkSession) -> bool:
+    """Whether anything is known of what the program did: of one that `assent try` ran nothing was written down."""
+    return bool(session.at_work or session.ended is not None or session.command_count or session.contacts)
+
+
 def headline(session: WorkSession) -> str:
     """Return in a sentence or two how things stand."""
     if session.readable:
         return f"This working copy cannot be used: {visible(session.readable)}"
+    folder = "What you applied is in your folder." if session.can_undo else UNTOUCHED
+    if not is_recorded(session):
+        line = visible(shlex.join(session.program))
+        cut = "\N{HORIZONTAL ELLIPSIS}" if len(line) > LONGEST_LINE else ""
+        return (
+            f"Ran \N{LEFT DOUBLE QUOTATION MARK}{line[:LONGEST_LINE]}{cut}\N{RIGHT DOUBLE QUOTATION MARK}. {folder}"
+            if line
+            else folder
+        )
     until = time.time() if session.at_work else session.ended.at if session.ended is not None else None
     parts = [lasted(until - session.started_at)] if until is not None else []
     parts.append(counted(session.command_count, "command"))
@@ -99,7 +116,6 @@ def headline(session: WorkSession) -> str:
         parts.append(said)
     if session.held:
         parts.append(f"{counted(len(session.held), 'command')} held")
-    folder = "What you applied is in your folder." if session.can_undo else UNTOUCHED
     return f"{', '.join(parts)}. {folder}"
 
 
@@ -108,7 +124,7 @@ def ending(session: WorkSession) -> str:
     if session.at_work or session.readable:
         return ""
     if session.ended is None:
-        return "It was ended from outside: no end was recorded."
+        return "Its end was not recorded: it was ended from outside." if is_recorded(session) else ""
     if session.ended.why:
         return f"It was ended: {visible(session.ended.why)}"
     return "" if session.ended.code == 0 else f"It ended with exit code {session.ended.code}."
@@ -121,6 +137,8 @@ def chips(session: WorkSession) -> tuple[Fact, ...]:
         Fact(f"{verb} on a copy of {home_path(session.project)}", "layers", "low"),
         Fact("changes none of your other files", "lock", "low"),
     ]
+    if not is_recorded(session):
+        return tuple(facts)
     if not session.hosts and not session.opened:
         facts.append(Fact("no network", "network", "low"))
     else:
