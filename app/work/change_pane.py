@@ -204,7 +204,7 @@ class ChangePane(QWidget):
             parts.append(f"Permissions {before.mode:04o} become {after.mode:04o}.")
         if after is not None and before is None and after.kind is TreeKind.FILE and after.mode & 0o111:
             parts.append("It can be started as a program.")
-        if not change.conflict:
+        if before is not None and not change.conflict:
             parts.append(APPLIES)
         say(self.below, " ".join(parts), "small")
 

@@ -218,7 +218,7 @@ class ChangesCard(QFrame):
                 row, name = due[0], self._name
                 try:
                     found = await self._bridge.work.lines(name, row.changes[0])
-                    said = words.counts(found.added, found.removed)
+                    said = words.counted_lines(found)
                 except KnownError:
                     said = ""
                 if name == self._name:
@@ -312,18 +312,18 @@ class ChangesCard(QFrame):
         if session is None or self._busy or not chosen or self.model.hidden():
             return
         wanted = self.model.table.wanted(chosen)
+        things = _things([change for row in chosen for change in row.changes])
         by = self._bridge.decisions.approve_by()
         if by not in (ApproveBy.WORD, ApproveBy.PIN):
-            self._send(session, wanted, "")
+            self._send(session, wanted, things, "")
             return
-        things = _things([change for row in chosen for change in row.changes])
         title = f"Apply {things}?"
         what = f"They are written into {words.home_path(session.project)}, and can be undone."
         DeliberateDialog(
-            self.window(), title, what, "Apply", lambda pin: self._send(session, wanted, pin), by, self._look
+            self.window(), title, what, "Apply", lambda pin: self._send(session, wanted, things, pin), by, self._look
         ).open()
 
-    def _send(self, session: WorkSession, wanted: tuple[ProjectChange, ...], pin: str) -> None:
+    def _send(self, session: WorkSession, wanted: tuple[ProjectChange, ...], things: str, pin: str) -> None:
         if self._busy:
             return
 
@@ -331,7 +331,7 @@ class ChangesCard(QFrame):
             asked = await in_daemon("digest", lambda: digest(wanted))
             return await self._bridge.work.apply(session.name, wanted, asked, pin=pin)
 
-        self._do(f"Applying {_things(wanted)}\N{HORIZONTAL ELLIPSIS}", session, work(), "Applied", "Not applied")
+        self._do(f"Applying {things}\N{HORIZONTAL ELLIPSIS}", session, work(), "Applied", "Not applied", things)
 
     @Slot()
     def _ask_undo(self) -> None:
@@ -350,7 +350,13 @@ class ChangesCard(QFrame):
         DeliberateDialog(self.window(), title, UNDO_ASKS, "Undo", confirmed, by, self._look).open()
 
     def _do(
-        self, what: str, session: WorkSession, work: Coroutine[object, object, Applied], done: str, not_done: str
+        self,
+        what: str,
+        session: WorkSession,
+        work: Coroutine[object, object, Applied],
+        done: str,
+        not_done: str,
+        things: str = "",
     ) -> None:
         """Wait for what is written into the project, and say what came of it."""
         self._busy = what
@@ -365,7 +371,7 @@ class ChangesCard(QFrame):
                 # The list is shown as it is now; what was refused may have been about an older one.
                 self._moved_under = self._name == session.name
             else:
-                text, role = words.applied(came, session, done), "bad" if came.passed_over else "ok"
+                text, role = words.written(came, session, done, things), "bad" if came.passed_over else "ok"
             finally:
                 self._busy = ""
             if self._name == session.name:

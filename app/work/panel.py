@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from app.parts.empty import EmptyState
-from app.parts.fold import Pages
 from app.parts.plain import plain_label, say
 from app.review.keystrokes import Keystrokes
 from app.work.changes_card import ChangesCard
@@ -53,6 +52,7 @@ class WorkPanel(QWidget):
         self._places = places
         self._name = ""
         self._sized = False
+        self._width = 0
         self.hosts = WorkHosts(bridge, look, self)
         self.list = SessionList(look, cards, self.show_session, self)
         self.card = SessionCard(look, cards, bridge, self.hosts)
@@ -120,7 +120,8 @@ class WorkPanel(QWidget):
     def _refresh(self) -> None:
         self.list.show()
         there = bool(self._cards.sessions)
-        self._stack.setCurrentWidget(self._split if there else self._empty)
+        self._split.setVisible(there)
+        self._empty.setVisible(not there)
         if not there:
             self._name = ""
         elif self._cards.session(self._name) is None:
@@ -189,8 +190,9 @@ class WorkPanel(QWidget):
         super().resizeEvent(event)
         narrow = self.width() < self._look.px(NARROW)
         width = self._look.px(LIST_NARROW if narrow else LIST)
-        if self._left.width() != width:
-            self._left.setFixedWidth(width)
+        if width != self._width:
+            self._width = width
+            self._split.setSizes([width, self.width() - width])
         self.card.fit(self.window().height() < self._look.px(LOW))
         if not self._sized and self.height() > 100:
             self._sized = True
@@ -219,20 +221,21 @@ class WorkPanel(QWidget):
         self._right.setHandleWidth(px(8))
         self._right.setStretchFactor(0, 2)
         self._right.setStretchFactor(1, 3)
-        self._split = QWidget()
-        row = QHBoxLayout(self._split)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(px(8))
-        row.addWidget(self._left)
-        row.addWidget(self._right, 1)
+        # A splitter and no layout: that would ask for the height that all the labels would like to have.
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split.setChildrenCollapsible(False)
+        self._split.setHandleWidth(px(8))
+        self._split.addWidget(self._left)
+        self._split.addWidget(self._right)
+        self._split.setStretchFactor(1, 1)
+        self._left.setMinimumWidth(px(160))
         empty = QFrame()
         empty.setProperty("card", True)
         inside = QVBoxLayout(empty)
         inside.addWidget(self.nothing)
-        self._stack = Pages()
-        self._stack.addWidget(empty)
-        self._stack.addWidget(self._split)
         self._empty = empty
+        # No stack: that would ask for the height which the larger of them would like to have.
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self._stack)
+        whole.addWidget(empty)
+        whole.addWidget(self._split)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runner.model.work import WorkSession, WorkUsage
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
+    from runner.workspace.difference import LineDifference
 
 DOT = " \N{MIDDLE DOT} "
 MINUS = "\N{MINUS SIGN}"
@@ -29,6 +30,8 @@ SIGNS = {How.ADDED: "A", How.CHANGED: "M", How.DELETED: "D", How.TOUCHED: "T"}
 SIGN_WORDS = {How.ADDED: "added", How.CHANGED: "changed", How.DELETED: "deleted", How.TOUCHED: "only its time"}
 INKS = {"A": "low", "M": "accent_ink", "D": "high", "T": "muted", "?": "muted"}
 UNTOUCHED = "Your folder is as it was."
+SHORT = ("permissions", "link", "folder", "pipe")
+"""Words for what differs that have room in a row."""
 LONGEST_LINE = 60
 """Characters of a command line in a headline."""
 MOVING = "While it is at work, the list may still change."
@@ -192,6 +195,12 @@ def counts(added: int, removed: int) -> str:
     return " ".join(part for part in (f"+{added:,}" * bool(added), f"{MINUS}{removed:,}" * bool(removed)) if part)
 
 
+def counted_lines(found: LineDifference) -> str:
+    """Return how many lines of a change differ, or in a word what differs in their place."""
+    word = found.instead.partition(" ")[0]
+    return counts(found.added, found.removed) or (word if word in SHORT else "")
+
+
 def summary(changes: ProjectChanges | None, problem: str) -> str:
     """Return how many changes there are."""
     if changes is None:
@@ -199,9 +208,10 @@ def summary(changes: ProjectChanges | None, problem: str) -> str:
     return counted(len(changes.changes), "change") if changes.changes else "nothing changed"
 
 
-def applied(done: Applied, session: WorkSession, verb: str) -> str:
-    """Return what was done."""
-    text = f"{verb}: {counted(done.paths, 'change')} in {home_path(session.project)}."
+def written(done: Applied, session: WorkSession, verb: str, things: str) -> str:
+    """Return what was done; `things` are what was meant, '' for whatever it was."""
+    meant = things if things and not done.passed_over else counted(done.paths, "change")
+    text = f"{verb}: {meant} in {home_path(session.project)}."
     if done.passed_over:
         named = ", ".join(name(one) for one in done.passed_over[:3])
         more = f" and {len(done.passed_over) - 3:,} more" if len(done.passed_over) > 3 else ""

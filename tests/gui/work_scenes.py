@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QApplication
 
+from app.work.panel import WorkPanel
 from runner.model.events import WorkMoved
 from runner.model.network import NOT_LISTED, Contact
 from runner.model.work import CommandSeen, HostOpened, HostSeen, WorkEnded, WorkSession, WorkUsage
@@ -19,7 +20,6 @@ from runner.workspace.entry import TreeEntry, TreeKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.work.panel import WorkPanel
     from tests.gui.shots import Scene
 
 NAME = "sales-report-1a2b3c"
@@ -151,7 +151,8 @@ def begin(scene: Scene, *sessions: WorkSession, found: ProjectChanges | None = F
     scene.bridge.at_work = sessions
     scene.hear((WorkMoved(tuple(one.name for one in sessions)),))
     scene.window.show_page("Work")
-    page: Any = scene.window.page("Work")
+    page = scene.window.page("Work")
+    assert isinstance(page, WorkPanel)
     if found is None:
         return page
     for _ in range(40):
