@@ -45,6 +45,7 @@ LOOK_MS = 60
 """From the last movement of the list until the lines of the rows on screen are counted."""
 TAG_INKS = {
     RowKind.MARKED: ("medium", "medium_tint"),
+    RowKind.MERGED: ("medium", "medium_tint"),
     RowKind.MANY: ("muted", "hover"),
     RowKind.CONFLICT: ("high", "high_tint"),
     RowKind.LEFT_OUT: ("muted", "hover"),

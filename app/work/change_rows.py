@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from runner.workspace.change import ProjectChange, ProjectChanges
 
+MERGED = "merged with your edit"
+"""The mark of a change that is nothing but that."""
 COUNTED = "many changes in one folder: they are counted here, and not ticked beforehand"
 MOST_BULK = 5
 """Changes in a folder such as node_modules that are still listed one by one."""
@@ -29,6 +31,8 @@ class RowKind(StrEnum):
     ORDINARY = "ordinary"
     MARKED = "marked"
     """Something of it runs later by itself, or is grave otherwise."""
+    MERGED = "merged"
+    """What would be applied has also what somebody else did meanwhile."""
     MANY = "many"
     """A folder whose changes are counted and not listed."""
     CONFLICT = "conflict"
@@ -137,6 +141,8 @@ def _row(one: ProjectChange) -> ChangeRow:
     name, sign = words.path(one), words.SIGNS[one.how]
     if one.conflict:
         return ChangeRow(one.path, name, sign, RowKind.CONFLICT, (one,), "conflict", visible(one.conflict))
+    if one.mark == MERGED:
+        return ChangeRow(one.path, name, sign, RowKind.MERGED, (one,), "merged", visible(one.mark))
     if one.mark:
         return ChangeRow(one.path, name, sign, RowKind.MARKED, (one,), _tag(one), visible(one.mark))
     count = _kind(one)

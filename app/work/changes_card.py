@@ -290,6 +290,10 @@ class ChangesCard(QFrame):
             parts.append(
                 f"{_number(len(marked))} of the ticked {'runs' if len(marked) == 1 else 'run'} something later."
             )
+        merged = sum(row.kind is RowKind.MERGED and row.key not in self.model.ticked for row in rows)
+        if merged:
+            was, it = ("was", "it") if merged == 1 else ("were", "them")
+            parts.append(f"{_number(merged)} {was} merged with your edits: look at {it} before you tick {it}.")
         conflicts = sum(row.kind is RowKind.CONFLICT for row in rows)
         if conflicts:
             also = "was" if conflicts == 1 else "were"

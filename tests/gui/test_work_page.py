@@ -91,6 +91,11 @@ class Bench:
     def applied(self) -> list[tuple[Any, ...]]:
         return [call for call in self.desk.bridge.calls if call[0] == "apply"]
 
+    @property
+    def applying(self) -> bool:
+        """Whether anything is applied or about to be."""
+        return bool(self.applied) or self.page.changes.busy
+
     def key(self, key: Qt.Key, widget: Any = None) -> None:
         QTest.keyClick(widget or self.desk.window.frame, key)
 
@@ -161,6 +166,14 @@ def test_a_marked_file_in_a_folder_of_many_stands_by_itself() -> None:
     ]
 
 
+def test_a_merged_one_is_its_own_kind_and_not_ticked_beforehand(desk: Desk) -> None:
+    merged = changed("b.py", 2, mark="merged with your edit")
+    bench = Bench(desk, found=ProjectChanges((changed("a.py"), merged)))
+    assert [row.kind for row in bench.page.changes.model.rows] == [RowKind.ORDINARY, RowKind.MERGED]
+    assert bench.ticked == {"a.py"}
+    assert bench.page.changes.said.text() == "One was merged with your edits: look at it before you tick it."
+
+
 def test_a_deleted_folder_with_a_conflict_in_it_is_not_folded() -> None:
     conflict = deleted("old/b", 2, conflict="It was changed in the project meanwhile.")
     table = table_of(ProjectChanges((folder("old", before=True), deleted("old/a"), conflict)))
@@ -202,7 +215,7 @@ def test_apply_sends_exactly_what_is_ticked_with_its_digest(bench: Bench) -> Non
 def test_the_key_applies_alone_and_not_within_the_rest(bench: Bench) -> None:
     bench.page.changes.rearm()
     bench.key(Qt.Key.Key_A)
-    assert not bench.applied, "the page has just come"
+    assert not bench.applying, "the page has just come"
     bench.desk.window.deciding.keystrokes._typing._pause = 10
     bench.rested()
     bench.page.keystrokes._typing = type(bench.page.keystrokes._typing)()
@@ -217,7 +230,7 @@ def test_letters_in_the_search_field_are_letters_and_hidden_ticks_are_not_applie
     field = bench.page.changes.field
     assert field.hasFocus()
     bench.key(Qt.Key.Key_A, field)
-    assert field.text() == "a" and not bench.applied
+    assert field.text() == "a" and not bench.applying
     assert [row.name for row in bench.page.changes.model.rows] == ["a.py", "package.json"]
     assert not bench.page.changes.apply.isEnabled()
     assert bench.page.changes.said.text() == "2 ticked changes not shown by the search: clear it to apply."
@@ -252,7 +265,7 @@ def test_a_list_that_changes_under_the_pointer_rests(bench: Bench) -> None:
     bench.moves(ProjectChanges((*SMALL.changes, added("evil.py", 8))))
     QTest.mouseClick(bench.page.changes.apply, LEFT)
     bench.key(Qt.Key.Key_A)
-    assert not bench.applied
+    assert not bench.applying
 
 
 @pytest.mark.parametrize("by", [ApproveBy.PIN, ApproveBy.WORD])
@@ -261,7 +274,7 @@ def test_a_pin_or_a_word_is_asked_for_before_anything_is_applied(bench: Bench, b
     bench.rested()
     QTest.mouseClick(bench.page.changes.apply, LEFT)
     dialog = bench.dialog(DeliberateDialog)
-    assert dialog.proof is not None and not bench.applied
+    assert dialog.proof is not None and not bench.applying
     proof = dialog.proof
     QTest.keyClicks(proof.field, "2580" if by is ApproveBy.PIN else proof._word)
     dialog.yes.click()
@@ -275,7 +288,7 @@ def test_only_the_mouse_applies_where_that_was_chosen(bench: Bench) -> None:
     bench.rested()
     bench.page.keystrokes._typing = type(bench.page.keystrokes._typing)()
     bench.key(Qt.Key.Key_A)
-    assert not bench.applied
+    assert not bench.applying
     QTest.mouseClick(bench.page.changes.apply, LEFT)
     bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
 
