@@ -29,6 +29,8 @@ class WorkDeed(StrEnum):
 
 
 _PAST = {WorkDeed.APPLY: "applied", WorkDeed.UNDO: "undone", WorkDeed.DISCARD: "discarded"}
+STARTED, SEEN, ENDED = "work-started", "work-seen", "work-ended"
+"""Kinds of entries about what a log said; each has in `upto` the place up to which it goes."""
 UNKNOWN = "work-unknown"
 """What became of a deed cannot be found out any more."""
 WANTED = tuple(deed.wanted for deed in WorkDeed)

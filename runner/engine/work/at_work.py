@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.engine.work.deeds import WorkDeeds
 from runner.engine.work.following import WorkFollowing
+from runner.engine.work.recording import WorkRecording
 from runner.model.errors import KnownError
 from runner.model.events import WorkMoved
 from runner.system.tasks import spawn
@@ -47,6 +48,7 @@ class AtWork:
         self._places = places
         self._record = record
         self._deeds = WorkDeeds(places, record, modes, circumstances)
+        self._recording = WorkRecording(places, record, circumstances.unwritable)
         self._settled = 0
         """Number of the ledger in which every deed of an earlier console has its outcome."""
         self._following = WorkFollowing(places.work)
@@ -144,6 +146,7 @@ class AtWork:
             self._sessions = found.sessions
             if found.moved:
                 self._record.publish(WorkMoved(found.moved))
+            await self._recording.record(found.sessions, [one.session.name for one in found.news])
             return found.more
 
     async def _settle(self) -> None:
