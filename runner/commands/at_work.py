@@ -10,7 +10,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from runner.commands import changes_question, view_arguments
-from runner.commands.attempt import PLAIN_TERMINAL
 from runner.commands.terminal import in_one_line
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
@@ -65,12 +64,12 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
         copy.discard()
         raise
     with contextlib.redirect_stdout(sys.stderr):
-        if sys.stderr.isatty():
-            sys.stderr.write(PLAIN_TERMINAL)
         if ended.why:
             _say(ended.why)
         elif ended.code:
             _say(f"{words[0]} ended with {ended.code}.")
+        if ended.dropped.words:
+            _say(ended.dropped.words)
         changes_question.decide(arguments, copy, why=ended.why, told=ended.told)
     return ended.code
 
