@@ -14,6 +14,7 @@ from runner.commands.terminal import in_one_line
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.risk import own
+from runner.work import lockdown
 from runner.work.judging import Judging
 from runner.work.rings import InRings
 from runner.work.session import Edge, WorkRun
@@ -45,6 +46,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
     if not words:
         raise KnownError("Say which program is to work.", "assent work claude")
+    lockdown.require_open(places)
     project = view_arguments.project_of(arguments.folder, places)
     shown = tuple(view_arguments.path_of(path, places) for path in arguments.show)
     variables = {name: view_arguments.variable_of(name) for name in arguments.env}
@@ -70,7 +72,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
             _say(f"{words[0]} ended with {ended.code}.")
         if ended.dropped.words:
             _say(ended.dropped.words)
-        changes_question.decide(arguments, copy, why=ended.why, told=ended.told)
+        changes_question.decide(arguments, places, copy, why=ended.why, told=ended.told)
     return ended.code
 
 

@@ -70,7 +70,7 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
     # The standard output is the command's own, for whoever reads that from a pipe.
     with contextlib.redirect_stdout(sys.stderr):
         _tell_end(words, ended, folders, tuple(contacts.values()))
-        changes_question.decide(arguments, copy, why=ended.why, told=ended.told)
+        changes_question.decide(arguments, places, copy, why=ended.why, told=ended.told)
     return ended.code
 
 
