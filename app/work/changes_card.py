@@ -259,6 +259,7 @@ class ChangesCard(QFrame):
         self.apply.setAccessibleName(f"{text.removesuffix('  A')}, A")
         free = not self._busy and session is not None
         hidden = self.model.hidden()
+        self.apply.mouse_only = self._bridge.decisions.approve_by() is ApproveBy.MOUSE
         self.apply.setEnabled(free and bool(chosen) and not hidden and not self._rest.isActive())
         self.undo.setVisible(session is not None and session.can_undo)
         self.undo.setEnabled(free)
