@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 READING = ("Looking at the changes", "This takes a moment where there are many.")
 NONE = ("Nothing has changed", "What the program changes in its copy of the project is listed here.")
 UNREAD = "The changes cannot be shown"
-MOVED = "The changes have moved: this is how they are now. Your ticks stay where nothing has changed."
+NOW = "The list shows the changes as they are now; your ticks stay where nothing has changed."
 UNDO_ASKS = (
     "The files become again what they were before it was applied. What somebody has changed since then is left alone."
 )
@@ -84,7 +84,8 @@ class ChangesCard(QFrame):
         """What came of something, with its role; None where nothing did."""
         self._serial = 0
         self._counting = False
-        self._moved_under = False
+        self._refused = ""
+        """Why the last Apply was refused, until the list was read again."""
         self._tasks = PageTasks("changes of work", self)
         self._errands = Errands("changes of work", self)
         self.guard = ClickGuard(self._can_be_answered)
@@ -127,7 +128,7 @@ class ChangesCard(QFrame):
         self._found = None
         self._begun = False
         self._chosen_key = b""
-        self._moved_under = False
+        self._refused = ""
         self._serial += 1
         self.field.clear()
         self.model.begin(ChangeTable())
@@ -163,9 +164,9 @@ class ChangesCard(QFrame):
             if before is not None and before != after:
                 # What would be applied is not what it was a moment ago.
                 self.rearm()
-        if self._moved_under:
-            self._moved_under = False
-            self._tell(MOVED, "warn")
+        if self._refused:
+            self._tell(f"{self._refused} {NOW}", "bad")
+            self._refused = ""
         self._begun = True
         self.nothing.say(*NONE)
         self._stack.setCurrentWidget(self._page if table.rows else self.nothing)
@@ -373,8 +374,8 @@ class ChangesCard(QFrame):
                 came = await work
             except KnownError as error:
                 text, role = f"{not_done}: {phrases.visible(str(error))}", "bad"
-                # The list is shown as it is now; what was refused may have been about an older one.
-                self._moved_under = self._name == session.name
+                # What was refused may have been about a list that is not how things are any more.
+                self._refused = text if self._name == session.name else ""
             else:
                 text, role = words.written(came, session, done, things), "bad" if came.passed_over else "ok"
             finally:

@@ -255,7 +255,8 @@ def test_a_list_that_moved_says_so_and_shows_the_new_one(bench: Bench) -> None:
     bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
     bench.desk.bridge.fail("apply", KnownError("The changes are not those that were shown.", "Look at them again."))
     bench.desk.qtbot.waitUntil(bench.answered)
-    bench.desk.qtbot.waitUntil(lambda: "moved" in bench.page.changes.said.text())
+    bench.desk.qtbot.waitUntil(lambda: "as they are now" in bench.page.changes.said.text())
+    assert bench.page.changes.said.text().startswith("Not applied: The changes are not those that were shown.")
     assert [row.name for row in bench.page.changes.model.rows] == ["a.py", "b.py"]
 
 
