@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.audit.tables import DAMAGE, connect_to_read, explained
-from runner.model.work_entries import OUTCOMES, WANTED, WorkDeed
+from runner.model.work_entries import ENDED, OUTCOMES, SEEN, STARTED, WANTED, WorkDeed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +23,10 @@ _WANTED = (
 _OUTCOMES = (
     f"SELECT {_TEXT.format('number')} FROM entries JOIN bodies USING (seq)"
     f" WHERE request_id = '' AND kind IN ({', '.join('?' * len(OUTCOMES))}) ORDER BY seq DESC LIMIT ?"
+)
+_PLACES = (
+    f"SELECT {_TEXT.format('name')}, {_TEXT.format('upto')} FROM entries JOIN bodies USING (seq)"
+    " WHERE request_id = '' AND kind = ? ORDER BY seq DESC"
 )
 
 
@@ -47,3 +51,21 @@ def open_deeds(path: Path) -> tuple[OpenDeed, ...]:
     deeds = {deed.wanted: deed for deed in WorkDeed}
     found = [OpenDeed(deeds[kind], number, name) for kind, number, name in wanted if number and number not in known]
     return tuple(reversed(found))
+
+
+def recorded_places(path: Path, names: frozenset[str]) -> dict[str, int]:
+    """Return up to which place the log of each of these working copies is recorded. Blocks. Raises KnownError."""
+    found = dict.fromkeys(names, 0)
+    try:
+        with closing(connect_to_read(path)) as connection:
+            for kind in (STARTED, SEEN, ENDED):
+                missing = set(names)
+                for name, upto in connection.execute(_PLACES, (kind,)):
+                    if name in missing and isinstance(upto, int):
+                        found[name] = max(found[name], upto)
+                        missing.discard(name)
+                    if not missing:
+                        break
+    except (*DAMAGE, sqlite3.ProgrammingError) as error:
+        raise explained(error, path) from error
+    return found

@@ -15,6 +15,7 @@ from runner.commands.terminal import in_one_line
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.risk import own
+from runner.work import lockdown
 from runner.work.judging import Judging
 from runner.work.rings import InRings
 from runner.work.session import Edge, WorkRun
@@ -46,6 +47,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
     if not words:
         raise KnownError("Say which program is to work.", "assent work claude")
+    lockdown.require_open(places)
     project = view_arguments.project_of(arguments.folder, places)
     shown = tuple(view_arguments.path_of(path, places) for path in arguments.show)
     variables = {name: view_arguments.variable_of(name) for name in arguments.env}
