@@ -23,7 +23,7 @@ from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
-from app.parts.fold import Folding, Pages
+from app.parts.fold import Folding, Pages, keep_needed_height
 from app.parts.plain import plain_label, say
 from app.review.buttons import DecisionButton
 from app.review.deliberate import DeliberateDialog
@@ -36,11 +36,13 @@ from app.work.change_rows import ChangeTable, RowKind, table_of
 from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
 from runner.system.tasks import in_daemon
-from runner.workspace.change import digest
+from runner.workspace.change import How, digest
 
 if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Coroutine
+
+    from PySide6.QtGui import QResizeEvent
 
     from app.bridge import EngineLink
     from app.look.look import Look
@@ -270,6 +272,11 @@ class ChangesCard(QFrame):
         self.progress.setVisible(bool(self._busy))
         text, role = (self._busy, "muted") if self._busy else self._message or (self._words(), "muted")
         say(self.said, text, role)
+        keep_needed_height(self)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        keep_needed_height(self)
 
     def _words(self) -> str:
         """Return what is to be known before anything is applied."""
@@ -300,6 +307,9 @@ class ChangesCard(QFrame):
         if conflicts:
             also = "was" if conflicts == 1 else "were"
             parts.append(f"{_number(conflicts)} {also} changed in your folder too, and cannot be applied.")
+        gone = sum(one.how is How.DELETED for row in self.model.chosen for one in row.changes)
+        if gone:
+            parts.append(f"{counted(gone, 'ticked file')} will be deleted from your folder.")
         session = self._session
         if session is not None and session.at_work and len(parts) < 2:
             parts.append(words.MOVING)

@@ -544,6 +544,21 @@ def test_ten_thousand_changes_are_rows_of_a_model(desk: Desk) -> None:
     assert len(asked) < 100, "only what is on screen is counted"
 
 
+def test_stop_all_ends_programs_at_work_too_and_says_so(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    assert desk.window.toolbar.stop.isEnabled()
+    desk.window.toolbar.stop.click()
+    dialog = bench.dialog(ConfirmDialog)
+    assert dialog.what == "1 program at work will be ended; the changes stay."
+    dialog.yes.click()
+    assert ("stop_all",) in desk.bridge.calls
+
+
+def test_deletions_are_said_before_they_are_applied(desk: Desk) -> None:
+    bench = Bench(desk, found=ProjectChanges((changed("a.py"), deleted("b.py", 2), deleted("c.py", 3))))
+    assert bench.page.changes.said.text() == "2 ticked files will be deleted from your folder."
+
+
 # ---- notices ----
 
 
