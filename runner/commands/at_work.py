@@ -73,7 +73,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
             _say(ended.why)
         elif ended.code:
             _say(f"{words[0]} ended with {ended.code}.")
-        changes_question.decide(arguments, copy, why=ended.why, told=ended.told)
+        changes_question.decide(arguments, places, copy, why=ended.why, told=ended.told)
     return ended.code
 
 

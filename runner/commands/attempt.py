@@ -75,7 +75,7 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
         if sys.stderr.isatty():
             sys.stderr.write(PLAIN_TERMINAL)
         _tell_end(words, ended, folders, tuple(contacts.values()))
-        changes_question.decide(arguments, copy, why=ended.why, told=ended.told)
+        changes_question.decide(arguments, places, copy, why=ended.why, told=ended.told)
     return ended.code
 
 

@@ -12,6 +12,7 @@ from runner.commands.terminal import in_one_line
 if TYPE_CHECKING:
     import argparse
 
+    from runner.system.places import Places
     from runner.workspace.change import ProjectChanges
     from runner.workspace.working_copy import WorkingCopy
 
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     answer.add_argument("--keep", action="store_true", help="keep the changes for `assent work`")
 
 
-def decide(arguments: argparse.Namespace, copy: WorkingCopy, *, why: str, told: int) -> None:
+def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, why: str, told: int) -> None:
     """List the changes, and do with them what is asked for. Raises KnownError.
 
     `why` says why Assent ended the program, `told` by which signal it was told to.
@@ -39,18 +40,18 @@ def decide(arguments: argparse.Namespace, copy: WorkingCopy, *, why: str, told: 
         return
     work.tell(found)
     if arguments.discard:
-        copy.discard()
+        work.discard(places, copy)
         _say("The changes were discarded.")
     elif arguments.apply and not why:
         wanted = [one for one in found.changes if not one.conflict and not one.mark]
-        work.apply(copy, wanted, left=len(found.changes) - len(wanted))
+        work.apply(places, copy, wanted, left=len(found.changes) - len(wanted))
     elif arguments.apply or arguments.keep or told or not (sys.stdin.isatty() and sys.stderr.isatty()):
         _kept(copy)
     else:
-        _ask(copy, found)
+        _ask(places, copy, found)
 
 
-def _ask(copy: WorkingCopy, found: ProjectChanges) -> None:
+def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
     """Ask until something is decided; the end of the input keeps the changes."""
     plain = [one for one in found.changes if not one.conflict and not one.mark]
     marked = [one for one in found.changes if not one.conflict]
@@ -65,15 +66,15 @@ def _ask(copy: WorkingCopy, found: ProjectChanges) -> None:
             answer = ""
         match answer.strip().lower() if answer else "k":
             case "a" | "apply":
-                work.apply(copy, plain, left=len(found.changes) - len(plain))
+                work.apply(places, copy, plain, left=len(found.changes) - len(plain))
                 return
             case "m" | "marked" if found.marked:
-                work.apply(copy, marked, left=len(found.changes) - len(marked))
+                work.apply(places, copy, marked, left=len(found.changes) - len(marked))
                 return
             case "s" | "show":
                 work.tell_lines(copy, found)
             case "d" | "discard":
-                copy.discard()
+                work.discard(places, copy)
                 _say("The changes were discarded. The folder stays as it was.")
                 return
             case "k" | "keep":

@@ -10,9 +10,16 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from runner.commands.deeds import carried_out, require_word
 from runner.commands.terminal import in_one_line, visible
 from runner.model.errors import KnownError
+from runner.model.network import Destination, UnusableHost
+from runner.model.work import WorkSession, after
+from runner.model.work_entries import WorkDeed
 from runner.sandbox.file_names import shown
+from runner.work.control import order
+from runner.work.log import WorkReading
+from runner.workspace.apply import undo_of
 from runner.workspace.change import How, ProjectChange, digest
 from runner.workspace.difference import compared, total
 from runner.workspace.marks import bulk
@@ -31,7 +38,11 @@ COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
 MOST_LISTED = 200
 MOST_BULK = 5
 """Changes in a folder such as node_modules that are still listed one by one."""
-ACTIONS = ("list", "changes", "apply", "undo", "discard", "-h", "--help")
+ACTIONS = (
+    *("list", "changes", "apply", "undo", "discard"),
+    *("allow", "run", "refuse", "end"),
+    *("-h", "--help"),
+)
 """First words after `assent work` that are no program to be started."""
 LEFT = 1
 """Exit code where something was not done."""
@@ -69,6 +80,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _name(discard)
     discard.add_argument("--yes", action="store_true", help="do not ask")
     discard.set_defaults(command=discard_copy)
+    allow = actions.add_parser("allow", help="let a program at work reach a host until it ends")
+    _name(allow)
+    allow.add_argument("host", metavar="HOST", help="such as example.com or example.com:8080")
+    allow.set_defaults(command=allow_host)
+    for verb, run in (("run", True), ("refuse", False)):
+        answer = actions.add_parser(verb, help=f"{verb} a command that is held")
+        _name(answer)
+        answer.add_argument("number", type=int, metavar="NUMBER", help="of the command, as `list` says it")
+        answer.set_defaults(command=answer_command, run=run)
+    end = actions.add_parser("end", help="end a program at work and all that it started")
+    _name(end)
+    end.set_defaults(command=end_program)
 
 
 def _name(parser: argparse.ArgumentParser) -> None:
@@ -86,9 +109,21 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
         for one in copies:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.made))
             undo = ", can be undone" if one.can_undo else ""
-            _say(f"{one.name}  {when}  {one.project}{undo}")
+            session = _session(one) if one.is_in_use else None
+            _say(f"{one.name}  {when}  {one.project}{undo}{', at work' if session else ''}")
             _say(f"    {shlex.join(one.program)}")
+            for held in session.held if session else ():
+                _say(f"    {held.number} is held: {held.text}")
     return 0
+
+
+def _session(copy: WorkingCopy) -> WorkSession:
+    """Return what the program at work over a working copy has reported."""
+    session, reading = WorkSession(copy.name, str(copy.project), copy.program, copy.made), WorkReading(copy.folder)
+    while events := reading.new():
+        for event in events:
+            session = after(session, event)
+    return session
 
 
 def show_changes(arguments: argparse.Namespace, places: Places) -> int:
@@ -115,13 +150,47 @@ def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
     if below and not asked:
         raise KnownError("Nothing is changed there.", f"assent work changes {copy.name}")
     wanted = [one for one in asked if not one.conflict and (arguments.marked or not one.mark)]
-    return apply(copy, wanted, left=len(asked) - len(wanted))
+    return apply(places, copy, wanted, left=len(asked) - len(wanted))
 
 
 def undo_changes(arguments: argparse.Namespace, places: Places) -> int:
     """Take back what was applied last. Raises KnownError."""
     copy = named(places.work, arguments.name)
-    return _said(copy.undo(), "Taken back", copy, 0)
+    back = undo_of(copy.folder)
+    changes = () if back is None else back.changes
+    done = carried_out(places, WorkDeed.UNDO, copy, changes, lambda number: copy.undo(number=number))
+    return _said(done, "Taken back", copy, 0)
+
+
+def allow_host(arguments: argparse.Namespace, places: Places) -> int:
+    """Let a program at work reach a host. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    try:
+        destination = Destination.parse(arguments.host)
+    except UnusableHost as error:
+        raise KnownError(f"“{arguments.host}” cannot be allowed: {error}.", "Name a host.") from error
+    require_word(places)
+    order(places.runtime, copy.name, "open", host=destination.host, port=destination.port)
+    _say(f"{destination} is open for {copy.name}, where it leads to a public address.")
+    return 0
+
+
+def answer_command(arguments: argparse.Namespace, places: Places) -> int:
+    """Let a held command run, or not. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    if arguments.run:
+        require_word(places)
+    order(places.runtime, copy.name, "answer", number=arguments.number, run=arguments.run, why="")
+    _say(f"Command {arguments.number} {'runs' if arguments.run else 'was refused'}.")
+    return 0
+
+
+def end_program(arguments: argparse.Namespace, places: Places) -> int:
+    """End a program at work. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    order(places.runtime, copy.name, "end")
+    _say(f"{copy.name} was ended. Its changes stay in the working copy.")
+    return 0
 
 
 def discard_copy(arguments: argparse.Namespace, places: Places) -> int:
@@ -134,18 +203,26 @@ def discard_copy(arguments: argparse.Namespace, places: Places) -> int:
         sys.stdout.flush()
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             return LEFT
-    copy.discard()
+    discard(places, copy)
     _say(f"{copy.name} was discarded. The project stays as it is.")
     return 0
 
 
-def apply(copy: WorkingCopy, wanted: Sequence[ProjectChange], *, left: int) -> int:
+def discard(places: Places, copy: WorkingCopy) -> None:
+    """Remove a working copy with its changes. Raises KnownError."""
+    carried_out(places, WorkDeed.DISCARD, copy, (), lambda _number: copy.discard())
+
+
+def apply(places: Places, copy: WorkingCopy, wanted: Sequence[ProjectChange], *, left: int) -> int:
     """Apply `wanted` and say so; 1 where something is left. Raises KnownError."""
     if not wanted:
         _say("Nothing was applied." if left else "There is nothing to apply.")
         return _said(None, "", copy, left)
     try:
-        done = copy.apply(wanted, _progress if sys.stderr.isatty() else _no_progress)
+        progress = _progress if sys.stderr.isatty() else _no_progress
+        done = carried_out(
+            places, WorkDeed.APPLY, copy, wanted, lambda number: copy.apply(wanted, progress, number=number)
+        )
     except OSError as error:
         raise KnownError(f"Not everything could be applied: {error.strerror}.", _again(copy)) from error
     return _said(done, "Applied", copy, left)

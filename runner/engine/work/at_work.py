@@ -19,6 +19,7 @@ from runner.engine.work.recording import WorkRecording
 from runner.model.errors import KnownError
 from runner.model.events import ModeChanged, WorkMoved
 from runner.system.tasks import spawn
+from runner.work import deed_log
 from runner.work.lockdown import LockdownSign
 from runner.workspace import difference
 from runner.workspace.entry import TreeKind, UnreadableEntry
@@ -229,7 +230,8 @@ class AtWork:
             self._sessions = found.sessions
             if found.moved:
                 self._record.publish(WorkMoved(found.moved))
-            await self._recording.record(found.sessions, [one.session.name for one in found.news])
+            behind = [one.session.name for one in found.news]
+            await self._recording.record(found.sessions, [*behind, deed_log.FOLDER] if found.deeds else behind)
             return found.more
 
     async def _settle(self) -> None:
