@@ -255,7 +255,8 @@ def test_a_list_that_moved_says_so_and_shows_the_new_one(bench: Bench) -> None:
     bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
     bench.desk.bridge.fail("apply", KnownError("The changes are not those that were shown.", "Look at them again."))
     bench.desk.qtbot.waitUntil(bench.answered)
-    bench.desk.qtbot.waitUntil(lambda: "moved" in bench.page.changes.said.text())
+    bench.desk.qtbot.waitUntil(lambda: "as they are now" in bench.page.changes.said.text())
+    assert bench.page.changes.said.text().startswith("Not applied: The changes are not those that were shown.")
     assert [row.name for row in bench.page.changes.model.rows] == ["a.py", "b.py"]
 
 
@@ -541,6 +542,21 @@ def test_ten_thousand_changes_are_rows_of_a_model(desk: Desk) -> None:
     assert model.rowCount() == 10_000 and bench.page.changes.apply.text() == "Apply 10,000 files  A"
     asked = [call for call in desk.bridge.asides if call[0] == "lines"]
     assert len(asked) < 100, "only what is on screen is counted"
+
+
+def test_stop_all_ends_programs_at_work_too_and_says_so(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    assert desk.window.toolbar.stop.isEnabled()
+    desk.window.toolbar.stop.click()
+    dialog = bench.dialog(ConfirmDialog)
+    assert dialog.what == "1 program at work will be ended; the changes stay."
+    dialog.yes.click()
+    assert ("stop_all",) in desk.bridge.calls
+
+
+def test_deletions_are_said_before_they_are_applied(desk: Desk) -> None:
+    bench = Bench(desk, found=ProjectChanges((changed("a.py"), deleted("b.py", 2), deleted("c.py", 3))))
+    assert bench.page.changes.said.text() == "2 ticked files will be deleted from your folder."
 
 
 # ---- notices ----
