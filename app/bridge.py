@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.decisions import Decisions, HistoryUpkeep, PinKeeping, SecretKeeping
 from app.registry import AgentRegistry
+from app.working import WorkControl
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class EngineLink(QObject):
         self.agents = AgentRegistry(self)
         self.upkeep = HistoryUpkeep(self)
         self.keeping = SecretKeeping(self)
+        self.work = WorkControl(self)
         self._rung.connect(self._drain, Qt.ConnectionType.QueuedConnection)
         self._returned.connect(self._deliver)
 

@@ -38,6 +38,7 @@ from runner.engine.rehearsing import Rehearsals
 from runner.engine.runs import Runs
 from runner.engine.sandbox_watch import SandboxWatch
 from runner.engine.timekeeping import Timekeeping
+from runner.engine.work.at_work import AtWork
 from runner.model.rehearsal import RehearsalMode
 from runner.requests.cases import Cases
 from runner.requests.network import Offered
@@ -186,6 +187,7 @@ class Assembly:
             bounds=HistoryBounds(parts.places, parts.ledger, self.settings, self.in_use),
             timekeeping=Timekeeping(self.awoke, self.configuration.grants.note_time),
             opener=self.opener,
+            work=AtWork(parts.places, self.recorder, self.approvals.modes, self.circumstances),
         )
 
     def make_history(self) -> HistoryOpening:

@@ -37,14 +37,16 @@ ROOMS = {
         start
         notify
         chrome
+        work
         allowing prompt
         remembering settings
         today first_start
         review history
         queue running agents doctor help
         files network packages behaviour undo why
+        work_cards
         bridge
-        registry
+        registry working
         decisions just_now
         attention rehearsals
         cards errands page_tasks

@@ -90,6 +90,7 @@ class Commands(QObject):
         ways += [Way(phrases.visible(agent.name), "agent", partial(show, "Agents")) for agent in agents]
         ways += [
             Way("First steps", "page", self._pages.show_first_steps),
+            Way("Work on a project", "command", self._pages.ask_work),
             Way("Add an agent", "command", self._pages.show_add_agent),
             Way("Pause all, resume all", "command", self._overall.hold_all, "Ctrl+Shift+H"),
             Way("Stop all", "command, asks first", self._overall.stop_all, "Ctrl+Shift+S"),

@@ -44,10 +44,14 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (("/", "search"), ("Ctrl+S", "save"), ("End", "follow the output"), ("Ctrl+Shift+P", "pause, resume the run")),
     ),
     (
+        "Work",
+        (("A", "apply what is ticked"), ("Space", "tick the change, or leave it out"), ("/", "search the changes")),
+    ),
+    (
         "Everywhere",
         (
             ("Ctrl+K", "go anywhere"),
-            ("Ctrl+1 to 9", "the pages"),
+            ("Ctrl+0 to 9", "the pages"),
             ("Ctrl+Shift+D", "a narrow column, the whole window"),
             ("Ctrl+Shift+H", "pause all, resume all"),
             ("Ctrl+Shift+S", "stop all"),
@@ -68,7 +72,7 @@ class KeySheet(QDialog):
         px = look.px
         self.setWindowTitle("Keys")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        half = (len(KEYS) + 1) // 2
+        half = len(KEYS) // 2
         sides = FoldingRow()
         sides.setSpacing(px(36))
         for groups in (KEYS[:half], KEYS[half:]):

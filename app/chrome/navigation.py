@@ -17,23 +17,21 @@ if TYPE_CHECKING:
 class PageName:
     name: str
     icon: str
-
-    @property
-    def number(self) -> int:
-        """The digit that opens it with Ctrl. The first page has the last one: the others had theirs before it came."""
-        return PAGES.index(self) or len(PAGES)
+    number: int
+    """The digit that opens it with Ctrl. A page that comes later takes a free one: the others keep theirs."""
 
 
 PAGES = (
-    PageName("Today", "chart"),
-    PageName("Queue", "inbox"),
-    PageName("Running", "activity"),
-    PageName("History", "history"),
-    PageName("Agents", "bot"),
-    PageName("Rules", "list"),
-    PageName("Settings", "settings"),
-    PageName("Doctor", "stethoscope"),
-    PageName("Help", "info"),
+    PageName("Today", "chart", 9),
+    PageName("Queue", "inbox", 1),
+    PageName("Work", "layers", 0),
+    PageName("Running", "activity", 2),
+    PageName("History", "history", 3),
+    PageName("Agents", "bot", 4),
+    PageName("Rules", "list", 5),
+    PageName("Settings", "settings", 6),
+    PageName("Doctor", "stethoscope", 7),
+    PageName("Help", "info", 8),
 )
 
 WIDTH = 56

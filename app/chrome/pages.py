@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from app.today.beside import TodayLanes
     from app.today.day_reader import DayReader
+    from app.work_cards import WorkCards
     from runner.identity.signer import Vouching
     from runner.model.request import Request
     from runner.model.submission import Submission
@@ -48,9 +49,12 @@ class PageShelf(QObject):
     failed = Signal(str)
     """Why something that a page asked for could not be done, where the page itself has no place to say it."""
 
-    def __init__(self, cases: Cards, bridge: EngineLink, look: Look, places: Places, place: QWidget) -> None:
+    def __init__(
+        self, cases: Cards, work: WorkCards, bridge: EngineLink, look: Look, places: Places, place: QWidget
+    ) -> None:
         super().__init__(place)
         self._cases = cases
+        self._work = work
         self._bridge = bridge
         self._look = look
         self._places = places
@@ -93,6 +97,17 @@ class PageShelf(QObject):
     def show_add_agent(self) -> None:
         self.show("Agents")
         self.page("Agents").begin_adding()  # type: ignore[attr-defined]
+
+    def show_work(self, name: str) -> None:
+        """Show a working copy on the page of work."""
+        self.show("Work")
+        self.page("Work").show_session(name)  # type: ignore[attr-defined]
+
+    @Slot()
+    def ask_work(self) -> None:
+        """Ask on which project which program is to work."""
+        self.show("Work")
+        self.page("Work").ask_start()  # type: ignore[attr-defined]
 
     @Slot()
     def show_first_steps(self) -> None:
@@ -158,6 +173,7 @@ class PageShelf(QObject):
         return {
             FIRST_STEPS: self._make_first_steps,
             "Today": self._make_today,
+            "Work": self._make_work,
             "Running": self._make_running,
             "History": self._make_history,
             "Agents": self._make_agents,
@@ -174,6 +190,7 @@ class PageShelf(QObject):
         panel = FirstSteps(self._cases, self._bridge, ClientLink(self._bridge), self._look, self._places)
         panel.queue_wanted.connect(partial(self.show, "Queue"))
         panel.agents_wanted.connect(self.show_add_agent)
+        panel.work_wanted.connect(self.ask_work)
         panel.doctor_wanted.connect(partial(self.show, "Doctor"))
         panel.file_wanted.connect(partial(self.show_setting, "secrets_file"))
         panel.test_decided.connect(self.test_decided)
@@ -188,6 +205,13 @@ class PageShelf(QObject):
         panel.history_wanted.connect(self.show_history)
         panel.page_wanted.connect(self.show)
         panel.remember.connect(lambda past: self.remember.emit(about(past)))
+        return panel
+
+    def _make_work(self) -> QWidget:
+        from app.work.panel import WorkPanel
+
+        panel = WorkPanel(self._work, self._bridge, self._look, self._places, self.stack)
+        panel.failed.connect(self.failed)
         return panel
 
     def _make_running(self) -> QWidget:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.cards import Cards
     from app.chrome.presence import Presence
     from app.look.look import Look
+    from app.work_cards import WorkCards
 
 SAID_MS = 12_000
 PAUSE, RESUME = "Pause all", "Resume all"
@@ -41,9 +42,12 @@ class Toolbar(QWidget):
     looked_at = Signal()
     """The pointer is here: how the sandbox stands may be read next."""
 
-    def __init__(self, cases: Cards, look: Look, presence: Presence, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, cases: Cards, work: WorkCards, look: Look, presence: Presence, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._cases = cases
+        self._work = work
         self._look = look
         self._mark, self._marked = plain_label(), ""
         self.mode = ModeButton(cases, look)
@@ -87,6 +91,7 @@ class Toolbar(QWidget):
         row.addWidget(self.state, 1)
         look.changed.connect(self._paint_mark)
         cases.happened.connect(self.refresh)
+        work.moved.connect(self.refresh)
         cases.agents_known.connect(self.refresh)
         cases.sandbox_known.connect(self.refresh)
         self.refresh()
@@ -112,7 +117,7 @@ class Toolbar(QWidget):
         self._show_hold()
         if self._said:
             return
-        parts = (self._held_words(), self._sandbox_words(), self._agent_words())
+        parts = (self._work_words(), self._held_words(), self._sandbox_words(), self._agent_words())
         words = "  \N{MIDDLE DOT}  ".join(filter(None, parts))
         if words != self.state.text():
             self.state.setText(words)
@@ -141,6 +146,10 @@ class Toolbar(QWidget):
         possible = any(card.can_hold or card.held is not None for card in self._cases.running())
         if self.hold.isEnabled() != possible:
             self.hold.setEnabled(possible)
+
+    def _work_words(self) -> str:
+        number = len(self._work.at_work())
+        return f"{number:,} at work" if number else ""
 
     def _held_words(self) -> str:
         held = self._cases.count_held()

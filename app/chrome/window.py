@@ -31,6 +31,7 @@ from app.parts.roles import install
 from app.prompt.toast import Toast
 from app.remembering.fatigue import Fatigue
 from app.review.deciding import Deciding
+from app.work_cards import WorkCards
 from runner.model.events import AgentsChanged, EngineTroubled, GatewayOpened, RunFinished, SandboxChosen, TroubleCleared
 
 if TYPE_CHECKING:
@@ -82,12 +83,13 @@ class Window(QWidget):
         self._room = Room(parent=self._whole)
         self._inside = QWidget(self._room.viewport())
         self.presence = Presence(cases, self)
-        self.toolbar = Toolbar(cases, look, self.presence, self._whole)
+        self.work = WorkCards(bridge, self)
+        self.toolbar = Toolbar(cases, self.work, look, self.presence, self._whole)
         self.banners = Banners(cases, look, self._inside)
         self.vault = VaultNotice(self.banners, places, bridge.secrets, self)
         self.navigation = Navigation(look, self._whole)
         self.fatigue = Fatigue(cases, parent=self)
-        self.pages = PageShelf(cases, bridge, look, places, self._inside)
+        self.pages = PageShelf(cases, self.work, bridge, look, places, self._inside)
         self.deciding = Deciding(cases, bridge, look, places, self.pages.stack)
         self.aftermath = Aftermath(self.deciding, cases, bridge, look)
         self.hurry = Hurry(cases, look, self._on_screen, self._inside)
@@ -171,6 +173,17 @@ class Window(QWidget):
         closed = any(isinstance(event, EngineTroubled) and event.area == "gateway" for event in events)
         if closed or any(isinstance(event, ASKS_SANDBOX) for event in events):
             self.overall.ask_sandbox()
+
+    @Slot()
+    def _count_work(self) -> None:
+        self.navigation.count("Work", self.work.count(), "medium")
+
+    @Slot(str)
+    def show_work(self, name: str) -> None:
+        """Bring the window to the front with a working copy on it, where that is still there; answers nothing."""
+        self.frame.widen(DOCKED)
+        self.frame.bring_to_front()
+        self.pages.show_work(name)
 
     @Slot(str)
     def _failed(self, why: str) -> None:
@@ -349,6 +362,8 @@ class Window(QWidget):
         self.pages.sandbox_built.connect(self.overall.look_for_sandbox)
         self.fatigue.noticed.connect(lambda what: self.banners.say("fatigue", Tone.INFO, what, "Rules"))
         self._cases.happened.connect(self._take)
+        self._cases.happened.connect(self.work.take)
+        self.work.moved.connect(self._count_work)
         self._connect_cards()
         for page in PAGES:
             _bind(self, f"Ctrl+{page.number}", partial(self.show_page, page.name))

@@ -59,7 +59,7 @@ class IsolationStep(FirstStep):
         parent: QWidget | None = None,
     ) -> None:
         """`examine` returns the doctor's checks of sandboxes; it may block. By default those of this machine."""
-        super().__init__(look, 4, "Where code runs", parent)
+        super().__init__(look, 5, "Where code runs", parent)
         self._cases = cases
         self._places = places
         self._examine = examine or examine_here

@@ -40,7 +40,7 @@ class KeyringStep(FirstStep):
     answered = Signal()
 
     def __init__(self, bridge: EngineLink, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(look, 3, "Keep the history signed", parent)
+        super().__init__(look, 4, "Keep the history signed", parent)
         self._bridge = bridge
         self._tasks = PageTasks("keyring", self)
         self.message = plain_label(wrap=True)

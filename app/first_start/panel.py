@@ -1,4 +1,4 @@
-"""First steps: connect a program, decide a test request, answer about the keyring, see where code runs."""
+"""First steps: work on a project, connect a program, decide a test request, answer about the keyring."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 TITLE = "First steps"
+WORK = (
+    "In the folder of a project, type assent work claude. The agent works over a copy of the folder, and reaches its"
+    " own service alone; your folder stays as it is until you apply what it changed, on the page Work."
+)
+LINE = "assent work claude"
 SENTENCE = (
     "Your agents ask Assent before they run code; you decide, and what you approve runs in a sandbox. Nothing on this"
     " page approves anything. You can leave it at any time and open it again from Help or Ctrl+K."
@@ -45,6 +50,7 @@ class FirstSteps(QWidget):
     """Shows how things are, however they came to be so: it keeps nothing of its own that could be lost."""
 
     queue_wanted = Signal()
+    work_wanted = Signal()
     agents_wanted = Signal()
     """A program that is not among the tiles."""
     doctor_wanted = Signal()
@@ -74,7 +80,10 @@ class FirstSteps(QWidget):
         self.setAccessibleName(TITLE)
         self.connecting = Connecting(link, cases, look, embedded=True)
         self.calls: list[CallRow] = []
-        self.connect_step = FirstStep(look, 1, "Connect the program that your agent runs in")
+        self.work_step = FirstStep(look, 1, "Let an agent work on a project of yours")
+        self.start = QPushButton("Work on a project\N{HORIZONTAL ELLIPSIS}")
+        self.start.setAutoDefault(False)
+        self.connect_step = FirstStep(look, 2, "Or connect the program that your agent runs in")
         self.try_step = TryStep(cases, bridge, look)
         self.keyring_step = KeyringStep(bridge, look)
         self.isolation_step = IsolationStep(cases, look, places, examine)
@@ -152,6 +161,7 @@ class FirstSteps(QWidget):
         self.keyring_step.answered.connect(self.keyring_answered)
         self.keyring_step.file_wanted.connect(self.file_wanted)
         self.isolation_step.doctor_wanted.connect(self.doctor_wanted)
+        self.start.clicked.connect(self.work_wanted)
         self.go.clicked.connect(self.queue_wanted)
 
     def _lay_out(self) -> None:
@@ -160,6 +170,15 @@ class FirstSteps(QWidget):
         self._called = QVBoxLayout(self._agents)
         self._called.setContentsMargins(0, 0, 0, 0)
         self._called.setSpacing(px(4))
+        line = plain_label(LINE, "strong")
+        line.setFont(self._look.mono())
+        line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        begin = QHBoxLayout()
+        begin.setSpacing(px(12))
+        begin.addWidget(self.start)
+        begin.addWidget(line, 1)
+        self.work_step.column.addWidget(plain_label(WORK, "muted", wrap=True))
+        self.work_step.column.addLayout(begin)
         self.connect_step.column.addWidget(self.connecting)
         self.connect_step.column.addWidget(self._agents)
         head = QWidget()
@@ -178,7 +197,7 @@ class FirstSteps(QWidget):
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.column.setContentsMargins(0, 0, px(6), 0)
         scroll.column.setSpacing(px(8))
-        for part in (head, self.connect_step, self.try_step, self.keyring_step, self.isolation_step):
+        for part in (head, self.work_step, self.connect_step, self.try_step, self.keyring_step, self.isolation_step):
             scroll.column.addWidget(part)
         last = QHBoxLayout()
         last.addStretch()

@@ -40,7 +40,7 @@ class TryStep(FirstStep):
     """What became of it, in a sentence."""
 
     def __init__(self, cases: Cards, bridge: EngineLink, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(look, 2, "Decide a test request", parent)
+        super().__init__(look, 3, "Decide a test request", parent)
         self._cases = cases
         self._bridge = bridge
         self._tasks = PageTasks("test request", self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from app.chrome.window import Window
     from app.notify.desktop import Desktop
     from runner.model.events import Event
+    from runner.model.work import CommandSeen, WorkSession
 
 QUIET_SECONDS = 3.0
 """Between two notices of new requests: a burst of them is one notice."""
@@ -42,6 +44,8 @@ EXPIRED_SECONDS = 10.0
 MARKUP = frozenset("<>&")
 """What some desktops take for markup: a sentence with one of these in it is not passed on."""
 LONG_RUN_MS = 30_000
+WORK = "work "
+"""Before the name of a working copy, in what a notice is about."""
 MANY_REFUSED = 20
 """Refused calls of one agent that are worth a notice; the banner counts every one."""
 LIMITS = frozenset({Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUT_OF_DISK, Outcome.OUTPUT_LIMIT})
@@ -84,6 +88,8 @@ class Notices(QObject):
         self._reminded: set[str] = set()
         self._refused: dict[str, int] = {}
         cases.happened.connect(self._take)
+        window.work.ended.connect(self._tell_work_ended)
+        window.work.held.connect(self._tell_work_held)
         desktop.clicked.connect(self._clicked)
         desktop.silent.connect(ring)
         desktop.missing.connect(self._fall_back)
@@ -194,6 +200,24 @@ class Notices(QObject):
             text = f"{agent} was refused {counted(now, 'call')}. See the window for why."
             self._say(Said(f"refused {event.agent}", "Many refused calls", text))
 
+    @Slot(object)
+    def _tell_work_ended(self, session: WorkSession) -> None:
+        if not self.away:
+            return
+        found = self._window.work.changes(session.name)
+        changes = f", {counted(len(found.changes), 'change')}" if found is not None else ""
+        title = f"{_project(session)}: a program has ended"
+        self._say(Said(f"{WORK}{session.name}", title, f"{_program(session)} has ended{changes}."))
+
+    @Slot(object, object)
+    def _tell_work_held(self, session: WorkSession, _command: CommandSeen) -> None:
+        """Announce a held command; which one is said in the window, as the program chose its words."""
+        if self.away:
+            QApplication.alert(self._window.frame, 0)
+            number = len(session.held)
+            text = f"{_program(session)} waits with {counted(number, 'command')} for your answer."
+            self._say(Said(f"{WORK}{session.name}", f"{_project(session)}: a command waits", text, True))
+
     def _say(self, said: Said) -> None:
         self._latest = said
         self._desktop.say(said)
@@ -208,6 +232,9 @@ class Notices(QObject):
     @Slot(str)
     def _clicked(self, about: str) -> None:
         """Bring the window and the request to the front, where it is still there; this never answers one."""
+        if about.startswith(WORK):
+            self._window.show_work(about.removeprefix(WORK))
+            return
         self._window.review()
         card = self._cases.card(about)
         if card is None:
@@ -225,6 +252,17 @@ def telling(card: Card) -> str:
     """
     said = words.sentence(card)
     return "Open it to review." if MARKUP & set(said) else said
+
+
+def _project(session: WorkSession) -> str:
+    """Return the name of a project's folder, where it could not be taken for markup."""
+    name = phrases.visible(Path(session.project).name)
+    return "A project" if MARKUP & set(name) else name
+
+
+def _program(session: WorkSession) -> str:
+    name = phrases.visible(session.client or Path(session.program[0]).name if session.program else "")
+    return "The program" if not name or MARKUP & set(name) else name
 
 
 def _level(card: Card) -> str:

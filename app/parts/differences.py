@@ -1,4 +1,4 @@
-"""The difference between two texts as lines that were removed, added or stayed."""
+"""The difference between two texts as lines that were removed, added or stayed: below each other or side by side."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QFrame, QPlainTextEdit
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QWidget
 
 from app.parts.amounts import counted
+from app.parts.difference_colors import DifferenceColors
 from app.parts.expose import expose
-from runner.model.difference import Side
+from runner.model.difference import DiffLine, Side
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from app.look.look import Look
-    from runner.model.difference import DiffLine
 
 SHOWN, LONGEST = 2000, 2000
 """Lines, and characters of a line, that are shown."""
@@ -32,7 +30,7 @@ class DifferenceView(QPlainTextEdit):
     def __init__(self, look: Look, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self._shown: tuple[tuple[DiffLine, ...], bool] | None = None
+        self._shown: tuple[tuple[DiffLine, ...], bool, str] | None = None
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("pane", True)
@@ -41,13 +39,19 @@ class DifferenceView(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setAccessibleName(name)
         self.setPlainText(COMPARING)
+        self._colors = DifferenceColors(self.document(), look)
         look.changed.connect(self._again)
 
-    def show_lines(self, lines: tuple[DiffLine, ...], cut: bool = False) -> None:
-        """Show a difference; `cut`: there is more text that was not compared."""
-        self._shown = lines, cut
+    def show_lines(self, lines: tuple[DiffLine, ...], cut: bool = False, language: str = "") -> None:
+        """Show a difference; `cut`: there is more text that was not compared.
+
+        With a `language` that has a lexer its words have their colors, and only signs and grounds say what changed.
+        """
+        self._shown = lines, cut, language
+        self._colors.forget()
         self.clear()
         tokens = self._look.tokens
+        removed, added = ("text", "text") if language else ("high", "low")
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
         if not lines:
@@ -59,9 +63,9 @@ class DifferenceView(QPlainTextEdit):
                 case Side.FOLDED:
                     self._write(cursor, f"\N{VERTICAL ELLIPSIS}     {counted(line.count, 'unchanged line')}", "muted")
                 case Side.REMOVED:
-                    self._write(cursor, numbered("-", line.old, line.text), "high", tokens.high_tint)
+                    self._write(cursor, numbered("-", line.old, line.text), removed, tokens.high_tint)
                 case Side.ADDED:
-                    self._write(cursor, numbered("+", line.new, line.text), "low", tokens.low_tint)
+                    self._write(cursor, numbered("+", line.new, line.text), added, tokens.low_tint)
                 case Side.SAME:
                     self._write(cursor, numbered(" ", line.new, line.text), "text")
         if len(lines) > SHOWN:
@@ -70,6 +74,14 @@ class DifferenceView(QPlainTextEdit):
             self._write(cursor, f"Only the first {MOST_TEXT:,} characters of each were compared.", "muted")
         cursor.endEditBlock()
         self.moveCursor(QTextCursor.MoveOperation.Start)
+        if language:
+            self._colors.begin(lines[:SHOWN], language)
+
+    def show_words(self, text: str) -> None:
+        """Show text that is no difference."""
+        self._shown = None
+        self._colors.forget()
+        self.setPlainText(text)
 
     @Slot()
     def _again(self) -> None:
@@ -79,6 +91,52 @@ class DifferenceView(QPlainTextEdit):
 
     def _write(self, cursor: QTextCursor, text: str, ink: str, ground: str = "") -> None:
         write_line(cursor, text, getattr(self._look.tokens, ink), ground)
+
+
+class SideBySide(QWidget):
+    """The old text at the left and the new one at the right, each change beside what it replaces."""
+
+    def __init__(self, look: Look, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.old = DifferenceView(look, f"{name}: before")
+        self.new = DifferenceView(look, f"{name}: after")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(look.px(4))
+        for one, other in ((self.old, self.new), (self.new, self.old)):
+            row.addWidget(one, 1)
+            one.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
+            one.horizontalScrollBar().valueChanged.connect(other.horizontalScrollBar().setValue)
+
+    def show_lines(self, lines: tuple[DiffLine, ...], language: str = "") -> None:
+        """Show a difference."""
+        old, new = beside_each_other(lines)
+        self.old.show_lines(old, language=language)
+        self.new.show_lines(new, language=language)
+
+
+def beside_each_other(lines: tuple[DiffLine, ...]) -> tuple[tuple[DiffLine, ...], tuple[DiffLine, ...]]:
+    """Return the lines of both texts, with empty ones where one of them has nothing."""
+    old: list[DiffLine] = []
+    new: list[DiffLine] = []
+    for line in lines:
+        if line.side is Side.REMOVED:
+            old.append(line)
+            continue
+        if line.side is Side.ADDED:
+            new.append(line)
+            continue
+        _fill(old, new)
+        # Each view has the number of its own text.
+        old.append(DiffLine(line.side, line.text, new=line.old, count=line.count))
+        new.append(line)
+    _fill(old, new)
+    return tuple(old), tuple(new)
+
+
+def _fill(old: list[DiffLine], new: list[DiffLine]) -> None:
+    for short, long in ((old, new), (new, old)):
+        short += [DiffLine(Side.SAME)] * (len(long) - len(short))
 
 
 def write_line(cursor: QTextCursor, text: str, ink: str, ground: str = "") -> None:

@@ -134,10 +134,16 @@ def list_view(look: Look, model: QAbstractItemModel, name: str) -> QTableView:
 def painted_view(model: QAbstractItemModel, name: str) -> QTableView:
     """Return a table of one column whose delegate, still to be set, paints the rows and the chosen one too."""
     view = QTableView()
+    set_up_painted(view, model, name)
+    return view
+
+
+def set_up_painted(view: QTableView, model: QAbstractItemModel, name: str) -> None:
+    """Make `view` such a table."""
     view.setModel(model)
     view.setAccessibleName(name)
     # The view would paint a square behind what the delegate paints.
-    view.setStyleSheet("QTableView { selection-background-color: transparent; }")
+    view.setStyleSheet("selection-background-color: transparent;")
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -151,7 +157,6 @@ def painted_view(model: QAbstractItemModel, name: str) -> QTableView:
     view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
     view.verticalHeader().hide()
     view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    return view
 
 
 def _elided(painter: QPainter, text: str, width: float, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> str:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from runner.engine.runs import Runs
     from runner.engine.sandbox_watch import SandboxWatch
     from runner.engine.timekeeping import Timekeeping
+    from runner.engine.work.at_work import AtWork
     from runner.model.answer import Answer
     from runner.model.events import Event
     from runner.model.request import Isolation
@@ -80,6 +81,7 @@ class Engine:
         bounds: HistoryBounds,
         timekeeping: Timekeeping,
         opener: Opener,
+        work: AtWork,
     ) -> None:
         self.parts = parts
         self.desk = approvals.desk
@@ -95,6 +97,7 @@ class Engine:
         self.membership = membership
         self.history = history
         self.bounds = bounds
+        self.work = work
         self._timekeeping = timekeeping
         self._bulletin = bulletin
         self._recorder = recorder
@@ -243,6 +246,7 @@ class Engine:
         await self.history.settle()
         await self.membership.take_up()
         self.bounds.start()
+        self.work.start()
         self.parts.assessor.warm()
         if gateway:
             await self.open_gateway()
@@ -332,6 +336,7 @@ class Engine:
         await self.runs.rehearsals.close(why)
         await self.history.close()
         await self.bounds.close()
+        await self.work.close()
         await self._timekeeping.close()
         await self.modes.close()
         waiting = [case.answer for case in self._cases.active() if case.request.id not in aside]

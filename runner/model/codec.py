@@ -101,6 +101,8 @@ def _reader(kind: Hashable) -> Reader:
         (inner,) = (one for one in arguments if one is not types.NoneType)
         return _optional(_reader(inner))
     if origin is tuple:
+        if arguments[-1] is not Ellipsis:
+            return _row(tuple(_reader(one) for one in arguments))
         return _sequence(_reader(arguments[0]))
     if origin is dict:
         return _mapping(_reader(arguments[1]))
@@ -144,6 +146,15 @@ def _sequence(inner: Reader) -> Reader:
         if not isinstance(data, list):
             raise _not_fitting(data)
         return tuple(_inside(inner, item, place) for place, item in enumerate(data))
+
+    return read
+
+
+def _row(inner: tuple[Reader, ...]) -> Reader:
+    def read(data: Any) -> tuple[Any, ...]:
+        if not isinstance(data, list) or len(data) != len(inner):
+            raise _not_fitting(data)
+        return tuple(_inside(one, item, place) for place, (one, item) in enumerate(zip(inner, data, strict=True)))
 
     return read
 

@@ -243,7 +243,7 @@ class EngineTroubled:
     area: str
     """`ledger`, `sandbox`, `isolation` (a weaker sandbox than last time, or perhaps than need be), `gateway`,
     `settings`, `grants`, `secrets`, `agents`, `artifacts`, `requests` that cannot be read, `leftovers` of earlier runs,
-    or `start` where opening failed in a way that belongs to no other area.
+    `work` (working copies), or `start` where opening failed in a way that belongs to no other area.
     """
     what: str
     remedy: str

@@ -127,6 +127,7 @@ class WorkSession:
     held: tuple[CommandSeen, ...] = ()
     """Commands that wait for an answer."""
     contacts: tuple[HostSeen, ...] = ()
+    """The last ones, the newest last."""
     opened: tuple[HostOpened, ...] = ()
     ports: tuple[tuple[int, str], ...] = ()
     memory_bytes: int = 0
@@ -141,6 +142,8 @@ class WorkSession:
 
 MOST_COMMANDS = 500
 """Commands that a `WorkSession` holds."""
+MOST_CONTACTS = 200
+"""Hosts that it holds: a program may try as many as it likes."""
 
 
 def after(session: WorkSession, event: WorkEvent) -> WorkSession:
@@ -176,7 +179,8 @@ def _host(session: WorkSession, event: HostSeen) -> WorkSession:
         old = one.contact
         return (old.host, old.port, old.allowed, old.why) != (new.host, new.port, new.allowed, new.why)
 
-    return replace(session, contacts=(*filter(is_other, session.contacts), event))
+    contacts = (*filter(is_other, session.contacts), event)
+    return replace(session, contacts=contacts[-MOST_CONTACTS:])
 
 
 def _opened(session: WorkSession, event: HostOpened) -> WorkSession:

@@ -15,13 +15,29 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def is_held(file: Path) -> bool:
+    """Return whether a process holds the lock on `file` at this moment. Raises OSError."""
+    try:
+        descriptor = os.open(_lock_of(file), os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        # Shared, and only for this moment: whoever wants the lock waits a little longer than that.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 @contextlib.contextmanager
 def held(file: Path, seconds: float) -> Iterator[None]:
     """Hold the lock on `file`, which is one beside it, with the ending `.lock`.
 
     Blocks for at most `seconds`. Raises OSError, also where another process holds it longer.
     """
-    lock = file.with_name(f"{file.name}.lock")
+    lock = _lock_of(file)
     make_folder(lock.parent)
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -37,3 +53,7 @@ def held(file: Path, seconds: float) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _lock_of(file: Path) -> Path:
+    return file.with_name(f"{file.name}.lock")

@@ -26,7 +26,7 @@ MOST_REASONS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CommandVerdict:
     """The assessment of a command in short."""
 
     sentence: str
@@ -48,17 +48,17 @@ class Judging:
         self._thread = LoopThread("assent-judging", self._live)
         self._thread.start()
 
-    def judge(self, text: str) -> Judged:
+    def judge(self, text: str) -> CommandVerdict:
         """Return what a command of the shell does. Blocks. Without an answer in time it is held."""
         self._thread.ready.wait(START_SECONDS)
         loop, assessor = self._thread.loop, self._assessor
         if loop is None or assessor is None:
-            return Judged("It could not be assessed.", Level.CRITICAL.name, (), held=self._holds is not None)
+            return CommandVerdict("It could not be assessed.", Level.CRITICAL.name, (), held=self._holds is not None)
         request = Request("", self._agent, Tool.CLIENT_SHELL, 0.0, Language.SHELL, text)
         found: Assessment = asyncio.run_coroutine_threadsafe(assessor.assess(request), loop).result()
         worst = found.attention
         held = self._holds is not None and worst is not None and worst >= self._holds
-        return Judged(
+        return CommandVerdict(
             found.verdict.sentence, "" if worst is None else worst.name, found.reasons[:MOST_REASONS], held=held
         )
 

@@ -40,6 +40,8 @@ KINDS: dict[str, type[Any]] = {
 _NAMES = {kind: name for name, kind in KINDS.items()}
 LONGEST_LINE = 1 << 20
 """Bytes; a longer one is damage."""
+MOST_READ = 4 << 20
+"""Bytes that are read at once."""
 MOST_BYTES = 1 << 28
 """Of a log: from here on commands and hosts are counted no more, so that a program cannot fill the disk by them."""
 
@@ -69,18 +71,33 @@ class WorkReading:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / NAME
-        self._at = 0
+        self.at = 0
+        """Bytes that were read."""
+        self.more = False
+        """Whether there was more than is read at once."""
 
     def new(self) -> list[WorkEvent]:
         """Return the events that were written since; lines that cannot be understood are left out. Raises OSError."""
+        return [event for _, event in self.placed()]
+
+    def placed(self) -> list[tuple[int, WorkEvent]]:
+        """Return the same, each with the place in the file at which its line ends. Raises OSError."""
         try:
             with self._path.open("rb") as file:
-                file.seek(self._at)
-                lines = file.read().split(b"\n")
+                file.seek(self.at)
+                data = file.read(MOST_READ)
         except FileNotFoundError:
             return []
-        self._at += sum(len(line) + 1 for line in lines[:-1])
-        return [event for line in lines[:-1] if (event := _event(line)) is not None]
+        self.more = len(data) == MOST_READ
+        lines = data.split(b"\n")
+        if self.more and len(lines) == 1:
+            self.at += len(data)  # of a line that is damage whatever follows
+        found = []
+        for line in lines[:-1]:
+            self.at += len(line) + 1
+            if (event := _event(line)) is not None:
+                found.append((self.at, event))
+        return found
 
 
 def _event(line: bytes) -> WorkEvent | None:

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from runner.network.dialing import Dialer
     from runner.sandbox.local.contained import ProgramEnd
     from runner.work.control import Orders
-    from runner.work.judging import Judged
+    from runner.work.judging import CommandVerdict
     from runner.work.rings import InRings
     from runner.work.shells import ShellCommand
 
-    Judge = Callable[[str], Judged]
+    Judge = Callable[[str], CommandVerdict]
 
 REFUSED = "Assent: a person refused this command."
 ENDED = "It was ended from Assent."

@@ -71,6 +71,8 @@ class Undo:
     """The folder with the files that come back, by path."""
     taken_back: bool
     """Whether it was done already: then it would apply once more."""
+    done: tuple[str, ...] = ()
+    """The numbers of all calls of `write` that have written something, the last one last."""
 
 
 def write(
@@ -81,16 +83,18 @@ def write(
     progress: Callable[[int], None] = lambda _done: None,
     *,
     own: bool = False,
+    number: str = "",
 ) -> Applied:
     """Write `changes` into `project`, taking new content from the folder `content`, by path.
 
     `record` is the folder for the journal and for Undo; what an earlier Undo needs is replaced. `own` says that the
-    content is what was taken away by an earlier call.
+    content is what was taken away by an earlier call. `progress` is called after each path that was copied, the last
+    time before the journal is written, and may raise to end it. `number`, of `new_number`, is what `outcome` asks for.
     Raises KnownError and OSError; where the journal was written before, `finish` does the rest.
     """
     with entry.folder_open(project) as top:
         _check(top, changes)
-        stage = STAGE_PREFIX + secrets.token_hex(8)
+        stage = STAGE_PREFIX + (number or new_number())
         os.mkdir(stage, 0o700, dir_fd=top)
         try:
             steps = staging.staged(top, stage, changes, content, progress, own=own)
@@ -102,6 +106,26 @@ def write(
     done = finish(record)
     assert done is not None
     return done
+
+
+def new_number() -> str:
+    """Return a number for one call of `write`: 16 hexadecimal digits."""
+    return secrets.token_hex(8)
+
+
+def is_begun(record: Path) -> bool:
+    """Return whether something was begun that `finish` has yet to end."""
+    return (record / journal.NAME).exists()
+
+
+def outcome(record: Path, number: str) -> Applied | None:
+    """Return what the call of `write` with this number has done; None where it has written nothing.
+
+    `finish` comes first. Of a call with others after it only that it was done is known.
+    """
+    if (back := undo_of(record)) is None or number not in back.done:
+        return None
+    return Applied(len(back.changes) if back.done[-1] == number else 0)
 
 
 def finish(record: Path) -> Applied | None:
@@ -139,7 +163,8 @@ def undo_of(record: Path) -> Undo | None:
         ProjectChange(bytes.fromhex(path), journal.entry_of(before), journal.entry_of(after))
         for path, before, after in said["changes"]
     )
-    return Undo(Path(said["project"]), changes, record / said["content"], said["taken_back"])
+    done = tuple(said.get("done", ()))
+    return Undo(Path(said["project"]), changes, record / said["content"], said["taken_back"], done)
 
 
 def ours(record: Path) -> set[tuple[int, int]]:
@@ -291,7 +316,8 @@ def _folders(top: int, steps: Iterable[ApplyStep]) -> None:
 
 def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over: Collection[bytes]) -> None:
     """Keep what Undo needs: back from what stands there now to what was there, with the files that were taken away."""
-    content = f"{UNDO}-{begun.stage.removeprefix(STAGE_PREFIX)}"
+    number = begun.stage.removeprefix(STAGE_PREFIX)
+    content = f"{UNDO}-{number}"
     tree = record / content
     tree.mkdir(mode=0o700, exist_ok=True)
     back = []
@@ -306,10 +332,14 @@ def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over:
             continue
         back.append([step.path.hex(), journal.plain(now), journal.plain(step.before)])
     old = undo_of(record)
-    replace_file(
-        record / UNDO_LIST,
-        json.dumps({"project": str(begun.project), "content": content, "taken_back": begun.own, "changes": back}),
-    )
+    said = {
+        "project": str(begun.project),
+        "content": content,
+        "taken_back": begun.own,
+        "changes": back,
+        "done": [*(one for one in (old.done if old else ()) if one != number), number],
+    }
+    replace_file(record / UNDO_LIST, json.dumps(said))
     if old is not None and old.content != tree:
         shutil.rmtree(old.content, ignore_errors=True)
 

@@ -7,6 +7,7 @@ to an old file (hard link) becomes a file of its own.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -63,8 +64,12 @@ def changes(folder: Path, project: int, since: int, ours: Collection[tuple[int, 
             if was == (found.st_ino, found.st_ctime_ns):
                 continue
             reading.of_project_at(path)
-            with entry.parent(top, path) as (inner, name):
-                reading.of_layer(inner, name, found, path, expected=was is not None)
+            try:
+                with entry.parent(top, path) as (inner, name):
+                    reading.of_layer(inner, name, found, path, expected=was is not None)
+            except OSError:
+                if not reading.is_moving(top, path, found, path):
+                    raise
         gone = {bytes.fromhex(path) for path in made}
         for path in gone:
             if path.rpartition(b"/")[0] not in gone:
@@ -95,9 +100,14 @@ def _walk(top: Path) -> Iterator[tuple[bytes, os.stat_result]]:
     waiting = [b""]
     while waiting:
         prefix = waiting.pop()
-        with os.scandir(os.path.join(os.fsencode(top), prefix)) as found:
+        # A program that is still at work may take away what was there a moment ago.
+        with (
+            contextlib.suppress(FileNotFoundError, NotADirectoryError),
+            os.scandir(os.path.join(os.fsencode(top), prefix)) as found,
+        ):
             for one in found:
                 path = prefix + b"/" + one.name if prefix else one.name
-                yield path, one.stat(follow_symlinks=False)
-                if one.is_dir(follow_symlinks=False):
-                    waiting.append(path)
+                with contextlib.suppress(FileNotFoundError):
+                    yield path, one.stat(follow_symlinks=False)
+                    if one.is_dir(follow_symlinks=False):
+                        waiting.append(path)

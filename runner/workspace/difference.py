@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.workspace import entry
 from runner.workspace.change import How
-from runner.workspace.entry import SpecialEntry, TreeKind, UnreadableEntry
+from runner.workspace.entry import TreeKind, UnreadableEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -89,21 +90,28 @@ def _size(one: TreeEntry | None) -> str:
     return "nothing" if one is None else f"{one.size:,} bytes"
 
 
+def beginning(folder: Path, path: bytes, most: int) -> bytes:
+    """Return the first `most` bytes of the file at `path` below a folder. Raises OSError and UnreadableEntry."""
+    with (
+        entry.folder_open(folder) as top,
+        entry.parent(top, path) as (inner, name),
+        entry.opened(inner, name, entry.READ_FLAGS) as descriptor,
+    ):
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise FileNotFoundError(errno.ENOENT, "it is no file", path)
+        pieces = []
+        while most > 0 and (piece := os.read(descriptor, min(most, entry.CHUNK))):
+            pieces.append(piece)
+            most -= len(piece)
+    return b"".join(pieces)
+
+
 def _text(folder: Path, path: bytes, one: TreeEntry | None) -> str | None:
     """Return the text of a file; '' for no file, None for what is no text or cannot be read."""
     if one is None:
         return ""
     try:
-        with (
-            entry.folder_open(folder) as top,
-            entry.parent(top, path) as (inner, name),
-            entry.opened(inner, name, entry.READ_FLAGS) as descriptor,
-        ):
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
-            data = b""
-            while len(data) <= MOST_BYTES and (piece := os.read(descriptor, MOST_BYTES)):
-                data += piece
+        data = beginning(folder, path, MOST_BYTES + 1)
         return None if b"\0" in data else data.decode()
-    except (OSError, UnicodeDecodeError, UnreadableEntry, SpecialEntry):
+    except (OSError, UnicodeDecodeError, UnreadableEntry):
         return None

@@ -133,7 +133,8 @@ def opened(folder: int, name: bytes, flags: int) -> Iterator[int]:
 def readable(folder: int, name: bytes, found: os.stat_result | None = None) -> Iterator[None]:
     """Let a file or folder of this account's be read that a program closed to everybody, as long as needed.
 
-    The program has ended by then. `found` is what `stat_of` says of it, where that is known.
+    `found` is what `stat_of` says of it, where that is known. By descriptor, since the program may still be at work: a
+    link that it puts there meanwhile is not followed.
     """
     found = stat_of(folder, name) if found is None else found
     need = 0o500 if found is not None and stat.S_ISDIR(found.st_mode) else 0o400
@@ -141,11 +142,20 @@ def readable(folder: int, name: bytes, found: os.stat_result | None = None) -> I
     if found is None or not plain or found.st_mode & need == need or found.st_uid != os.geteuid():
         yield
         return
-    os.chmod(name, stat.S_IMODE(found.st_mode) | need, dir_fd=folder)
+    descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
-        yield
+        now = os.fstat(descriptor)
+        if (now.st_dev, now.st_ino, now.st_mode) != (found.st_dev, found.st_ino, found.st_mode):
+            yield
+            return
+        itself = f"/proc/self/fd/{descriptor}"
+        os.chmod(itself, stat.S_IMODE(found.st_mode) | need)
+        try:
+            yield
+        finally:
+            os.chmod(itself, stat.S_IMODE(found.st_mode))
     finally:
-        os.chmod(name, stat.S_IMODE(found.st_mode), dir_fd=folder)
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -100,25 +100,35 @@ def _walk(reading: LayerReading, up: int, low: int | None, prefix: bytes, *, mov
             found = entry.stat_of(up, name)
             if found is None:
                 continue
-            with entry.readable(up, name, found):
-                marks = _marks(up, name, found)
-                if any(one in marks for one in STRANGE):
-                    raise KnownError("The layer has marks that Assent does not understand; nothing of it is applied.")
-                removed = _is_removed(found, marks)
-                opaque = marks.get(OPAQUE) == b"y" or not stat.S_ISDIR(found.st_mode) or removed
-                if low is not None:
-                    reading.of_project(low, name, path, below=opaque, moved=moved)
-                if removed:
-                    continue
-                expected = ORIGIN in marks
-                one = reading.of_layer(up, name, found, path, expected=expected)
-                if one is not None and one.kind is TreeKind.FOLDER:
-                    with entry.opened(up, name, entry.FOLDER_FLAGS) as inner:
-                        below, put = (None, moved) if opaque else _below(reading, low, name, moved=moved)
-                        _walk(reading, inner, below, path, moved=put)
+            try:
+                _of(reading, up, low, name, found, path, moved=moved)
+            except OSError:
+                if not reading.is_moving(up, name, found, path):
+                    raise
     finally:
         if low is not None:
             os.close(low)
+
+
+def _of(
+    reading: LayerReading, up: int, low: int | None, name: bytes, found: os.stat_result, path: bytes, *, moved: bool
+) -> None:
+    """Note what the layer says about one name of a folder, and about everything below it."""
+    with entry.readable(up, name, found):
+        marks = _marks(up, name, found)
+        if any(one in marks for one in STRANGE):
+            raise KnownError("The layer has marks that Assent does not understand; nothing of it is applied.")
+        removed = _is_removed(found, marks)
+        opaque = marks.get(OPAQUE) == b"y" or not stat.S_ISDIR(found.st_mode) or removed
+        if low is not None:
+            reading.of_project(low, name, path, below=opaque, moved=moved)
+        if removed:
+            return
+        one = reading.of_layer(up, name, found, path, expected=ORIGIN in marks)
+        if one is not None and one.kind is TreeKind.FOLDER:
+            with entry.opened(up, name, entry.FOLDER_FLAGS) as inner:
+                below, put = (None, moved) if opaque else _below(reading, low, name, moved=moved)
+                _walk(reading, inner, below, path, moved=put)
 
 
 def _below(reading: LayerReading, low: int | None, name: bytes, *, moved: bool) -> tuple[int | None, bool]:

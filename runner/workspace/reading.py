@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 CHANGED_MEANWHILE = "It was changed in the project meanwhile."
 DELETED_MEANWHILE = "It was deleted in the project meanwhile."
 MOVED_MEANWHILE = "Its folder was replaced in the project meanwhile."
+MOVING = "The program is changing it at this moment. Look again."
 SPECIAL = "It is a socket or device; these are not applied."
 DEEPEST = 200
 """Folders within each other that are read."""
@@ -36,6 +37,7 @@ class LayerReading:
         self._after: dict[bytes, TreeEntry] = {}
         self._left_out: dict[bytes, str] = {}
         self._conflicts: dict[bytes, str] = {}
+        self._moving: set[bytes] = set()
 
     def of_project(self, folder: int, name: bytes, path: bytes, *, below: bool = False, moved: bool = False) -> None:
         """Note what the project has at `path`, and with `below` everything in it."""
@@ -68,6 +70,18 @@ class LayerReading:
             self._conflicts[path] = DELETED_MEANWHILE
         return one
 
+    def is_moving(self, folder: int, name: bytes, found: os.stat_result, path: bytes) -> bool:
+        """Return whether what was `found` at `path` is another entry by now; then that and all below is left out.
+
+        For what cannot be read: a program that is still at work may have moved it.
+        """
+        now = entry.stat_of(folder, name)
+        if now is not None and (now.st_ino, now.st_mode) == (found.st_ino, found.st_mode):
+            return False
+        self._moving.add(path)
+        self._left_out[path] = MOVING
+        return True
+
     def of_tops(self, layer: int) -> None:
         """Note the permissions of the project's own folder and of the layer's."""
         for folder, side in ((self._project, self._before), (layer, self._after)):
@@ -93,7 +107,7 @@ class LayerReading:
         """Return where the two differ."""
         found = []
         for path in sorted(self._before.keys() | self._after.keys()):
-            if path in self._left_out:
+            if path in self._left_out or self._is_below_moving(path):
                 continue
             before, after = self._before.get(path), self._after.get(path)
             if before is not None and after is not None and before.kind is after.kind is TreeKind.FILE:
@@ -102,6 +116,9 @@ class LayerReading:
                 why = self._conflicts.get(path, "")
                 found.append(ProjectChange(path, before, after, why, mark(path, before, after)))
         return ProjectChanges(as_one(found), tuple(sorted(self._left_out.items())))
+
+    def _is_below_moving(self, path: bytes) -> bool:
+        return any(path.startswith(one + b"/") for one in self._moving)
 
     def _hashed(self, path: bytes, before: TreeEntry, after: TreeEntry) -> TreeEntry:
         if before.size != after.size:

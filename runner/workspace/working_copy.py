@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
-from runner.system.file_lock import held
+from runner.system.file_lock import held, is_held
 from runner.system.private_folder import make_folder
 from runner.workspace import apply, copied, entry, journal, overlay, staging
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
 
-ABOUT = "about.json"
+ABOUT, USE = "about.json", "use"
 
 
 class Layer(Protocol):
@@ -61,6 +61,8 @@ SYSTEM = (
 )
 APPLY_SECONDS = 5.0
 """Time for another command that applies to the same project to end."""
+BEGIN_SECONDS = 0.2
+"""Time for somebody to end who only looks whether a program is running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,24 +137,33 @@ class WorkingCopy:
         return WAYS[self.way].content(self.folder)
 
     def changes(self) -> ProjectChanges:
-        """Return what the layer changes in the project as it is now. Blocks. Raises KnownError and OSError."""
+        """Return what the layer changes in the project as it is now. Blocks. Raises KnownError and OSError.
+
+        While a program is running over it this may be half of what the program is about to do.
+        """
         with self._finished(), self._top() as top:
             return self._changes(top)
 
-    def apply(self, wanted: Sequence[ProjectChange], progress: Callable[[int], None] = lambda _done: None) -> Applied:
-        """Write these changes into the project. Blocks. Raises KnownError and OSError."""
+    def apply(
+        self,
+        wanted: Sequence[ProjectChange],
+        progress: Callable[[int], None] = lambda _done: None,
+        *,
+        number: str = "",
+    ) -> Applied:
+        """Write these changes into the project, as `apply.write` does. Blocks. Raises KnownError and OSError."""
         if any(one.conflict for one in wanted):
             raise KnownError("Changes that conflict with the project cannot be applied.", staging.AGAIN)
         with self._finished(), self._top():
-            return apply.write(self.project, wanted, self.content, self.folder, progress)
+            return apply.write(self.project, wanted, self.content, self.folder, progress, number=number)
 
-    def undo(self) -> Applied:
+    def undo(self, progress: Callable[[int], None] = lambda _done: None, *, number: str = "") -> Applied:
         """Take back what was applied last. Blocks. Raises KnownError and OSError."""
         with self._finished(), self._top():
             back = apply.undo_of(self.folder)
             if back is None or back.taken_back:
                 raise KnownError("Nothing of this working copy was applied: there is nothing to undo.")
-            return apply.write(self.project, back.changes, back.content, self.folder, own=True)
+            return apply.write(self.project, back.changes, back.content, self.folder, progress, own=True, number=number)
 
     @property
     def can_undo(self) -> bool:
@@ -161,23 +172,28 @@ class WorkingCopy:
 
     def discard(self) -> None:
         """Remove the working copy, with its changes and its way back. Raises KnownError and OSError."""
-        with self._finished():
+        with self.in_use(), self._finished():
             _remove(self.folder)
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
         """Hold the working copy while a program runs over it. Raises KnownError where another one does."""
         try:
-            with held(self.folder / "use", 0):
+            with held(self.folder / USE, BEGIN_SECONDS):
                 yield
         except BlockingIOError as error:
             raise KnownError(f"A program is still running in {self.name}.", "Wait for its end, or end it.") from error
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether a program is running over it now. Raises OSError."""
+        return is_held(self.folder / USE)
 
     @contextlib.contextmanager
     def _finished(self) -> Iterator[None]:
         """Hold the project for changes, and finish what an earlier command could not. Raises KnownError and OSError."""
         try:
-            with self.in_use(), held(self.folder.parent / f".{self.device}-{self.inode}", APPLY_SECONDS):
+            with held(self.folder.parent / f".{self.device}-{self.inode}", APPLY_SECONDS):
                 for other in self.folder.parent.iterdir():
                     if (other / journal.NAME).exists() and WorkingCopy.read(other).inode == self.inode:
                         apply.finish(other)

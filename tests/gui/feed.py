@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from runner.identity.agents import Agent
     from runner.identity.secrets import Secrets
     from runner.model.errors import KnownError
+    from runner.model.work import WorkSession
     from runner.policy.grants import Grant
     from runner.policy.rules import Rules
     from runner.sandbox.output import Transcript
@@ -121,6 +122,7 @@ class RecordingBridge(EngineLink):
         self.transcripts: dict[str, Transcript] = {}
         self.builds: dict[str, tuple[str, Transcript]] = {}
         self.reachable: dict[str, tuple[str, ...]] = {}
+        self.at_work: tuple[WorkSession, ...] = ()
         self.known: tuple[Agent, ...] = ()
         self.written: Rules | None = None
         self.kept: tuple[Grant, ...] = ()
@@ -177,8 +179,8 @@ class RecordingBridge(EngineLink):
         return self.closes
 
 
-PARTS = ("decisions", "pin", "runs", "memory", "agents", "upkeep", "keeping")
-ASIDES = {"attend", "earlier", "look_at", "secrets_where", "state"}
+PARTS = ("decisions", "pin", "runs", "memory", "agents", "upkeep", "keeping", "work")
+ASIDES = {"attend", "changes", "earlier", "lines", "look_at", "secrets_where", "state", "usage"}
 NOT_ASKED = {"call", "post", "hear"}
 """Public methods of the link that pages do not use."""
 
@@ -196,6 +198,7 @@ def given_at_once(bridge: RecordingBridge) -> dict[str, Callable[..., object]]:
         "transcript": bridge.transcripts.get,
         "build": bridge.builds.get,
         "reachable": bridge.reachable.get,
+        "sessions": lambda: bridge.at_work,
     }
 
 

@@ -60,6 +60,7 @@ from tests.gui import (
     record,
     undo_scenes,
     why_scenes,
+    work_scenes,
 )
 from tests.gui.loop import in_loop
 from tests.gui.shots import (
@@ -626,6 +627,7 @@ MORE: dict[str, Callable[[Scene], object]] = {
     **first_scenes.FIRST,
     **undo_scenes.SCENES,
     **why_scenes.SCENES,
+    **work_scenes.SCENES,
     "history-why": history_why,
 }
 OPENABLE = (

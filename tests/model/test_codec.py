@@ -15,6 +15,7 @@ from runner.model.codec import DEEPEST, UnreadableValue, decode, encode
 from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.request import Limits, NetworkMode, Request, canonical
 from runner.model.result import Meta, Result
+from runner.model.work import PortsSeen
 from tests.audit.story import ASSESSMENT, RESULT, request
 
 VALUES = [
@@ -109,3 +110,11 @@ def test_whatever_code_hands_back_returns(value: object, text: str) -> None:
 def test_only_dataclasses_are_encoded() -> None:
     with pytest.raises(TypeError, match="dict is no dataclass"):
         encode({"a": 1})
+
+
+def test_tuples_of_a_fixed_length_are_read_place_by_place() -> None:
+    ports = PortsSeen(1.0, ((5173, "127.66.1.2:5173"), (80, "")))
+    assert decode(PortsSeen, encode(ports)) == ports
+    for damaged in ([[5173]], [["a", "b"]], [[1, 2]], [[1, "", ""]]):
+        with pytest.raises(UnreadableValue, match="ports"):
+            decode(PortsSeen, {"at": 1.0, "ports": damaged})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.errors import KnownError
-from runner.workspace import apply, journal, reading
+from runner.workspace import apply, entry, journal, reading
 from runner.workspace.change import How, digest
 from runner.workspace.working_copy import WAYS, WorkingCopy, all_below, named
 from tests.small_disk import small_disk
@@ -370,3 +371,78 @@ def test_a_journal_names_no_project_but_its_own(tmp_path: Path) -> None:
     assert not (copy.folder / journal.NAME).exists()
     with contextlib.suppress(FileNotFoundError):
         assert not [name for name in os.listdir(copy.project) if name.startswith(apply.STAGE_PREFIX)]
+
+
+# ---- while the program is at work ----
+
+
+def test_what_is_there_is_shown_and_applied_while_it_runs_and_removed_only_afterwards(copy: WorkingCopy) -> None:
+    with copy.in_use():
+        assert copy.is_in_use
+        work(copy, "echo n >new")
+        found = copy.changes()
+        work(copy, "echo m >new; echo more >>new")
+        before = look(copy.project)
+        with pytest.raises(KnownError, match="changed while it was copied"):
+            copy.apply(found.changes)
+        assert look(copy.project) == before
+        copy.apply(copy.changes().changes)
+        assert (copy.project / "new").read_text() == "m\nmore\n"
+        work(copy, "echo again >>new")
+        (again,) = copy.changes().changes
+        assert not again.conflict, "what was applied is not what a person did"
+        copy.undo()
+        assert not (copy.project / "new").exists()
+        with pytest.raises(KnownError, match="still running"):
+            copy.discard()
+    assert not copy.is_in_use
+    copy.discard()
+
+
+def test_what_vanishes_while_it_is_read_is_left_out_with_all_below(
+    copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work(copy, "echo p >>a; rm -r d; mkdir d; echo n >d/new")
+    really = reading.LayerReading.of_layer
+    vanishing = b"d" if copy.way == "overlay" else b"d/new"
+
+    def of_layer(
+        self: reading.LayerReading, folder: int, name: bytes, found: os.stat_result, path: bytes, *, expected: bool
+    ) -> object:
+        if path == vanishing:
+            shutil.rmtree(copy.content / "d")
+        return really(self, folder, name, found, path, expected=expected)
+
+    monkeypatch.setattr(reading.LayerReading, "of_layer", of_layer)
+    found = copy.changes()
+    assert (vanishing, reading.MOVING) in found.left_out
+    assert b"a" in [one.path for one in found.changes]
+    if copy.way == "overlay":
+        assert not [one.path for one in found.changes if one.path.startswith(b"d")]
+
+
+def test_a_link_put_in_the_place_of_a_closed_file_changes_no_other(
+    copy: WorkingCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("")
+    mine.chmod(0o200)
+    work(copy, "echo n >new; chmod 000 new")
+    folder = os.open(copy.content, os.O_RDONLY)
+    found = os.stat("new", dir_fd=folder)
+    os.unlink("new", dir_fd=folder)
+    os.symlink(mine, "new", dir_fd=folder)
+    with entry.readable(folder, b"new", found):
+        assert mine.stat().st_mode & 0o777 == 0o200
+    assert mine.stat().st_mode & 0o777 == 0o200
+    os.close(folder)
+
+
+def test_what_a_call_has_done_is_known_afterwards_by_its_number(copy: WorkingCopy) -> None:
+    work(copy, "echo n >new; echo p >>a")
+    first, second, never = (apply.new_number() for _ in range(3))
+    copy.apply([one for one in copy.changes().changes if one.path == b"new"], number=first)
+    assert apply.outcome(copy.folder, first) == apply.Applied(1)
+    copy.undo(number=second)
+    assert apply.outcome(copy.folder, first) is not None and apply.outcome(copy.folder, second) == apply.Applied(1)
+    assert apply.outcome(copy.folder, never) is None and not apply.is_begun(copy.folder)

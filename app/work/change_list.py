@@ -1,0 +1,340 @@
+"""The list of changes with their ticks: a model and a delegate, so that ten thousand rows are as quick as ten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRectF,
+    Qt,
+    QTimer,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import QTableView
+
+from app.parts.copies import offer_copies
+from app.parts.ground import RowDelegate, paint_ground
+from app.parts.lines import set_up_painted
+from app.parts.plain import tip
+from app.work import words
+from app.work.change_rows import ChangeRow, ChangeTable, RowKind, ticks_for
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
+    from PySide6.QtGui import QMouseEvent
+    from PySide6.QtWidgets import QStyleOptionViewItem
+
+    from app.look.look import Look
+
+Index = QModelIndex | QPersistentModelIndex
+ROW = 32
+BOX = 14
+_NOWHERE = QModelIndex()
+CHANGE = Qt.ItemDataRole.UserRole + 13
+_COUNT = Qt.ItemDataRole.UserRole + 14
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+_CENTER = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine)
+LOOK_MS = 60
+"""From the last movement of the list until the lines of the rows on screen are counted."""
+TAG_INKS = {
+    RowKind.MARKED: ("medium", "medium_tint"),
+    RowKind.MERGED: ("medium", "medium_tint"),
+    RowKind.MANY: ("muted", "hover"),
+    RowKind.CONFLICT: ("high", "high_tint"),
+    RowKind.LEFT_OUT: ("muted", "hover"),
+}
+
+
+class TickedChanges(QAbstractTableModel):
+    """One column of `ChangeRow` that can be ticked, of which a search shows a part."""
+
+    ticked_changed = Signal()
+    set_by_hand = Signal()
+    """A person has ticked a row or left one out."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.table = ChangeTable()
+        self.rows: tuple[ChangeRow, ...] = ()
+        """Those that the search shows."""
+        self.ticked: frozenset[bytes] = frozenset()
+        self._by_key: dict[bytes, ChangeRow] = {}
+        self._chosen: frozenset[bytes] = frozenset()
+        """Ticked by the person."""
+        self._left: frozenset[bytes] = frozenset()
+        """Left out by the person."""
+        self._search = ""
+        self._counts: dict[bytes, str] = {}
+
+    def begin(self, table: ChangeTable) -> None:
+        """Show the changes of another working copy, ticked as is usual."""
+        self._by_key, self._chosen, self._left, self._counts = {}, frozenset(), frozenset(), {}
+        self.replace(table)
+
+    def replace(self, table: ChangeTable) -> None:
+        """Show another list of the same; what a person has set stays where its row is the same."""
+        self.beginResetModel()
+        self.ticked = ticks_for(table, self._by_key, self._chosen, self._left)
+        self.table = table
+        before, self._by_key = self._by_key, {row.key: row for row in table.rows}
+        self._chosen &= self.ticked
+        self._left &= self._by_key.keys()
+        counts = self._counts.items()
+        self._counts = {key: said for key, said in counts if before.get(key) == self._by_key.get(key)}
+        self._filter()
+        self.endResetModel()
+        self.ticked_changed.emit()
+
+    def search(self, text: str) -> None:
+        """Show the rows whose name has `text` in it."""
+        if text != self._search:
+            self.beginResetModel()
+            self._search = text
+            self._filter()
+            self.endResetModel()
+            self.ticked_changed.emit()
+
+    def _filter(self) -> None:
+        text = self._search.casefold()
+        self.rows = tuple(row for row in self.table.rows if text in row.name.casefold()) if text else self.table.rows
+
+    @property
+    def searching(self) -> bool:
+        return bool(self._search)
+
+    def row_of(self, key: bytes) -> int:
+        """Return the number of a row on show; -1 for none."""
+        return next((number for number, row in enumerate(self.rows) if row.key == key), -1)
+
+    # ---- ticks ----
+
+    @property
+    def chosen(self) -> tuple[ChangeRow, ...]:
+        """The ticked rows."""
+        return tuple(row for row in self.table.rows if row.key in self.ticked)
+
+    def hidden(self) -> int:
+        """Return how many ticked rows the search does not show."""
+        return len(self.ticked) - sum(row.key in self.ticked for row in self.rows)
+
+    def set_tick(self, number: int, ticked: bool) -> None:
+        """Tick a row or leave it out, where that can be."""
+        row = self.rows[number]
+        if not row.can_tick or (row.key in self.ticked) == ticked:
+            return
+        one = frozenset({row.key})
+        self.ticked = self.ticked | one if ticked else self.ticked - one
+        self._chosen = self._chosen | one if ticked else self._chosen - one
+        self._left = self._left - one if ticked else self._left | one
+        index = self.index(number, 0)
+        self.dataChanged.emit(index, index)
+        self.ticked_changed.emit()
+        self.set_by_hand.emit()
+
+    def toggle(self, number: int) -> None:
+        self.set_tick(number, self.rows[number].key not in self.ticked)
+
+    # ---- counts ----
+
+    def uncounted(self, first: int, last: int) -> list[ChangeRow]:
+        """Return the rows from `first` to `last` whose lines have not been counted."""
+        return [row for row in self.rows[first : last + 1] if row.is_single and row.key not in self._counts]
+
+    def know_count(self, row: ChangeRow, count: str) -> None:
+        """Show how many lines of a row differ, unless it is another row by now."""
+        if self._by_key.get(row.key) != row:
+            return
+        self._counts[row.key] = count
+        if (number := self.row_of(row.key)) >= 0:
+            self.dataChanged.emit(self.index(number, 0), self.index(number, 0))
+
+    # ---- for the view ----
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else 1
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        usual = super().flags(index)
+        can = 0 <= index.row() < len(self.rows) and self.rows[index.row()].can_tick
+        return usual | Qt.ItemFlag.ItemIsUserCheckable if can else usual
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self.rows):
+            return None
+        row = self.rows[index.row()]
+        match role:
+            case _ if role == CHANGE:
+                return row
+            case _ if role == _COUNT:
+                return row.count or self._counts.get(row.key, "")
+            case Qt.ItemDataRole.CheckStateRole if row.can_tick:
+                return Qt.CheckState.Checked if row.key in self.ticked else Qt.CheckState.Unchecked
+            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
+                state = "" if not row.can_tick else "ticked, " if row.key in self.ticked else "not ticked, "
+                return f"{state}{row.spoken}"
+            case Qt.ItemDataRole.ToolTipRole:
+                return tip("\n".join(part for part in (row.name, row.why and f"{row.tag}: {row.why}") if part))
+            case _:
+                return None
+
+
+class ChangeDelegate(RowDelegate):
+    """Tick, sign, name, a word where there is one, and how many lines."""
+
+    def __init__(self, look: Look, view: QTableView) -> None:
+        super().__init__(view)
+        self._look = look
+
+    def box(self, room: QRectF) -> QRectF:
+        """Return the place of the tick."""
+        side = self._look.px(BOX)
+        return QRectF(room.left() + self._look.px(12), room.center().y() - side / 2, side, side)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        row = index.data(CHANGE)
+        if not isinstance(row, ChangeRow):
+            return
+        px, tokens = self._look.px, self._look.tokens
+        room = QRectF(option.rect)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        # The view has filled the whole of a chosen row by now.
+        painter.fillRect(option.rect, QColor(tokens.surface))
+        paint_ground(painter, self._look, option.state, room.adjusted(px(2), 1, -px(2), -1))
+        box = self.box(room)
+        if row.can_tick:
+            ticked = index.data(Qt.ItemDataRole.CheckStateRole) is Qt.CheckState.Checked
+            self._paint_box(painter, box, ticked)
+        sign = QRectF(box.right() + px(7), room.top(), px(16), room.height())
+        painter.setFont(self._look.font(0, bold=True))
+        painter.setPen(QColor(getattr(tokens, words.INKS[row.sign])))
+        painter.drawText(sign, _CENTER, row.sign)
+        left, right = sign.right() + px(6), room.right() - px(10)
+        right = self._paint_count(painter, room, right, str(index.data(_COUNT) or ""))
+        right = self._paint_tag(painter, room, right, row)
+        painter.setFont(self._look.font())
+        painter.setPen(QColor(tokens.text if row.can_tick else tokens.muted))
+        metrics = QFontMetricsF(painter.font())
+        name = metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, max(0.0, right - left))
+        painter.drawText(QRectF(left, room.top(), right - left, room.height()), _LEFT, name)
+        painter.restore()
+
+    def _paint_box(self, painter: QPainter, box: QRectF, ticked: bool) -> None:
+        tokens = self._look.tokens
+        painter.setPen(QPen(QColor(tokens.accent if ticked else tokens.edge), 1))
+        painter.setBrush(QColor(tokens.accent if ticked else tokens.surface))
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if ticked:
+            painter.drawPixmap(box.toRect(), self._look.pixmap("check", "on_accent", BOX))
+
+    def _paint_count(self, painter: QPainter, room: QRectF, right: float, count: str) -> float:
+        painter.setFont(self._look.font(-1))
+        if not count:
+            return right
+        width = QFontMetricsF(painter.font()).horizontalAdvance(count)
+        painter.setPen(QColor(self._look.tokens.muted))
+        painter.drawText(QRectF(right - width - 1, room.top(), width + 1, room.height()), _RIGHT, count)
+        return right - width - self._look.px(8)
+
+    def _paint_tag(self, painter: QPainter, room: QRectF, right: float, row: ChangeRow) -> float:
+        if not row.tag:
+            return right
+        px = self._look.px
+        ink, tint = (getattr(self._look.tokens, name) for name in TAG_INKS[row.kind])
+        width = QFontMetricsF(painter.font()).horizontalAdvance(row.tag) + px(14)
+        pill = QRectF(right - width, room.center().y() - px(10), width, px(20))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tint))
+        painter.drawRoundedRect(pill, px(10), px(10))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QColor(ink))
+        painter.drawText(pill, _CENTER, row.tag)
+        return right - width - px(8)
+
+
+class ChangeView(QTableView):
+    """A click on the tick, or Space, ticks; nothing else does."""
+
+    resting = Signal()
+    """The rows on screen are others than a moment ago."""
+
+    def __init__(self, look: Look, model: TickedChanges) -> None:
+        super().__init__()
+        self._changes = model
+        set_up_painted(self, model, "Changes")
+        self._delegate = ChangeDelegate(look, self)
+        self.setItemDelegate(self._delegate)
+        self.verticalHeader().setDefaultSectionSize(look.px(ROW))
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(LOOK_MS)
+        self._soon.timeout.connect(self.resting)
+        self.verticalScrollBar().valueChanged.connect(self._moved)
+        model.modelReset.connect(self._moved)
+        self._pressed = -1
+        offer_copies(self, lambda row: [("path", model.rows[row].name)] if 0 <= row < len(model.rows) else [])
+
+    def on_screen(self) -> tuple[int, int]:
+        """Return the first and the last row that can be seen."""
+        last = self.rowAt(self.viewport().height() - 1)
+        return max(0, self.rowAt(0)), last if last >= 0 else len(self._changes.rows) - 1
+
+    @Slot()
+    def _moved(self) -> None:
+        self._soon.start()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        row = self.currentIndex().row()
+        if event.key() == Qt.Key.Key_Space and not event.modifiers() and row >= 0:
+            if not event.isAutoRepeat():
+                self._changes.toggle(row)
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+    def keyboardSearch(self, search: str) -> None:
+        """Go nowhere by letters: those are keys of the page."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed = self._tick_at(event)
+        if self._pressed < 0:
+            super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        pressed, self._pressed = self._pressed, -1
+        if pressed >= 0:
+            if self._tick_at(event) == pressed:
+                self._changes.toggle(pressed)
+            return
+        super().mouseReleaseEvent(event)
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        self._moved()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show:
+            self._moved()
+        return super().viewportEvent(event)
+
+    def _tick_at(self, event: QMouseEvent) -> int:
+        """Return the row whose tick is under the pointer; -1 for none."""
+        index = self.indexAt(event.position().toPoint())
+        if event.button() is not Qt.MouseButton.LeftButton or not index.isValid():
+            return -1
+        row = self._changes.rows[index.row()]
+        around = self._delegate.box(QRectF(self.visualRect(index))).adjusted(-10, -8, 6, 8)
+        return index.row() if row.can_tick and around.contains(event.position()) else -1

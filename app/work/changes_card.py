@@ -1,0 +1,505 @@
+"""The changes of one working copy: which are ticked, what the chosen one does, and applying, undoing, discarding."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import phrases
+from app.errands import Errands
+from app.page_tasks import PageTasks
+from app.parts.amounts import counted
+from app.parts.confirm import ConfirmDialog
+from app.parts.empty import EmptyState
+from app.parts.fold import Folding, Pages
+from app.parts.plain import plain_label, say
+from app.review.buttons import DecisionButton
+from app.review.deliberate import DeliberateDialog
+from app.review.guard import REST_SECONDS, ClickGuard
+from app.review.steady import Steady
+from app.work import words
+from app.work.change_list import ChangeView, TickedChanges
+from app.work.change_pane import ChangePane
+from app.work.change_rows import ChangeTable, RowKind, table_of
+from runner.approval.deliberate import ApproveBy
+from runner.model.errors import KnownError
+from runner.system.tasks import in_daemon
+from runner.workspace.change import digest
+
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Coroutine
+
+    from app.bridge import EngineLink
+    from app.look.look import Look
+    from app.work_cards import WorkCards
+    from runner.model.work import WorkSession
+    from runner.workspace.apply import Applied
+    from runner.workspace.change import ProjectChange, ProjectChanges
+
+READING = ("Looking at the changes", "This takes a moment where there are many.")
+NONE = ("Nothing has changed", "What the program changes in its copy of the project is listed here.")
+UNREAD = "The changes cannot be shown"
+MOVED = "The changes have moved: this is how they are now. Your ticks stay where nothing has changed."
+UNDO_ASKS = (
+    "The files become again what they were before it was applied. What somebody has changed since then is left alone."
+)
+DISCARD_ASKS = (
+    "The working copy is removed with all its changes, and with the way back of what was applied from it. Your folder"
+    " stays as it is. This cannot be undone."
+)
+AT_WORK = "Its program is still at work: wait for its end, or end it."
+_REST_MS = round(REST_SECONDS * 1000) + 10
+_NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+
+
+class ChangesCard(QFrame):
+    """Applies exactly what is ticked on screen. It follows the working copy; ticks stay where a row is the same."""
+
+    def __init__(self, look: Look, cards: WorkCards, bridge: EngineLink, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._cards = cards
+        self._bridge = bridge
+        self._name = ""
+        self._found: ProjectChanges | None = None
+        self._begun = False
+        """The list on screen is of the working copy that is shown."""
+        self._chosen_key = b""
+        self._busy = ""
+        """What is being done, in words; '' where nothing is."""
+        self._message: tuple[str, str] | None = None
+        """What came of something, with its role; None where nothing did."""
+        self._serial = 0
+        self._counting = False
+        self._moved_under = False
+        self._tasks = PageTasks("changes of work", self)
+        self._errands = Errands("changes of work", self)
+        self.guard = ClickGuard(self._can_be_answered)
+        self.model = TickedChanges(self)
+        self.view = ChangeView(look, self.model)
+        self.pane = ChangePane(look, bridge)
+        self.ticked = plain_label(role="small")
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Search  /")
+        self.field.setClearButtonEnabled(True)
+        self.field.setAccessibleName("Search the changes by name")
+        self.nothing = EmptyState(look, "file-code", *READING)
+        self.said = plain_label(role="muted", wrap=True)
+        self.said.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.progress = QProgressBar()
+        self.progress.setRange(0, 0)
+        self.progress.setAccessibleName("Under way")
+        self.progress.hide()
+        self.discard = QPushButton("Discard\N{HORIZONTAL ELLIPSIS}")
+        self.discard.setProperty("kind", "danger")
+        self.undo = QPushButton("Undo last apply\N{HORIZONTAL ELLIPSIS}")
+        self.apply = DecisionButton("Apply", self.guard)
+        self.apply.setProperty("kind", "primary")
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_REST_MS)
+        self._rest.timeout.connect(self._show_state)
+        self._steady = Steady((self.apply,), self)
+        self._lay_out()
+        self._connect()
+
+    # ---- what is shown ----
+
+    def show_session(self, name: str) -> None:
+        """Show the changes of another working copy."""
+        if name == self._name:
+            self.refresh()
+            return
+        self._name = name
+        self._found = None
+        self._begun = False
+        self._chosen_key = b""
+        self._moved_under = False
+        self._serial += 1
+        self.field.clear()
+        self.model.begin(ChangeTable())
+        self.pane.show_row("", None)
+        self._tell("")
+        self.rearm()
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Take up the changes as they were read last."""
+        session = self._session
+        found = self._cards.changes(self._name)
+        if found is None or session is None:
+            problem = self._cards.problem(self._name) or (session.readable if session is not None else "")
+            self.nothing.say(*((UNREAD, phrases.visible(problem)) if problem else READING))
+            self._stack.setCurrentWidget(self.nothing)
+        elif found is not self._found:
+            self._found = found
+            self._serial += 1
+            self._errands.send(
+                partial(table_of, found), partial(self._came, self._serial), partial(self._failed, self._serial)
+            )
+        self._show_state()
+
+    def _came(self, serial: int, table: ChangeTable) -> None:
+        if serial != self._serial:
+            return
+        if table.rows != self.model.table.rows or not self._begun:
+            before = {row.key: row for row in self.model.chosen} if self._begun else None
+            (self.model.replace if self._begun else self.model.begin)(table)
+            after = {row.key: row for row in self.model.chosen}
+            if before is not None and before != after:
+                # What would be applied is not what it was a moment ago.
+                self.rearm()
+        if self._moved_under:
+            self._moved_under = False
+            self._tell(MOVED, "warn")
+        self._begun = True
+        self.nothing.say(*NONE)
+        self._stack.setCurrentWidget(self._page if table.rows else self.nothing)
+        self._choose_again()
+        self._show_state()
+
+    def _failed(self, serial: int, error: Exception) -> None:
+        if serial == self._serial:
+            self.nothing.say(UNREAD, f"{type(error).__name__}: {error}")
+            self._stack.setCurrentWidget(self.nothing)
+
+    def _choose_again(self) -> None:
+        """Choose the row that was chosen, or the first."""
+        if not self.model.rows:
+            self.pane.show_row("", None)
+            return
+        row = self.model.row_of(self._chosen_key)
+        self.view.setCurrentIndex(self.model.index(max(0, row), 0))
+        self._moved(self.view.currentIndex(), QModelIndex())
+
+    @Slot(QModelIndex, QModelIndex)
+    def _moved(self, now: QModelIndex, _before: QModelIndex) -> None:
+        if 0 <= now.row() < len(self.model.rows):
+            row = self.model.rows[now.row()]
+            self._chosen_key = row.key
+            self.pane.show_row(self._name, row)
+
+    @Slot(str)
+    def _search(self, text: str) -> None:
+        self.model.search(text.strip())
+        self._choose_again()
+
+    @Slot()
+    def seek(self) -> None:
+        """Go to the search field."""
+        if self._page.isVisible():
+            self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.field.selectAll()
+
+    @Slot()
+    def _count(self) -> None:
+        """Count the lines of the rows on screen, one after the other."""
+        if not self._counting and self.isVisible() and self.model.rows:
+            self._counting = True
+            self._tasks.start("count", self._count_shown())
+
+    async def _count_shown(self) -> None:
+        try:
+            while due := self.model.uncounted(*self.view.on_screen()):
+                row, name = due[0], self._name
+                try:
+                    found = await self._bridge.work.lines(name, row.changes[0])
+                    said = words.counted_lines(found)
+                except KnownError:
+                    said = ""
+                if name == self._name:
+                    self.model.know_count(row, said)
+        finally:
+            self._counting = False
+
+    # ---- state ----
+
+    @property
+    def _session(self) -> WorkSession | None:
+        return self._cards.session(self._name)
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._busy)
+
+    @Slot()
+    def rearm(self) -> None:
+        """Let nothing be applied for a moment: what is on screen has changed."""
+        self.guard.rearm()
+        self._rest.start()
+        self._show_state()
+
+    def _can_be_answered(self) -> bool:
+        self._steady.look()
+        return self.isVisible() and self.isActiveWindow()
+
+    @Slot()
+    def _show_state(self) -> None:
+        session = self._session
+        chosen = self.model.chosen
+        rows = [row for row in self.model.table.rows if row.kind is not RowKind.LEFT_OUT]
+        self.ticked.setText(f"{len(chosen):,} of {len(rows):,} ticked" if rows else "")
+        things = _things([change for row in chosen for change in row.changes])
+        text = f"Apply {things}  A" if chosen else "Apply  A"
+        self.apply.setText(text)
+        self.apply.setAccessibleName(f"{text.removesuffix('  A')}, A")
+        free = not self._busy and session is not None
+        hidden = self.model.hidden()
+        self.apply.setEnabled(free and bool(chosen) and not hidden and not self._rest.isActive())
+        self.undo.setVisible(session is not None and session.can_undo)
+        self.undo.setEnabled(free)
+        at_work = session is not None and session.at_work
+        self.discard.setEnabled(free and not at_work)
+        self.discard.setToolTip(AT_WORK if at_work else "Remove the working copy with its changes; asks first")
+        self.progress.setVisible(bool(self._busy))
+        text, role = (self._busy, "muted") if self._busy else self._message or (self._words(), "muted")
+        say(self.said, text, role)
+
+    def _words(self) -> str:
+        """Return what is to be known before anything is applied."""
+        if hidden := self.model.hidden():
+            return f"{counted(hidden, 'ticked change')} not shown by the search: clear it to apply."
+        rows = self.model.table.rows
+        parts = []
+        marked = [row for row in rows if row.kind is RowKind.MARKED]
+        out = [row for row in marked if row.key not in self.model.ticked]
+        if out:
+            number, one = _number(len(out)), len(out) == 1
+            run, them = ("runs", "it") if one else ("run", "them")
+            selves = "itself" if one else "themselves"
+            what = f"{number} {'file' if one else 'files'} {run} something later by {selves}"
+            if any(row.tag != "runs later" for row in out):
+                # A link that leads out, a part of a repository: what it is stands at each.
+                what = f"{number} {'change is' if one else 'changes are'} marked"
+            parts.append(f"{what}: look at {them} before you tick {them}.")
+        elif marked:
+            parts.append(
+                f"{_number(len(marked))} of the ticked {'runs' if len(marked) == 1 else 'run'} something later."
+            )
+        merged = sum(row.kind is RowKind.MERGED and row.key not in self.model.ticked for row in rows)
+        if merged:
+            was, it = ("was", "it") if merged == 1 else ("were", "them")
+            parts.append(f"{_number(merged)} {was} merged with your edits: look at {it} before you tick {it}.")
+        conflicts = sum(row.kind is RowKind.CONFLICT for row in rows)
+        if conflicts:
+            also = "was" if conflicts == 1 else "were"
+            parts.append(f"{_number(conflicts)} {also} changed in your folder too, and cannot be applied.")
+        session = self._session
+        if session is not None and session.at_work and len(parts) < 2:
+            parts.append(words.MOVING)
+        return " ".join(parts)
+
+    def _tell(self, text: str, role: str = "muted") -> None:
+        """Say something in the place of what is to be known; '' says that again."""
+        self._message = (text, role) if text else None
+        self._show_state()
+
+    # ---- applying ----
+
+    @Slot()
+    def _apply(self) -> None:
+        session, chosen = self._session, self.model.chosen
+        if session is None or self._busy or not chosen or self.model.hidden():
+            return
+        wanted = self.model.table.wanted(chosen)
+        things = _things([change for row in chosen for change in row.changes])
+        by = self._bridge.decisions.approve_by()
+        if by not in (ApproveBy.WORD, ApproveBy.PIN):
+            self._send(session, wanted, things, "")
+            return
+        title = f"Apply {things}?"
+        what = f"They are written into {words.home_path(session.project)}, and can be undone."
+        DeliberateDialog(
+            self.window(), title, what, "Apply", lambda pin: self._send(session, wanted, things, pin), by, self._look
+        ).open()
+
+    def _send(self, session: WorkSession, wanted: tuple[ProjectChange, ...], things: str, pin: str) -> None:
+        if self._busy:
+            return
+
+        async def work() -> Applied:
+            asked = await in_daemon("digest", lambda: digest(wanted))
+            return await self._bridge.work.apply(session.name, wanted, asked, pin=pin)
+
+        self._do(f"Applying {things}\N{HORIZONTAL ELLIPSIS}", session, work(), "Applied", "Not applied", things)
+
+    @Slot()
+    def _ask_undo(self) -> None:
+        session = self._session
+        if session is None or self._busy:
+            return
+        by = self._bridge.decisions.approve_by()
+
+        def confirmed(pin: str) -> None:
+            if self._busy:
+                return
+            answer = self._bridge.work.undo(session.name, pin=pin)
+            self._do("Taking back\N{HORIZONTAL ELLIPSIS}", session, _awaited(answer), "Taken back", "Not taken back")
+
+        title = "Take back what was applied last?"
+        DeliberateDialog(self.window(), title, UNDO_ASKS, "Undo", confirmed, by, self._look).open()
+
+    def _do(
+        self,
+        what: str,
+        session: WorkSession,
+        work: Coroutine[object, object, Applied],
+        done: str,
+        not_done: str,
+        things: str = "",
+    ) -> None:
+        """Wait for what is written into the project, and say what came of it."""
+        self._busy = what
+        self._message = None
+        self._show_state()
+
+        async def wait() -> None:
+            try:
+                came = await work
+            except KnownError as error:
+                text, role = f"{not_done}: {phrases.visible(str(error))}", "bad"
+                # The list is shown as it is now; what was refused may have been about an older one.
+                self._moved_under = self._name == session.name
+            else:
+                text, role = words.written(came, session, done, things), "bad" if came.passed_over else "ok"
+            finally:
+                self._busy = ""
+            if self._name == session.name:
+                self._tell(text, role)
+            self.rearm()
+            self._cards.refresh({session.name})
+            self._cards.want_now(session.name)
+
+        self._tasks.start("write", wait())
+
+    # ---- discarding ----
+
+    @Slot()
+    def _ask_discard(self) -> None:
+        session = self._session
+        if session is None or self._busy:
+            return
+        number = len(self._found.changes) if self._found is not None else 0
+        what = counted(number, "change") if number else "the working copy"
+        title = f"Discard {what} of {words.title(session)}?"
+        ConfirmDialog(self.window(), title, DISCARD_ASKS, "Discard", partial(self._discard, session)).open()
+
+    def _discard(self, session: WorkSession, yes: bool) -> None:
+        if not yes or self._busy:
+            return
+        self._busy = "Discarding\N{HORIZONTAL ELLIPSIS}"
+        self._show_state()
+        answer = self._bridge.work.discard(session.name)
+
+        async def wait() -> None:
+            text = ""
+            try:
+                await answer
+            except KnownError as error:
+                text = f"Not discarded: {phrases.visible(str(error))}"
+            finally:
+                self._busy = ""
+            if self._name == session.name:
+                self._tell(text, "bad")
+            self._cards.refresh({session.name})
+
+        self._tasks.start("discard", wait())
+
+    # ---- building ----
+
+    def _connect(self) -> None:
+        self.view.selectionModel().currentChanged.connect(self._moved)
+        self.view.resting.connect(self._count)
+        self.model.ticked_changed.connect(self._show_state)
+        self.model.set_by_hand.connect(self._hush)
+        self.field.textChanged.connect(self._search)
+        self.field.returnPressed.connect(self.view.setFocus)
+        self.apply.decided.connect(self._apply)
+        self.undo.clicked.connect(self._ask_undo)
+        self.discard.clicked.connect(self._ask_discard)
+        self._steady.moved.connect(self.guard.rearm)
+
+    @Slot()
+    def _hush(self) -> None:
+        """Say again what is to be known, now that a person goes on."""
+        self._tell("")
+
+    def watch(self) -> None:
+        """Watch where the button is, once all is in its window."""
+        self._steady.watch()
+
+    def close_errands(self) -> None:
+        self._errands.close()
+        self.pane.close_errands()
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        self.setProperty("card", True)
+        head = QHBoxLayout()
+        head.setSpacing(px(8))
+        head.addWidget(plain_label("Changes", "title"))
+        head.addWidget(self.ticked, 1)
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(px(6))
+        column.addLayout(head)
+        column.addWidget(self.field)
+        column.addWidget(self.view, 1)
+        self.ticked.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._page = Folding(self._look, 460, (110, 120))
+        self._page.addWidget(left)
+        self._page.addWidget(self.pane)
+        self._page.setStretchFactor(0, 2)
+        self._page.setStretchFactor(1, 3)
+        self._page.setSizes([px(320), px(520)])
+        left.setMinimumWidth(px(200))
+        self._stack = Pages()
+        self.view.setMinimumHeight(px(64))
+        self._stack.addWidget(self.nothing)
+        self._stack.addWidget(self._page)
+        for button in (self.discard, self.undo):
+            button.setAutoDefault(False)
+        texts = QVBoxLayout()
+        texts.setSpacing(px(4))
+        texts.addStretch()
+        texts.addWidget(self.said)
+        texts.addWidget(self.progress)
+        texts.addStretch()
+        foot = QHBoxLayout()
+        foot.setSpacing(px(8))
+        foot.addLayout(texts, 1)
+        for part in (self.discard, self.undo, self.apply):
+            foot.addWidget(part)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(px(14), px(10), px(14), px(10))
+        whole.setSpacing(px(8))
+        whole.addWidget(self._stack, 1)
+        whole.addLayout(foot)
+
+
+async def _awaited(answer: Future[Applied]) -> Applied:
+    return await answer
+
+
+def _things(changes: list[ProjectChange] | tuple[ProjectChange, ...]) -> str:
+    """Return how many files are meant; links and folders among them count too."""
+    return counted(len(changes), "file")
+
+
+def _number(count: int) -> str:
+    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"

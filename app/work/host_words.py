@@ -1,0 +1,106 @@
+"""What a person has said about the refused hosts of programs at work, and how the engine took it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app import phrases
+from app.allowing.dialog import AllowDialog
+from app.allowing.hosts import ASKING, INSIDE, HostWord
+from app.network import words as network_words
+from app.page_tasks import PageTasks
+from app.work import words
+from runner.approval.deliberate import ApproveBy
+from runner.approval.hosts import PrivateAddress
+from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    from asyncio import Future
+
+    from PySide6.QtWidgets import QWidget
+
+    from app.bridge import EngineLink
+    from app.look.look import Look
+    from runner.model.network import Contact
+    from runner.model.work import WorkSession
+
+LEAVES = "Whatever the program has read may leave by this host. It is recorded as your decision."
+UNSAID = HostWord("", "muted", open=True)
+_MOST = 2000
+
+
+class WorkHosts(QObject):
+    """Belongs to the page. Nothing here is decided without a press of a person."""
+
+    changed = Signal()
+
+    def __init__(self, bridge: EngineLink, look: Look, page: QWidget) -> None:
+        super().__init__(page)
+        self._bridge = bridge
+        self._look = look
+        self._page = page
+        self._tasks = PageTasks("hosts of work", self)
+        self._said: dict[tuple[str, str, int], HostWord] = {}
+
+    def said(self, session: WorkSession, contact: Contact) -> HostWord:
+        """Return what was said about a host of a program."""
+        return self._said.get((session.name, contact.host, contact.port), UNSAID)
+
+    def allow(self, session: WorkSession, contact: Contact, *, always: bool) -> None:
+        """Let a program reach a host; asks first where that is for later sessions too, or into the own network."""
+        by = self._bridge.decisions.approve_by()
+        if always or contact.private or by in (ApproveBy.WORD, ApproveBy.PIN):
+            self._ask(session, contact, contact.private, always=always)
+        else:
+            self._open(session, contact, "", "", always=always)
+
+    def _ask(self, session: WorkSession, contact: Contact, private: str, *, always: bool) -> None:
+        place = network_words.place(contact)
+        covers = (
+            f"Programs that you start with assent work in {words.home_path(session.project)} may reach {place}, and no"
+            " other name or port, now and in later sessions."
+            if always
+            else f"This program may reach {place}, and no other name or port, until it ends."
+        )
+        lines = [(covers, "")]
+        if private:
+            lines.append((f"{place} {INSIDE.format(address=phrases.visible(private))}", "warn"))
+        lines.append((LEAVES, "muted"))
+        title = f"Allow {place} for this {'project' if always else 'session'}?"
+        AllowDialog(
+            self._page,
+            self._look,
+            self._bridge.decisions.approve_by(),
+            title,
+            lines,
+            f"Allow {phrases.visible(private)}" if private else "Allow",
+            lambda _end, pin: self._open(session, contact, private, pin, always=always),
+        ).open()
+
+    def _open(self, session: WorkSession, contact: Contact, private: str, pin: str, *, always: bool) -> None:
+        self._say(session, contact, HostWord(ASKING, "muted"))
+        place = (contact.host, contact.port)
+        answer = self._bridge.work.open_host(session.name, *place, always=always, private=private, pin=pin)
+        self._tasks.start("open", self._opened(session, contact, answer, always=always))
+
+    async def _opened(self, session: WorkSession, contact: Contact, answer: Future[None], *, always: bool) -> None:
+        try:
+            await answer
+        except PrivateAddress as inside:
+            self._say(session, contact, UNSAID)
+            self._ask(session, contact, inside.address, always=always)
+        except KnownError as error:
+            self._say(session, contact, HostWord(f"not allowed: {phrases.visible(str(error))}", "high", open=True))
+        else:
+            self._say(session, contact, HostWord(f"allowed for this {'project' if always else 'session'}", "low"))
+
+    def _say(self, session: WorkSession, contact: Contact, said: HostWord) -> None:
+        key = (session.name, contact.host, contact.port)
+        self._said.pop(key, None)
+        if said is not UNSAID:
+            self._said[key] = said
+        while len(self._said) > _MOST:
+            del self._said[next(iter(self._said))]
+        self.changed.emit()

@@ -1,0 +1,319 @@
+"""What wants somebody: held commands and refused hosts, a row each, with the buttons that answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app import phrases
+from app.allowing.buttons import AllowButton
+from app.network import words as network_words
+from app.page_tasks import PageTasks
+from app.parts.amounts import counted
+from app.parts.column import ScrollColumn
+from app.parts.elide import ElidedLabel
+from app.parts.plain import plain_label
+from app.review.buttons import DecisionButton
+from app.review.guard import ClickGuard
+from app.review.steady import Steady
+from app.work import words
+from app.work.held import HeldDialog
+from app.work_cards import refused
+from runner.approval.deliberate import ApproveBy
+from runner.model.network import NOT_LISTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QResizeEvent
+
+    from app.bridge import EngineLink
+    from app.look.look import Look
+    from app.work.host_words import WorkHosts
+    from app.work_cards import WorkCards
+    from runner.model.network import Contact
+    from runner.model.work import CommandSeen, HostSeen, WorkSession
+
+FOR_SESSION = "Allow for this session"
+FOR_PROJECT = "Always for this project\N{HORIZONTAL ELLIPSIS}"
+SHORT = ("Allow", "Always\N{HORIZONTAL ELLIPSIS}")
+NARROW = 620
+ROW = 36
+MOST_ROWS = 30
+"""Rows of each kind; those that follow come up as these are answered."""
+SHOWN, FEWER = 3, 2
+"""Rows that are shown without scrolling, and in a low window."""
+
+
+class Questions(QWidget):
+    """As high as its rows, up to a few; nothing where nothing waits. A row keeps its place while it is there."""
+
+    failed = Signal(str)
+
+    def __init__(
+        self, look: Look, cards: WorkCards, bridge: EngineLink, hosts: WorkHosts, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._cards = cards
+        self._bridge = bridge
+        self._hosts = hosts
+        self._name = ""
+        self._low = False
+        self._order: list[tuple[str, int]] = []
+        """The refused hosts with their ports, as they came."""
+        self.held: list[HeldCommandRow] = []
+        self.refused: list[HostRow] = []
+        self._scroll = ScrollColumn("What waits for you")
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.column.setSpacing(0)
+        self.more = ElidedLabel()
+        self.more.setProperty("role", "small")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._scroll, 1)
+        column.addWidget(self.more)
+        hosts.changed.connect(self.refresh)
+        self.hide()
+
+    def fit(self, low: bool) -> None:
+        """Take over whether the page is low."""
+        if low != self._low:
+            self._low = low
+            self.refresh()
+
+    def show_session(self, name: str) -> None:
+        """Show what waits of another program."""
+        if name != self._name:
+            self._name = name
+            self._order = []
+            for held in self.held:
+                held.leave()
+            for host in self.refused:
+                host.leave()
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Take up what waits now."""
+        session = self._cards.session(self._name)
+        at_work = session is not None and session.at_work
+        commands = session.held[:MOST_ROWS] if session is not None and at_work else ()
+        places = self._ordered(refused(session)) if session is not None and at_work else []
+        hosts = places[:MOST_ROWS]
+        by = self._bridge.decisions.approve_by()
+        while len(self.held) < len(commands):
+            self.held.append(self._make_held())
+        while len(self.refused) < len(hosts):
+            self.refused.append(self._make_host())
+        if session is not None:
+            for held, command in zip(self.held, commands, strict=False):
+                held.show_command(session, command)
+            for host, seen in zip(self.refused, hosts, strict=False):
+                host.set_by(by)
+                host.show_host(session, seen)
+        for number, held in enumerate(self.held):
+            held.setVisible(number < len(commands))
+        for number, host in enumerate(self.refused):
+            host.setVisible(number < len(hosts))
+        left = len(places) - len(hosts) + (len(session.held) - len(commands) if session is not None and at_work else 0)
+        quiet = _quiet(session) if session is not None and not self._low else ""
+        said = " ".join(part for part in (f"And {left:,} more." if left else "", quiet) if part)
+        self.more.setText(said)
+        self.more.setVisible(bool(said))
+        shown = len(commands) + len(hosts)
+        self.setVisible(bool(shown or said))
+        rows = min(shown, FEWER if self._low else SHOWN)
+        self.setFixedHeight(rows * self._look.px(ROW) + (self.more.sizeHint().height() if said else 0))
+
+    def _ordered(self, found: Iterable[HostSeen]) -> list[HostSeen]:
+        """Return hosts in the order in which they came here: one that is tried again stays where it is."""
+        there = {(one.contact.host, one.contact.port): one for one in found}
+        self._order = [place for place in self._order if place in there]
+        self._order += [place for place in there if place not in self._order]
+        return [there[place] for place in self._order]
+
+    def _make_held(self) -> HeldCommandRow:
+        row = HeldCommandRow(self._look, self._cards, self._bridge)
+        row.failed.connect(self.failed)
+        self._scroll.column.insertWidget(len(self.held), row)
+        return row
+
+    def _make_host(self) -> HostRow:
+        row = HostRow(self._look, self._hosts)
+        self._scroll.column.insertWidget(len(self.held) + len(self.refused), row)
+        return row
+
+
+class HeldCommandRow(QFrame):
+    """One held command: Run leads to all of it, Refuse refuses."""
+
+    failed = Signal(str)
+
+    def __init__(self, look: Look, cards: WorkCards, bridge: EngineLink) -> None:
+        super().__init__()
+        self._look = look
+        self._cards = cards
+        self._bridge = bridge
+        self._session: WorkSession | None = None
+        self._command: CommandSeen | None = None
+        self._tasks = PageTasks("held command row", self)
+        self.guard = ClickGuard(self._can_be_answered)
+        self._picture = plain_label()
+        self.text = ElidedLabel()
+        self.text.setFont(look.mono())
+        self.why = ElidedLabel()
+        self.why.setProperty("role", "warn")
+        self.run = QPushButton("Run\N{HORIZONTAL ELLIPSIS}")
+        self.run.setToolTip("Shows all of it first")
+        self.run.setAutoDefault(False)
+        self.run.clicked.connect(self._open)
+        self.refuse = DecisionButton("Refuse", self.guard)
+        self.refuse.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.refuse.decided.connect(self._refuse)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, look.px(2), 0)
+        row.setSpacing(look.px(8))
+        row.addWidget(self._picture)
+        row.addWidget(self.text, 3)
+        row.addWidget(self.why, 2)
+        row.addWidget(self.run)
+        row.addWidget(self.refuse)
+        self.setFixedHeight(look.px(ROW))
+        self._steady = Steady((self.refuse,), self)
+        self._steady.moved.connect(self.guard.rearm)
+        look.changed.connect(self._paint_icon)
+        self._paint_icon()
+
+    def leave(self) -> None:
+        """Stand for nothing."""
+        self._session = self._command = None
+        self.guard.rearm()
+
+    def show_command(self, session: WorkSession, command: CommandSeen) -> None:
+        """Show a held command; another one than before cannot be answered for a moment."""
+        if self._command != command:
+            self.guard.rearm()
+        self._session, self._command = session, command
+        self.text.setText(phrases.visible(command.text))
+        said = command.reasons[0] if command.reasons else command.sentence
+        self.why.setText(phrases.visible(f"{command.level} {said}".strip()))
+        self.setAccessibleName(f"Held command: {phrases.visible(command.text)}")
+        self.run.setAccessibleName(f"Run{words.DOT}look at it first: {phrases.visible(command.text)[:200]}")
+        self.refuse.setAccessibleName(f"Refuse: {phrases.visible(command.text)[:200]}")
+        self._steady.watch()
+
+    def _can_be_answered(self) -> bool:
+        self._steady.look()
+        return self.isVisible() and self.isActiveWindow()
+
+    @Slot()
+    def _open(self) -> None:
+        if self._session is not None and self._command is not None:
+            HeldDialog(self.window(), self._cards, self._bridge, self._look, self._session, self._command).open()
+
+    @Slot()
+    def _refuse(self) -> None:
+        if self._session is not None and self._command is not None:
+            answer = self._bridge.work.answer(self._session.name, self._command.number, run=False, why="")
+            self._tasks.attempt("refuse", answer, self.failed.emit)
+
+    @Slot()
+    def _paint_icon(self) -> None:
+        self._picture.setPixmap(self._look.pixmap("shield-alert", "medium", 16))
+
+
+class HostRow(QFrame):
+    """One refused host: for this session, or always for this project."""
+
+    def __init__(self, look: Look, hosts: WorkHosts) -> None:
+        super().__init__()
+        self._look = look
+        self._hosts = hosts
+        self._session: WorkSession | None = None
+        self._contact: Contact | None = None
+        self.guard = ClickGuard(self._can_be_answered)
+        self._picture = plain_label()
+        self.place = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
+        self.place.setProperty("role", "strong")
+        self.became = ElidedLabel()
+        self.became.setProperty("role", "bad")
+        self.allow = AllowButton(FOR_SESSION, self.guard)
+        self.always = AllowButton(FOR_PROJECT, self.guard)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, look.px(2), 0)
+        row.setSpacing(look.px(8))
+        row.addWidget(self._picture)
+        row.addWidget(self.place, 2)
+        row.addWidget(self.became, 2)
+        row.addWidget(self.allow)
+        row.addWidget(self.always)
+        self.setFixedHeight(look.px(ROW))
+        self.allow.decided.connect(lambda: self._decide(always=False))
+        self.always.decided.connect(lambda: self._decide(always=True))
+        self._steady = Steady((self.allow, self.always), self)
+        self._steady.moved.connect(self.guard.rearm)
+        look.changed.connect(self._paint_icon)
+        self._paint_icon()
+
+    def set_by(self, by: ApproveBy) -> None:
+        self.allow.mouse_only = self.always.mouse_only = by is ApproveBy.MOUSE
+
+    def leave(self) -> None:
+        """Stand for nothing."""
+        self._session = self._contact = None
+        self.guard.rearm()
+
+    def show_host(self, session: WorkSession, seen: HostSeen) -> None:
+        """Show a refused host; another one than before cannot be allowed for a moment."""
+        contact = seen.contact
+        before = self._contact
+        if before is None or (before.host, before.port) != (contact.host, contact.port):
+            self.guard.rearm()
+        self._session, self._contact = session, contact
+        said = self._hosts.said(session, contact)
+        place, outcome = network_words.place(contact), network_words.outcome(contact)
+        self.place.setText(place)
+        # That it is not on the list is what these rows are about; another reason is said.
+        why = "" if contact.why == NOT_LISTED else network_words.below(contact)
+        state = said.words or "; ".join(part for part in (outcome, why) if part)
+        self.became.setText(state)
+        can = contact.can_be_allowed and said.open
+        for button, what in ((self.allow, FOR_SESSION), (self.always, FOR_PROJECT)):
+            button.setVisible(can)
+            button.setAccessibleName(f"{what.rstrip(chr(0x2026))}: {place}")
+        self.setAccessibleName(f"{place} {state}")
+        self._steady.watch()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        texts = SHORT if self.width() < self._look.px(NARROW) else (FOR_SESSION, FOR_PROJECT)
+        for button, text, whole in zip((self.allow, self.always), texts, (FOR_SESSION, FOR_PROJECT), strict=True):
+            if button.text() != text:
+                button.setText(text)
+                button.setToolTip(whole)
+
+    def _can_be_answered(self) -> bool:
+        self._steady.look()
+        return self.isVisible() and self.isActiveWindow()
+
+    def _decide(self, *, always: bool) -> None:
+        if self._session is not None and self._contact is not None:
+            self._hosts.allow(self._session, self._contact, always=always)
+
+    @Slot()
+    def _paint_icon(self) -> None:
+        self._picture.setPixmap(self._look.pixmap("ban", "high", 16))
+
+
+def _quiet(session: WorkSession) -> str:
+    """Return how many hosts the client tries at each start and does without."""
+    names = list(dict.fromkeys(one.contact.host for one in session.contacts if one.quiet and not one.contact.allowed))
+    if not names:
+        return ""
+    named = ", ".join(phrases.visible(one) for one in names[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"Also refused, tried by the program at each start: {counted(len(names), 'host')} ({named}{more})."

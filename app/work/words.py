@@ -1,0 +1,228 @@
+"""Programs at work and their changes in words."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.network import words as network_words
+from app.parts.amounts import counted, percent, size
+from app.parts.chips import Fact
+from app.parts.expose import expose, visible
+from app.phrases import clock, day
+from app.work_cards import refused
+from runner.model.network import Contact
+from runner.sandbox.file_names import shown
+from runner.workspace.change import How
+from runner.workspace.entry import TreeKind
+
+if TYPE_CHECKING:
+    from runner.model.work import WorkSession, WorkUsage
+    from runner.workspace.apply import Applied
+    from runner.workspace.change import ProjectChange, ProjectChanges
+    from runner.workspace.difference import LineDifference
+
+DOT = " \N{MIDDLE DOT} "
+MINUS = "\N{MINUS SIGN}"
+SIGNS = {How.ADDED: "A", How.CHANGED: "M", How.DELETED: "D", How.TOUCHED: "T"}
+SIGN_WORDS = {How.ADDED: "added", How.CHANGED: "changed", How.DELETED: "deleted", How.TOUCHED: "only its time"}
+INKS = {"A": "low", "M": "accent_ink", "D": "high", "T": "muted", "?": "muted"}
+UNTOUCHED = "Your folder is as it was."
+SHORT = ("permissions", "link", "folder", "pipe")
+"""Words for what differs that have room in a row."""
+LONGEST_LINE = 60
+"""Characters of a command line in a headline."""
+MOVING = "While it is at work, the list may still change."
+
+
+def title(session: WorkSession) -> str:
+    """Return what a working copy is called: the name of its project's folder."""
+    return visible(Path(session.project).name or session.project)
+
+
+def home_path(path: str) -> str:
+    """Return a path with `~` for the home folder, letter by letter."""
+    home = str(Path.home())
+    return visible(f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path)
+
+
+def client(session: WorkSession) -> str:
+    """Return which program it is."""
+    return visible(session.client or (Path(session.program[0]).name if session.program else "a program"))
+
+
+def lasted(seconds: float) -> str:
+    """Return a duration in whole words: `23 minutes`."""
+    whole = max(0, int(seconds))
+    if whole < 60:
+        return counted(whole, "second")
+    if whole < 2 * 3600:
+        return counted(whole // 60, "minute")
+    return counted(whole // 3600, "hour") if whole < 2 * 86_400 else counted(whole // 86_400, "day")
+
+
+def short(seconds: float) -> str:
+    """Return a duration as `23 min`."""
+    whole = max(0, int(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 2 * 3600:
+        return f"{whole // 60} min"
+    return f"{whole // 3600} h" if whole < 2 * 86_400 else f"{whole // 86_400} days"
+
+
+def moment(epoch: float) -> str:
+    """Return a moment with its day where that is another one: `14:03`, `yesterday 14:03`."""
+    named = day(epoch)
+    return clock(epoch) if named == "Today" else f"{named[:1].lower() + named[1:]} {clock(epoch)}"
+
+
+def since(session: WorkSession) -> str:
+    """Return program and time of a working copy in one line."""
+    if session.at_work:
+        return DOT.join((client(session), moment(session.started_at), short(time.time() - session.started_at)))
+    at = session.ended.at if session.ended is not None else session.started_at
+    word = "ended" if session.ended is not None else "began"
+    return DOT.join((client(session), f"{word} {moment(at)}"))
+
+
+def hosts_refused(session: WorkSession) -> str:
+    """Return how many hosts were refused; '' for none."""
+    number = len(refused(session))
+    return f"{counted(number, 'host')} refused" if number else ""
+
+
+def is_recorded(session: WorkSession) -> bool:
+    """Whether anything is known of what the program did: of one that `assent try` ran nothing was written down."""
+    return bool(session.at_work or session.ended is not None or session.command_count or session.contacts)
+
+
+def headline(session: WorkSession) -> str:
+    """Return in a sentence or two how things stand."""
+    if session.readable:
+        return f"This working copy cannot be used: {visible(session.readable)}"
+    folder = "What you applied is in your folder." if session.can_undo else UNTOUCHED
+    if not is_recorded(session):
+        line = visible(shlex.join(session.program))
+        cut = "\N{HORIZONTAL ELLIPSIS}" if len(line) > LONGEST_LINE else ""
+        return (
+            f"Ran \N{LEFT DOUBLE QUOTATION MARK}{line[:LONGEST_LINE]}{cut}\N{RIGHT DOUBLE QUOTATION MARK}. {folder}"
+            if line
+            else folder
+        )
+    until = time.time() if session.at_work else session.ended.at if session.ended is not None else None
+    parts = [lasted(until - session.started_at)] if until is not None else []
+    parts.append(counted(session.command_count, "command"))
+    if said := hosts_refused(session):
+        parts.append(said)
+    if session.held:
+        parts.append(f"{counted(len(session.held), 'command')} held")
+    return f"{', '.join(parts)}. {folder}"
+
+
+def ending(session: WorkSession) -> str:
+    """Return how a program ended; '' while it is at work."""
+    if session.at_work or session.readable:
+        return ""
+    if session.ended is None:
+        return "Its end was not recorded: it was ended from outside." if is_recorded(session) else ""
+    if session.ended.why:
+        return f"It was ended: {visible(session.ended.why)}"
+    return "" if session.ended.code == 0 else f"It ended with exit code {session.ended.code}."
+
+
+def chips(session: WorkSession) -> tuple[Fact, ...]:
+    """Return what contains a program."""
+    verb = "works" if session.at_work else "worked"
+    facts = [
+        Fact(f"{verb} on a copy of {home_path(session.project)}", "layers", "low"),
+        Fact("changes none of your other files", "lock", "low"),
+    ]
+    if not is_recorded(session):
+        return tuple(facts)
+    if not session.hosts and not session.opened:
+        facts.append(Fact("no network", "network", "low"))
+    else:
+        own = "its own service" if session.client else counted(len(session.hosts), "host")
+        facts.append(Fact(f"network: {own}" if session.hosts else "network: none of its own", "network", "low"))
+    if session.opened:
+        facts.append(Fact(f"and {counted(len(session.opened), 'host')} that you allowed", "globe", "medium"))
+    return tuple(facts)
+
+
+def hosts(session: WorkSession) -> str:
+    """Return every host that may be reached, a line each."""
+    lines = [visible(one) for one in session.hosts]
+    lines += [
+        f"{visible(one.host)}:{one.port}, allowed by you {moment(one.at)}"
+        f"{', for this project' if one.always else ', for this session'}"
+        for one in session.opened
+    ]
+    return "\n".join(lines)
+
+
+def gauges(session: WorkSession, usage: WorkUsage, before: tuple[float, WorkUsage] | None, now: float) -> str:
+    """Return what is used now, in one line; `before` is an earlier reading with its time."""
+    parts = []
+    if before is not None and now > before[0]:
+        share = 100 * max(0.0, usage.cpu_seconds - before[1].cpu_seconds) / (now - before[0])
+        parts.append(f"CPU {percent(share)}")
+    limit = f" of {size(session.memory_bytes)}" if session.memory_bytes else ""
+    parts.append(f"{size(usage.memory_bytes)}{limit}")
+    parts.append(counted(usage.processes, "process", "processes"))
+    return DOT.join(parts)
+
+
+# ---- changes ----
+
+
+def path(change: ProjectChange) -> str:
+    """Return the name of what is changed, in which nothing hides; of a folder with a slash."""
+    there = change.after or change.before
+    slash = "/" if there is not None and there.kind is TreeKind.FOLDER else ""
+    return f"{name(change.path)}{slash}" if change.path else "the project's own folder"
+
+
+def name(path: bytes) -> str:
+    """Return a name letter by letter: two blanks stay two, and what cannot be seen is written as an escape."""
+    return expose(shown(path)).text
+
+
+def counts(added: int, removed: int) -> str:
+    """Return `+14 −3`."""
+    return " ".join(part for part in (f"+{added:,}" * bool(added), f"{MINUS}{removed:,}" * bool(removed)) if part)
+
+
+def counted_lines(found: LineDifference) -> str:
+    """Return how many lines of a change differ, or in a word what differs in their place."""
+    word = found.instead.partition(" ")[0]
+    return counts(found.added, found.removed) or (word if word in SHORT else "")
+
+
+def summary(changes: ProjectChanges | None, problem: str) -> str:
+    """Return how many changes there are."""
+    if changes is None:
+        return "changes could not be read" if problem else ""
+    return counted(len(changes.changes), "change") if changes.changes else "nothing changed"
+
+
+def written(done: Applied, session: WorkSession, verb: str, things: str) -> str:
+    """Return what was done; `things` are what was meant, '' for whatever it was."""
+    meant = things if things and not done.passed_over else counted(done.paths, "change")
+    text = f"{verb}: {meant} in {home_path(session.project)}."
+    if done.passed_over:
+        named = ", ".join(name(one) for one in done.passed_over[:3])
+        more = f" and {len(done.passed_over) - 3:,} more" if len(done.passed_over) > 3 else ""
+        text += f" Left alone, because somebody changed it in this moment: {named}{more}."
+    return text
+
+
+def port(number: int) -> str:
+    return f":{number}"
+
+
+def place(host: str, number: int) -> str:
+    """Return a host with its port, as the pages of hosts write it."""
+    return network_words.place(Contact(host, number, None))

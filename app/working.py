@@ -1,0 +1,92 @@
+"""Programs at work and their working copies, as awaitable engine calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Sequence
+
+    from app.decisions import EngineCaller
+    from runner.engine.engine import Engine
+    from runner.model.work import WorkSession, WorkUsage
+    from runner.workspace.apply import Applied
+    from runner.workspace.change import ProjectChange, ProjectChanges
+    from runner.workspace.difference import LineDifference
+
+
+class WorkControl:
+    """What the window asks about working copies, and what it has done with them."""
+
+    def __init__(self, link: EngineCaller) -> None:
+        self._link = link
+
+    def sessions(self) -> tuple[WorkSession, ...]:
+        """Return all working copies as they stand now; none before the engine is there."""
+        engine = self._link.engine
+        return engine.work.sessions() if engine is not None else ()
+
+    def changes(self, name: str) -> Future[ProjectChanges]:
+        """Ask what a working copy changes in its project as that is now."""
+        return self._link.call(lambda engine: engine.work.changes(name))
+
+    def lines(self, name: str, change: ProjectChange) -> Future[LineDifference]:
+        """Ask for the lines of a file that differ."""
+        return self._link.call(lambda engine: engine.work.lines(name, change))
+
+    def content(self, name: str, change: ProjectChange, *, new: bool) -> Future[bytes]:
+        """Ask for the content of a file, in the working copy or in the project."""
+        return self._link.call(lambda engine: engine.work.content(name, change, new=new))
+
+    def apply(self, name: str, wanted: Sequence[ProjectChange], digest: str, pin: str = "") -> Future[Applied]:
+        """Write exactly these changes, which `digest` stands for, into the project."""
+
+        async def work(engine: Engine) -> Applied:
+            return await engine.work.apply(name, wanted, digest, proven=await engine.proven(pin))
+
+        return self._link.call(work)
+
+    def undo(self, name: str, pin: str = "") -> Future[Applied]:
+        """Take back what was applied last."""
+
+        async def work(engine: Engine) -> Applied:
+            return await engine.work.undo(name, proven=await engine.proven(pin))
+
+        return self._link.call(work)
+
+    def discard(self, name: str) -> Future[None]:
+        """Remove a working copy with its changes."""
+        return self._link.call(lambda engine: engine.work.discard(name))
+
+    def open_host(self, name: str, host: str, port: int, *, always: bool, private: str, pin: str = "") -> Future[None]:
+        """Let a program reach a host that it was refused; `always`: its next sessions over this project as well.
+
+        `private` is the address inside the own network that was shown. The future raises PrivateAddress without it.
+        """
+
+        async def work(engine: Engine) -> None:
+            proven = await engine.proven(pin)
+            await engine.work.open_host(name, host, port, always=always, private=private, proven=proven)
+
+        return self._link.call(work)
+
+    def answer(self, name: str, number: int, *, run: bool, why: str, pin: str = "") -> Future[None]:
+        """Answer a held command."""
+
+        async def work(engine: Engine) -> None:
+            await engine.work.answer(name, number, run=run, why=why, proven=await engine.proven(pin))
+
+        return self._link.call(work)
+
+    def carry(self, name: str, port: int) -> Future[str]:
+        """Make a port inside reachable from outside. The future gives its address, host and port."""
+        return self._link.call(lambda engine: engine.work.carry(name, port))
+
+    def end(self, name: str, why: str) -> Future[None]:
+        """End a program and everything that it started."""
+        return self._link.call(lambda engine: engine.work.end(name, why))
+
+    def usage(self, name: str) -> Future[WorkUsage]:
+        """Ask what a program and all that it started use now."""
+        return self._link.call(lambda engine: engine.work.usage(name))

@@ -1,0 +1,1 @@
+"""Programs at work, as the console sees them: what they report, and what a person does with it."""

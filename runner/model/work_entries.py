@@ -1,0 +1,37 @@
+"""Kinds of entries in the ledger about programs at work and their working copies. None of them is about a request."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class WorkDeed(StrEnum):
+    """What a person does with the changes of a working copy."""
+
+    APPLY = "apply"
+    UNDO = "undo"
+    DISCARD = "discard"
+
+    @property
+    def wanted(self) -> str:
+        """Kind of the entry that says that it will be done: durable before anything is."""
+        return f"work-{self}"
+
+    @property
+    def done(self) -> str:
+        """Kind of the entry that says what was done."""
+        return f"work-{_PAST[self]}"
+
+    @property
+    def not_done(self) -> str:
+        """Kind of the entry that says why nothing was."""
+        return f"work-not-{_PAST[self]}"
+
+
+_PAST = {WorkDeed.APPLY: "applied", WorkDeed.UNDO: "undone", WorkDeed.DISCARD: "discarded"}
+STARTED, SEEN, ENDED = "work-started", "work-seen", "work-ended"
+"""Kinds of entries about what a log said; each has in `upto` the place up to which it goes."""
+UNKNOWN = "work-unknown"
+"""What became of a deed cannot be found out any more."""
+WANTED = tuple(deed.wanted for deed in WorkDeed)
+OUTCOMES = (*(deed.done for deed in WorkDeed), *(deed.not_done for deed in WorkDeed), UNKNOWN)

@@ -1,0 +1,587 @@
+"""The page of work by mouse and keyboard: what is ticked, what is applied, what is let through."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, QUrl
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog
+
+from app.allowing.dialog import AllowDialog
+from app.parts.confirm import ConfirmDialog
+from app.parts.differences import beside_each_other
+from app.review.deliberate import DeliberateDialog
+from app.review.guard import REST_SECONDS
+from app.work import terminals
+from app.work.change_rows import RowKind, table_of
+from app.work.command_rows import rows_of
+from app.work.held import HeldDialog
+from app.work.starting import NO_FOLDER, StartDialog
+from app.work.unified import lines_of
+from runner.approval.deliberate import ApproveBy
+from runner.approval.hosts import PrivateAddress
+from runner.model.difference import Side
+from runner.model.errors import KnownError
+from runner.model.events import WorkMoved
+from runner.model.network import NOT_LISTED, Contact, Destination
+from runner.model.work import HostSeen, WorkEnded, WorkUsage
+from runner.workspace.apply import Applied
+from runner.workspace.change import ProjectChange, ProjectChanges, digest
+from runner.workspace.difference import LineDifference
+from tests.gui import work_scenes
+from tests.gui.elapse import rest
+from tests.gui.work_scenes import FOUND, NAME, OBEYS, added, changed, command, deleted, file, folder, held, session
+
+if TYPE_CHECKING:
+    from app.review.guard import ClickGuard
+    from app.work.panel import WorkPanel
+    from runner.model.work import WorkSession
+    from tests.gui.conftest import Desk
+
+LEFT = Qt.MouseButton.LeftButton
+SMALL = ProjectChanges((changed("a.py"), changed("b.py", 2), added("c.txt", 3), changed("package.json", 4, mark=OBEYS)))
+
+
+class Bench:
+    """The page with working copies on it; what the page asks by itself is answered."""
+
+    def __init__(self, desk: Desk, *sessions: WorkSession, found: ProjectChanges = SMALL) -> None:
+        self.desk = desk
+        self.found = found
+        desk.bridge.at_work = sessions or (session(at_work=False, ended=WorkEnded(time.time(), 0)),)
+        desk.hear((WorkMoved(tuple(one.name for one in desk.bridge.at_work)),))
+        desk.window.show_page("Work")
+        page: Any = desk.window.page("Work")
+        self.page: WorkPanel = page
+        desk.qtbot.waitUntil(self.answered)
+
+    def answered(self) -> bool:
+        """Answer what is asked; return whether nothing is any more, and the list is there."""
+        for name, value in (
+            ("changes", self.found),
+            ("lines", work_scenes.LINES),
+            ("usage", WorkUsage(310 << 20, 1.0, 3)),
+        ):
+            while self.desk.bridge.waits(name):
+                self.desk.bridge.give(name, value)
+        QApplication.processEvents()
+        known = self.page.changes._found is self.found
+        return known and len(self.page.changes.model.table.rows) == len(table_of(self.found).rows)
+
+    def moves(self, found: ProjectChanges) -> None:
+        """The changes are others now."""
+        self.found = found
+        self.desk.window.work.want_now(self.page.shown)
+        self.desk.hear((WorkMoved((self.page.shown,)),))
+        self.desk.window.work.want_now(self.page.shown)
+        self.desk.qtbot.waitUntil(self.answered)
+
+    def rested(self) -> None:
+        self.desk.qtbot.waitUntil(lambda: rest(self.page.changes.guard, self.page.changes._rest))
+
+    @property
+    def ticked(self) -> set[str]:
+        return {row.name for row in self.page.changes.model.chosen}
+
+    @property
+    def applied(self) -> list[tuple[Any, ...]]:
+        return [call for call in self.desk.bridge.calls if call[0] == "apply"]
+
+    @property
+    def applying(self) -> bool:
+        """Whether anything is applied or about to be."""
+        return bool(self.applied) or self.page.changes.busy
+
+    def key(self, key: Qt.Key, widget: Any = None) -> None:
+        QTest.keyClick(widget or self.desk.window.frame, key)
+
+    def click_tick(self, number: int) -> None:
+        view = self.page.changes.view
+        box = view._delegate.box(QRectF(view.visualRect(self.page.changes.model.index(number, 0))))
+        QTest.mouseClick(view.viewport(), LEFT, pos=box.center().toPoint())
+
+    def dialog(self, kind: type[QDialog]) -> Any:
+        found: list[QDialog] = []
+
+        def there() -> bool:
+            found[:] = [one for one in QApplication.topLevelWidgets() if isinstance(one, kind) and one.isVisible()]
+            if found:
+                found[0].activateWindow()
+            return bool(found) and found[0].isActiveWindow()
+
+        self.desk.qtbot.waitUntil(there)
+        return found[0]
+
+
+@pytest.fixture
+def bench(desk: Desk) -> Bench:
+    return Bench(desk)
+
+
+def passes(guard: ClickGuard) -> None:
+    turn = -1
+    while turn != guard._turn:
+        turn = guard._turn
+        for _ in range(3):
+            QApplication.processEvents()
+    guard._since -= REST_SECONDS
+
+
+# ---- the rows ----
+
+
+def test_what_runs_later_conflicts_or_is_many_is_not_ticked_beforehand(desk: Desk) -> None:
+    bench = Bench(desk, found=FOUND)
+    assert bench.ticked == {"src/report.py", "tests/test_report.py", "README.md", "docs/how-to.md"}
+    kinds = {row.name: row.kind for row in bench.page.changes.model.table.rows}
+    assert kinds["package.json"] is RowKind.MARKED and kinds["notes/plan.md"] is RowKind.CONFLICT
+    assert kinds["node_modules/"] is RowKind.MANY and kinds["build/"] is RowKind.MANY
+    assert kinds["run/server.sock"] is RowKind.LEFT_OUT
+    words = bench.page.changes.said.text()
+    assert words.startswith("Two files run something later by themselves: look at them before you tick them.")
+    for name in ("notes/plan.md", "run/server.sock"):
+        number = [row.name for row in bench.page.changes.model.rows].index(name)
+        bench.page.changes.view.setCurrentIndex(bench.page.changes.model.index(number, 0))
+        bench.key(Qt.Key.Key_Space, bench.page.changes.view)
+        assert name not in bench.ticked
+
+
+def test_a_new_folder_comes_with_what_is_in_it_and_no_other_does() -> None:
+    table = table_of(ProjectChanges((folder("x"), folder("x/y"), added("x/y/a"), folder("z"), added("z/b", 2))))
+    assert [row.name for row in table.rows] == ["x/y/a", "z/b"]
+    wanted = table.wanted(table.rows[:1])
+    assert [one.path for one in wanted] == [b"x", b"x/y", b"x/y/a"]
+
+
+def test_a_marked_file_in_a_folder_of_many_stands_by_itself() -> None:
+    many = tuple(added(f"node_modules/p/{number}.js", number) for number in range(9))
+    table = table_of(ProjectChanges((*many, added("node_modules/p/package.json", 99, mark=OBEYS))))
+    assert [(row.name, row.kind) for row in table.rows] == [
+        ("node_modules/", RowKind.MANY),
+        ("node_modules/p/package.json", RowKind.MARKED),
+    ]
+
+
+def test_a_merged_one_is_its_own_kind_and_not_ticked_beforehand(desk: Desk) -> None:
+    merged = changed("b.py", 2, mark="merged with your edit")
+    bench = Bench(desk, found=ProjectChanges((changed("a.py"), merged)))
+    assert [row.kind for row in bench.page.changes.model.rows] == [RowKind.ORDINARY, RowKind.MERGED]
+    assert bench.ticked == {"a.py"}
+    assert bench.page.changes.said.text() == "One was merged with your edits: look at it before you tick it."
+
+
+def test_a_deleted_folder_with_a_conflict_in_it_is_not_folded() -> None:
+    conflict = deleted("old/b", 2, conflict="It was changed in the project meanwhile.")
+    table = table_of(ProjectChanges((folder("old", before=True), deleted("old/a"), conflict)))
+    assert {row.name: row.can_tick for row in table.rows} == {"old/": True, "old/a": True, "old/b": False}
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("a\u202egnp.exe".encode(), r"a\u202egnp.exe"),
+        (b"two\nlines", r"two\nlines"),
+        (b"a  b", "a  b"),
+        (b"\xff.py", r"\xff.py"),
+        ("x\u3164y".encode(), "x\u2039U+3164\u203ay"),
+    ],
+)
+def test_names_hide_nothing(path: bytes, shown: str) -> None:
+    assert table_of(ProjectChanges((ProjectChange(path, None, file(1)),))).rows[0].name == shown
+
+
+# ---- applying ----
+
+
+def test_apply_sends_exactly_what_is_ticked_with_its_digest(bench: Bench) -> None:
+    assert bench.ticked == {"a.py", "b.py", "c.txt"} and bench.page.changes.apply.text() == "Apply 3 files  A"
+    bench.click_tick(1)
+    assert bench.ticked == {"a.py", "c.txt"} and bench.page.changes.ticked.text() == "2 of 4 ticked"
+    bench.rested()
+    QTest.mouseClick(bench.page.changes.apply, LEFT)
+    bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
+    wanted = (SMALL.changes[0], SMALL.changes[2])
+    assert bench.applied == [("apply", NAME, wanted, digest(wanted))]
+    assert not bench.page.changes.apply.isEnabled() and bench.page.changes.progress.isVisible()
+    bench.desk.give("apply", Applied(2, (b"late",)))
+    words = bench.page.changes.said.text()
+    assert words.startswith("Applied: 2 changes in ") and "Left alone" in words and words.endswith("late.")
+
+
+def test_the_key_applies_alone_and_not_within_the_rest(bench: Bench) -> None:
+    bench.page.changes.rearm()
+    bench.key(Qt.Key.Key_A)
+    assert not bench.applying, "the page has just come"
+    bench.desk.window.deciding.keystrokes._typing._pause = 10
+    bench.rested()
+    bench.page.keystrokes._typing = type(bench.page.keystrokes._typing)()
+    bench.key(Qt.Key.Key_A)
+    bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
+    assert len(bench.applied) == 1
+
+
+def test_letters_in_the_search_field_are_letters_and_hidden_ticks_are_not_applied(bench: Bench) -> None:
+    bench.rested()
+    bench.key(Qt.Key.Key_Slash)
+    field = bench.page.changes.field
+    assert field.hasFocus()
+    bench.key(Qt.Key.Key_A, field)
+    assert field.text() == "a" and not bench.applying
+    assert [row.name for row in bench.page.changes.model.rows] == ["a.py", "package.json"]
+    assert not bench.page.changes.apply.isEnabled()
+    assert bench.page.changes.said.text() == "2 ticked changes not shown by the search: clear it to apply."
+
+
+def test_ticks_stay_for_what_is_the_same_and_go_for_what_is_not(bench: Bench) -> None:
+    bench.click_tick(1)
+    bench.click_tick(3)
+    assert bench.ticked == {"a.py", "c.txt", "package.json"}
+    first, second, third, fourth = SMALL.changes
+    same = ProjectChanges((first, replace(second, after=file(77)), third, fourth, added("new.py", 9)))
+    bench.moves(same)
+    assert bench.ticked == {"a.py", "c.txt", "package.json", "new.py"}, "what was left out stays out"
+    bench.moves(replace(same, changes=(first, second, third, replace(fourth, after=file(78)))))
+    assert bench.ticked == {"a.py", "c.txt"}, "a marked one that is another now has to be looked at again"
+
+
+def test_a_list_that_moved_says_so_and_shows_the_new_one(bench: Bench) -> None:
+    bench.rested()
+    QTest.mouseClick(bench.page.changes.apply, LEFT)
+    bench.found = ProjectChanges((changed("a.py"), changed("b.py", 5)))
+    bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
+    bench.desk.bridge.fail("apply", KnownError("The changes are not those that were shown.", "Look at them again."))
+    bench.desk.qtbot.waitUntil(bench.answered)
+    bench.desk.qtbot.waitUntil(lambda: "moved" in bench.page.changes.said.text())
+    assert [row.name for row in bench.page.changes.model.rows] == ["a.py", "b.py"]
+
+
+def test_a_list_that_changes_under_the_pointer_rests(bench: Bench) -> None:
+    bench.rested()
+    assert bench.page.changes.apply.isEnabled()
+    bench.moves(ProjectChanges((*SMALL.changes, added("evil.py", 8))))
+    QTest.mouseClick(bench.page.changes.apply, LEFT)
+    bench.key(Qt.Key.Key_A)
+    assert not bench.applying
+
+
+@pytest.mark.parametrize("by", [ApproveBy.PIN, ApproveBy.WORD])
+def test_a_pin_or_a_word_is_asked_for_before_anything_is_applied(bench: Bench, by: ApproveBy) -> None:
+    bench.desk.bridge.approve_by = by
+    bench.rested()
+    QTest.mouseClick(bench.page.changes.apply, LEFT)
+    dialog = bench.dialog(DeliberateDialog)
+    assert dialog.proof is not None and not bench.applying
+    proof = dialog.proof
+    QTest.keyClicks(proof.field, "2580" if by is ApproveBy.PIN else proof._word)
+    dialog.yes.click()
+    bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
+    assert bench.applied[0][4:] == (("2580",) if by is ApproveBy.PIN else ())
+
+
+def test_only_the_mouse_applies_where_that_was_chosen(bench: Bench) -> None:
+    bench.desk.bridge.approve_by = ApproveBy.MOUSE
+    bench.page.changes.refresh()
+    bench.rested()
+    bench.page.keystrokes._typing = type(bench.page.keystrokes._typing)()
+    bench.key(Qt.Key.Key_A)
+    assert not bench.applying
+    QTest.mouseClick(bench.page.changes.apply, LEFT)
+    bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
+
+
+def test_discarding_and_undoing_ask_first(desk: Desk) -> None:
+    bench = Bench(desk, session(at_work=False, ended=WorkEnded(time.time(), 0), can_undo=True))
+    bench.page.changes.discard.click()
+    dialog = bench.dialog(ConfirmDialog)
+    assert dialog.no.hasFocus() and "cannot be undone" in dialog.what
+    dialog.reject()
+    assert not [call for call in desk.bridge.calls if call[0] == "discard"]
+    bench.page.changes.discard.click()
+    bench.dialog(ConfirmDialog).yes.click()
+    desk.give("discard", KnownError("It is gone."))
+    assert bench.page.changes.said.text() == "Not discarded: It is gone."
+    bench.page.changes.undo.click()
+    bench.dialog(DeliberateDialog).yes.click()
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("undo"))
+    desk.give("undo", Applied(3))
+    assert bench.page.changes.said.text().startswith("Taken back: 3 changes")
+
+
+def test_what_is_at_work_is_not_discarded_and_the_list_is_said_to_move(desk: Desk) -> None:
+    bench = Bench(desk, session(), found=ProjectChanges((changed("a.py"),)))
+    assert not bench.page.changes.discard.isEnabled()
+    assert "may still change" in bench.page.changes.said.text()
+
+
+# ---- what a change does ----
+
+
+def test_lines_have_numbers_and_stand_beside_each_other() -> None:
+    lines = lines_of(work_scenes.LINES.lines)
+    assert (lines[0].side, lines[0].count) == (Side.FOLDED, 10)
+    assert [(one.old, one.new) for one in lines[1:5]] == [(11, 11), (12, None), (None, 12), (None, 13)]
+    old, new = beside_each_other(lines)
+    assert len(old) == len(new)
+    assert [(one.text.strip(), two.text.strip()) for one, two in zip(old, new, strict=True)][2][0].startswith("return")
+
+
+def test_a_new_file_begins_at_its_first_line() -> None:
+    lines = lines_of(("@@ -0,0 +1,2 @@", "+a", "+b"))
+    assert [(one.side, one.new) for one in lines] == [(Side.ADDED, 1), (Side.ADDED, 2)]
+
+
+def test_the_chosen_change_is_shown_both_ways_in_colors(bench: Bench) -> None:
+    pane = bench.page.changes.pane
+    bench.desk.qtbot.waitUntil(lambda: bench.answered() and pane.shown is pane.text)
+    assert "def total(rows, region):" in pane.text.toPlainText()
+    bench.desk.qtbot.waitUntil(lambda: bool(pane.text.document().findBlockByNumber(1).layout().formats()))
+    pane.beside.click()
+    assert pane.shown is pane.sides and pane.sides.new.toPlainText().count("+") == 5
+    bench.page.changes.view.setCurrentIndex(bench.page.changes.model.index(1, 0))
+    assert pane.nothing.isVisible(), "what was read before is gone at once"
+
+
+def test_pictures_stand_beside_each_other_and_are_decoded_apart(desk: Desk) -> None:
+    bench = Bench(desk, found=ProjectChanges((changed("logo.png"),)))
+    pane = bench.page.changes.pane
+    desk.bridge.calls.clear()
+    pane.show_row("", None)
+    number = bench.page.changes.model.rows[0]
+    pane.show_row(NAME, number)
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("lines"))
+    desk.bridge.give("lines", LineDifference(instead="not text: 1 bytes to 2 bytes"), newest=True)
+    desk.qtbot.waitUntil(lambda: sum(name == "content" and not one.done() for name, one in desk.bridge.open) == 2)
+    desk.bridge.give("content", picture(20))
+    desk.bridge.give("content", picture(30))
+    desk.qtbot.waitUntil(lambda: all(view.isVisible() for view in pane.pictures.views))
+    assert [one.text() for one in pane.pictures.said] == ["20 \u00d7 20 pixels", "30 \u00d7 30 pixels"]
+
+
+def picture(side: int) -> bytes:
+    from PySide6.QtCore import QBuffer, QByteArray, QIODevice
+    from PySide6.QtGui import QImage
+
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    QImage(side, side, QImage.Format.Format_RGB32).save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(QByteArray(buffer.data()).data())
+
+
+# ---- what waits ----
+
+
+def test_a_refused_host_is_allowed_by_a_deliberate_press(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    assert desk.window.work.count() == 0, "it has been seen"
+    (row,) = bench.page.card.questions.refused
+    QTest.mouseClick(row.allow, LEFT)
+    assert not opened(desk), "it has just appeared"
+    passes(row.guard)
+    QTest.mouseClick(row.allow, LEFT)
+    assert opened(desk) == [("open_host", NAME, "api.example.com", 443, False, "")]
+    desk.give("open_host", PrivateAddress(Destination("api.example.com", 443), "10.0.0.7"))
+    dialog = bench.dialog(AllowDialog)
+    assert "10.0.0.7" in dialog.yes.text()
+    passes(dialog.guard)
+    dialog._rested()
+    QTest.mouseClick(dialog.yes, LEFT)
+    assert opened(desk)[1:] == [("open_host", NAME, "api.example.com", 443, False, "10.0.0.7")]
+    desk.give("open_host", None)
+    assert row.became.text() == "allowed for this session" and not row.allow.isVisible()
+
+
+def test_for_the_project_is_asked_first(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    (row,) = bench.page.card.questions.refused
+    passes(row.guard)
+    QTest.mouseClick(row.always, LEFT)
+    dialog = bench.dialog(AllowDialog)
+    assert not opened(desk) and "later sessions" in dialog.accessibleDescription()
+    passes(dialog.guard)
+    dialog._rested()
+    QTest.mouseClick(dialog.yes, LEFT)
+    assert opened(desk) == [("open_host", NAME, "api.example.com", 443, True, "")]
+
+
+def opened(desk: Desk) -> list[tuple[Any, ...]]:
+    return [call for call in desk.bridge.calls if call[0] == "open_host"]
+
+
+def test_a_host_that_is_tried_again_keeps_its_row(desk: Desk) -> None:
+    one, two = (HostSeen(1.0, Contact(name, 443, False, NOT_LISTED)) for name in ("one.example", "two.example"))
+    bench = Bench(desk, session(contacts=(one, two)))
+    again = replace(one, contact=replace(one.contact, times=2))
+    desk.bridge.at_work = (session(contacts=(two, again)),)
+    desk.hear((WorkMoved((NAME,)),))
+    places = [row.place.text() for row in bench.page.card.questions.refused]
+    assert places == ["one.example:443", "two.example:443"]
+
+
+def test_a_held_command_is_shown_whole_and_critical_is_held(desk: Desk) -> None:
+    bench = Bench(desk, session(held=(held(),)))
+    assert desk.window.navigation._counts["Work"] == 1
+    (row,) = bench.page.card.questions.held
+    row.run.click()
+    dialog = bench.dialog(HeldDialog)
+    assert dialog.no.hasFocus() and dialog.code._listing.lines == [held().text]
+    desk.qtbot.waitUntil(lambda: rest(dialog.guard, dialog._rest) and dialog.run.isEnabled())
+    QTest.mouseClick(dialog.run, LEFT)
+    for key in (Qt.Key.Key_A, Qt.Key.Key_Space):
+        QTest.keyClick(dialog.code, key)
+    assert not answers(desk), "CRITICAL is not run by a click or a key"
+    QTest.mousePress(dialog.run, LEFT)
+    desk.qtbot.waitUntil(lambda: bool(answers(desk)))
+    QTest.mouseRelease(dialog.run, LEFT)
+    assert answers(desk) == [("answer", NAME, 62, True, "")]
+
+
+def test_a_held_command_is_refused_with_a_reason(desk: Desk) -> None:
+    bench = Bench(desk, session(held=(held(),)))
+    bench.page.card.questions.held[0].run.click()
+    dialog = bench.dialog(HeldDialog)
+    dialog.reason.setText("Not to a stranger.")
+    desk.qtbot.waitUntil(lambda: rest(dialog.guard, dialog._rest) and dialog.refuse.isEnabled())
+    QTest.mouseClick(dialog.refuse, LEFT)
+    assert answers(desk) == [("answer", NAME, 62, False, "Not to a stranger.")]
+    desk.give("answer", KnownError("It is no longer at work."))
+    assert "no longer at work" in dialog.sentence.text()
+
+
+def test_a_long_command_is_run_only_when_all_of_it_was_on_screen(desk: Desk) -> None:
+    long = replace(held(), text="\n".join(f"echo {number}" for number in range(400)), level="HIGH")
+    bench = Bench(desk, session(held=(long,)))
+    bench.page.card.questions.held[0].run.click()
+    dialog = bench.dialog(HeldDialog)
+    desk.qtbot.waitUntil(lambda: rest(dialog.guard, dialog._rest) and dialog.refuse.isEnabled())
+    assert not dialog.run.isEnabled() and "Scroll to the end" in dialog.sentence.text()
+    QTest.mouseClick(dialog.run, LEFT)
+    assert not answers(desk)
+
+
+def test_what_no_longer_waits_is_not_answered(desk: Desk) -> None:
+    bench = Bench(desk, session(held=(held(),)))
+    bench.page.card.questions.held[0].run.click()
+    dialog = bench.dialog(HeldDialog)
+    desk.qtbot.waitUntil(lambda: rest(dialog.guard, dialog._rest) and dialog.refuse.isEnabled())
+    desk.bridge.at_work = (session(held=(replace(held(), text="rm -rf ~"),)),)
+    desk.hear((WorkMoved((NAME,)),))
+    assert not dialog.refuse.isEnabled() and "no longer waits" in dialog.sentence.text()
+    dialog._answer(run=True, pin="")
+    assert not answers(desk)
+
+
+def answers(desk: Desk) -> list[tuple[Any, ...]]:
+    return [call for call in desk.bridge.calls if call[0] == "answer"]
+
+
+# ---- the list, commands, ports ----
+
+
+def test_only_plain_reading_commands_are_folded() -> None:
+    texts = ("ls -l", "cat a.txt", "grep x y", "cat a > b", "ls; rm -r x", "head f", "tail $(rm x)")
+    one = session(contacts=(), opened=(), command_count=len(texts))
+    commands = tuple(command(number, text, float(number)) for number, text in enumerate(texts, 1))
+    rows = rows_of(replace(one, commands=commands))
+    assert [(row.text, row.note) for row in rows] == [
+        ("ls, cat, grep", "3 times"),
+        *((text, "") for text in texts[3:]),
+    ]
+    worse = tuple(replace(each, level="MEDIUM") for each in commands[:3])
+    assert len(rows_of(replace(one, commands=worse, command_count=3))) == 3
+    opened_rows = rows_of(replace(one, commands=commands), frozenset({1}))
+    assert [row.text for row in opened_rows] == list(texts)
+
+
+def test_a_port_is_carried_and_opened_on_a_click_only(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    from PySide6.QtGui import QDesktopServices
+
+    seen: list[str] = []
+
+    def open_url(url: QUrl) -> bool:
+        seen.append(url.toString())
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
+    bench = Bench(desk, session(ports=((5173, ""),)))
+    view, model = bench.page.list.view, bench.page.list.model
+    delegate: Any = view.itemDelegate()
+    place = delegate.port_of(QRectF(view.visualRect(model.index(0, 0))), model.rows[0])
+    QTest.mouseClick(view.viewport(), LEFT, pos=place.topLeft().toPoint() - QPoint(20, 0))
+    assert not [call for call in desk.bridge.calls if call[0] == "carry"]
+    QTest.mouseClick(view.viewport(), LEFT, pos=QPointF(place.center()).toPoint())
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("carry"))
+    assert [call for call in desk.bridge.calls if call[0] == "carry"] == [("carry", NAME, 5173)]
+    desk.give("carry", "127.66.1.2:5173")
+    assert seen == ["http://127.66.1.2:5173/"]
+
+
+def test_arrows_go_through_working_copies_and_the_chosen_one_stays(desk: Desk) -> None:
+    bench = Bench(desk, session(), *work_scenes.others())
+    assert bench.page.shown == NAME
+    bench.page.list.view.setFocus()
+    bench.key(Qt.Key.Key_Down, bench.page.list.view)
+    assert bench.page.shown == "website-9f8e7d"
+    desk.bridge.at_work = desk.bridge.at_work[::-1]
+    desk.hear((WorkMoved((NAME,)),))
+    assert bench.page.shown == "website-9f8e7d" == bench.page.list.current
+    assert desk.window.toolbar.state.text().startswith("2 at work")
+    desk.bridge.at_work = ()
+    desk.hear((WorkMoved((NAME,)),))
+    assert bench.page._empty.isVisible() and not bench.page._split.isVisible()
+
+
+def test_ten_thousand_changes_are_rows_of_a_model(desk: Desk) -> None:
+    many = ProjectChanges(tuple(changed(f"src/file-{number:05}.py", number) for number in range(10_000)))
+    bench = Bench(desk, found=many)
+    model = bench.page.changes.model
+    assert model.rowCount() == 10_000 and bench.page.changes.apply.text() == "Apply 10,000 files  A"
+    asked = [call for call in desk.bridge.asides if call[0] == "lines"]
+    assert len(asked) < 100, "only what is on screen is counted"
+
+
+# ---- notices ----
+
+
+def test_the_end_of_a_program_is_told_with_its_changes(desk: Desk) -> None:
+    told: list[str] = []
+    desk.window.work.ended.connect(lambda one: told.append(one.name))
+    bench = Bench(desk, session())
+    desk.bridge.at_work = (session(at_work=False, ended=WorkEnded(time.time(), 0)),)
+    desk.hear((WorkMoved((NAME,)),))
+    desk.window.work.want_now(NAME)
+    desk.qtbot.waitUntil(lambda: bench.answered() and told == [NAME])
+
+
+# ---- starting ----
+
+
+def test_the_line_is_shown_for_a_project_and_nothing_starts_by_itself(desk: Desk, tmp_path: Any) -> None:
+    desk.window.pages.ask_work()
+    dialog = next(one for one in QApplication.topLevelWidgets() if isinstance(one, StartDialog))
+    assert dialog.message.text() == NO_FOLDER and not dialog.copy.isEnabled()
+    project = tmp_path / "it's mine"
+    project.mkdir()
+    dialog.choose(str(project))
+    assert dialog.line.text().startswith(f"cd '{tmp_path}/it'\"'\"'s mine' && ")
+    assert " work " in dialog.line.text() and dialog.copy.isEnabled()
+    dialog.choose("/etc")
+    assert "not a project" in dialog.message.text() and not dialog.copy.isEnabled()
+    dialog.reject()
+
+
+def test_a_terminal_gets_the_command_as_words(tmp_path: Any) -> None:
+    made = tmp_path / "xterm"
+    made.write_text(f'#!/bin/sh\nshift\nSHELL=/bin/true exec "$@" > "{tmp_path}/out"\n')
+    made.chmod(0o755)
+    assert terminals.found({"PATH": str(tmp_path)}) == str(made)
+    folder_there = tmp_path / "a; touch pwned"
+    folder_there.mkdir()
+    terminals.start(str(made), str(folder_there), ("/bin/echo", "$(id)"), {"PATH": "/usr/bin:/bin"})
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "out").exists() or "ended" not in (tmp_path / "out").read_text():
+        assert time.monotonic() < deadline
+    assert (tmp_path / "out").read_text().startswith("$(id)\n")

@@ -1,0 +1,199 @@
+"""A program at work in its two rings: what it and its shells see, what is told of it, and what is answered."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.model.errors import KnownError
+from runner.model.work import CommandSeen, HostSeen, WorkEnded, WorkStarted
+from runner.work import control
+from runner.work.log import WorkReading
+from runner.workspace.working_copy import all_below
+from tests.components import require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).parents[2]
+ACCOUNT = 4321
+HANGS = 120.0
+DRIVER = """
+import json, os, sys
+from pathlib import Path
+from runner.model.network import Destination
+from runner.work.judging import CommandVerdict
+from runner.work.rings import InRings
+from runner.work.session import Edge, WorkRun
+from runner.workspace.working_copy import WorkingCopy
+from runner.sandbox.local.contained import Bind
+
+home, project, runtime, program, more = sys.argv[1:]
+os.chdir(project)
+more = json.loads(more)
+copy = WorkingCopy.make(Path(home), Path(project), json.loads(program))
+
+def judge(text):
+    return CommandVerdict("Deletes it.", "CRITICAL", (), held="held" in text)
+
+state = tuple(Bind(one, one, True) for one in more["state"])
+what = InRings(tuple(json.loads(program)), copy, state, secret=("KEY",), variables={"KEY": "secret", "PLAIN": "plain"})
+with copy.in_use():
+    run = WorkRun(what, Edge(), Path(runtime), client="test", judge=judge, unwrapped=lambda words: words[-1])
+    ended = run.run()
+sys.stderr.write("END " + json.dumps([ended.code, ended.why]))
+"""
+
+
+class Desk:
+    """A project with a home and a runtime folder, of one account."""
+
+    def __init__(self, place: Path, account: int) -> None:
+        self.account = account
+        self.home, self.runtime = place / "home", place / "runtime"
+        self.project, self.state = self.home / "project", self.home / ".client"
+        self.work = place / "work"
+        for folder in (self.project, self.state, self.work, self.runtime):
+            folder.mkdir(parents=True)
+        (self.project / "old").write_text("old")
+        (self.state / "key").write_text("secret")
+        for path in (place, *place.rglob("*")):
+            os.chown(path, account, account)
+
+    def start(self, code: str) -> subprocess.Popen[str]:
+        """Start a program of Python at work."""
+        program = json.dumps(["/usr/bin/python3", "-c", code])
+        words = (
+            str(self.work),
+            str(self.project),
+            str(self.runtime),
+            program,
+            json.dumps({"state": [str(self.state)]}),
+        )
+        become: tuple[str, ...] = ()
+        if self.account != os.geteuid():
+            become = ("setpriv", f"--reuid={self.account}", f"--regid={self.account}", "--clear-groups")
+        interpreter = sys.executable if self.account == os.geteuid() else "/usr/bin/python3"
+        path = os.pathsep.join((str(ROOT), *(one for one in sys.path if one.endswith("site-packages"))))
+        return subprocess.Popen(
+            (*become, interpreter, "-c", DRIVER, *words),
+            env={"HOME": str(self.home), "PATH": os.defpath, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, code: str) -> tuple[str, list[object]]:
+        """Run it to its end; return what it printed, code and reason."""
+        with self.start(code) as process:
+            said, errors = process.communicate(timeout=HANGS)
+        assert "END " in errors, errors
+        end: list[object] = json.loads(errors.partition("END ")[2])
+        return said, end
+
+    @property
+    def name(self) -> str:
+        return all_below(self.work)[0].name
+
+    def events(self) -> list[object]:
+        return list(WorkReading(self.work / self.name).new())
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for what another process does."""
+    end = time.monotonic() + HANGS
+    while not holds():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.02)
+
+
+@pytest.fixture(params=["this account", "ordinary account"])
+def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
+    require("bubblewrap")
+    account = os.geteuid()
+    if request.param == "ordinary account":
+        folders = [ROOT, *ROOT.parents, *(Path(one) for one in sys.path if one.endswith("site-packages"))]
+        if account or not all(one.stat().st_mode & 1 for one in folders) or sys.version_info[:2] != (3, 11):
+            pytest.skip("another account cannot run the tests' own code here")
+        account = ACCOUNT
+    with tempfile.TemporaryDirectory(prefix="assent-test-") as place:
+        os.chmod(place, 0o755)
+        yield Desk(Path(place) / "desk", account)
+
+
+SHELL = """
+import os, subprocess
+def shell(text, name="bash"):
+    done = subprocess.run([name, "-c", text], capture_output=True, text=True)
+    print("|".join((str(done.returncode), done.stdout.strip(), done.stderr.strip())).replace("\\n", ";"))
+"""
+
+
+def test_a_shell_is_in_the_inner_ring(desk: Desk) -> None:
+    said, end = desk.run(
+        SHELL + "print(open(os.path.expanduser('~/.client/key')).read(), os.environ['KEY'])\n"
+        "shell('ls -A ~ | grep -v project; echo $KEY$PLAIN; pwd; echo new > made; exit 7')\n"
+        "shell('ls /run/assent; cat /proc/1/environ | grep -c secret; unshare -U true && echo out', 'sh')\n"
+        "os.system('echo more >> old')\n"
+    )
+    lines = said.splitlines()
+    assert end == [0, ""]
+    assert lines[0] == "secret secret"
+    assert lines[1] == f"7|plain;{desk.project}|"
+    assert lines[2].startswith("1|0|") or lines[2].split("|")[1] == "0"
+    assert (desk.project / "old").read_text() == "old"
+    assert sorted(os.listdir(desk.project)) == ["old"]
+    changes = all_below(desk.work)[0].changes().changes
+    assert {one.path: one.how.value for one in changes} == {b"made": "added", b"old": "changed"}
+
+
+def test_commands_are_told_with_the_start_and_the_end(desk: Desk) -> None:
+    desk.run(SHELL + "shell('echo 1')\nshell('echo \"a\\n  b\"', 'sh')\n")
+    events = desk.events()
+    assert isinstance(events[0], WorkStarted)
+    assert [(one.number, one.text, one.folder) for one in events if isinstance(one, CommandSeen)] == [
+        (1, "echo 1", str(desk.project)),
+        (2, 'echo "a\n  b"', str(desk.project)),
+    ]
+    assert isinstance(events[-1], WorkEnded)
+
+
+def test_a_host_is_refused_in_both_rings_and_told(desk: Desk) -> None:
+    ask = "import urllib.request as u\ntry: u.urlopen('http://example.com')\nexcept Exception as e: print(e)\n"
+    said, _ = desk.run(SHELL + ask + f"shell({f'python3 -c {json.dumps(ask)}'!r})\n".replace("\\\\n", "\\n"))
+    assert "Blocked by Assent" in said.splitlines()[0]
+    refused = [one.contact for one in desk.events() if isinstance(one, HostSeen)]
+    assert {(one.host, one.allowed) for one in refused} == {("example.com", False)}
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_held_command_waits_for_its_answer(desk: Desk, runs: bool) -> None:
+    with desk.start(SHELL + "shell('echo held')\n") as process:
+        until(lambda: bool(all_below(desk.work)) and any(isinstance(one, CommandSeen) for one in desk.events()))
+        with pytest.raises(KnownError, match="not waiting"):
+            control.order(desk.runtime, desk.name, "answer", number=9, run=True)
+        control.order(desk.runtime, desk.name, "answer", number=1, run=runs, why="Not now.")
+        said, _ = process.communicate(timeout=HANGS)
+    expected = "0|held|" if runs else "126||Assent: a person refused this command. Not now."
+    assert said.strip() == expected
+
+
+def test_it_can_be_ended_and_measured_from_outside(desk: Desk) -> None:
+    with desk.start(SHELL + "shell('sleep 1000')\n") as process:
+        until(lambda: bool(all_below(desk.work)) and any(isinstance(one, CommandSeen) for one in desk.events()))
+        assert control.order(desk.runtime, desk.name, "usage")["processes"] > 2
+        control.order(desk.runtime, desk.name, "end", why="Lockdown.")
+        process.communicate(timeout=HANGS)
+    assert [(one.code, one.why) for one in desk.events() if isinstance(one, WorkEnded)] == [(137, "Lockdown.")]
+    with pytest.raises(KnownError, match="no longer at work"):
+        control.order(desk.runtime, desk.name, "usage")
