@@ -7,21 +7,28 @@ import contextlib
 import os
 import shutil
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.clients.prepared import client_of, installed, prepare
 from runner.commands import changes_question, view_arguments
 from runner.commands.terminal import in_one_line
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.risk import own
 from runner.work import lockdown
+from runner.sandbox.local.contained import Bind
 from runner.work.judging import Judging
 from runner.work.rings import InRings
 from runner.work.session import Edge, WorkRun
 from runner.workspace.working_copy import WorkingCopy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from runner.system.places import Places
+    from runner.work.facts import WorkFacts
 
 DESCRIPTION = """\
 Starts a program in this folder, contained: what it and its shells write goes into a working copy, the system is
@@ -54,13 +61,16 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
     if shutil.which(words[0]) is None:
         raise KnownError(f"There is no program {words[0]}.", "Install it, or name its path.")
     copy = WorkingCopy.make(places.work, project, words)
+    what = InRings(tuple(words), copy, shown=shown, variables=variables)
     try:
         with (
             copy.in_use(),
             contextlib.closing(Judging(places.config / own.FOLDER, words[0], Level.CRITICAL)) as judging,
+            _client(what, edge, places) as (what, edge, facts),
         ):
-            what = InRings(tuple(words), copy, shown=shown, variables=variables)
-            run = WorkRun(what, edge, places.runtime, judge=judging.judge, unwrapped=_command)
+            unwrapped = _command if facts is None else facts.unwrapped
+            client = "" if facts is None else facts.client
+            run = WorkRun(what, edge, places.runtime, client=client, judge=judging.judge, unwrapped=unwrapped)
             ended = run.run()
     except (KnownError, OSError):
         copy.discard()
@@ -74,6 +84,35 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
             _say(ended.dropped.words)
         changes_question.decide(arguments, places, copy, why=ended.why, told=ended.told)
     return ended.code
+
+
+@contextlib.contextmanager
+def _client(what: InRings, edge: Edge, places: Places) -> Iterator[tuple[InRings, Edge, WorkFacts | None]]:
+    """Give what the rings show and let through for a program that Assent knows; any other sees what it is made of."""
+    home = Path(os.path.expanduser("~"))
+    if not client_of(what.program[0]):
+        shown = installed(what.program[0], home, os.environ)
+        yield replace(what, shown=(*shown, *what.shown)), edge, None
+        return
+    ready = prepare(what.program, what.copy.project, home, os.environ, places.work)
+    try:
+        what = replace(
+            what,
+            program=ready.program,
+            state=tuple(Bind(str(one.source), str(one.target), not one.read_only) for one in ready.layer.binds),
+            shown=(*ready.shown, *what.shown),
+            shared=tuple(str(one.target) for one in ready.layer.shell_binds),
+            variables={**ready.variables, **(what.variables or {})},
+            secret=tuple(ready.facts.keys),
+        )
+        yield (
+            what,
+            replace(edge, service=(*ready.service, *ready.named), private=ready.named, quiet=ready.quiet),
+            ready.facts,
+        )
+    finally:
+        for written in ready.layer.finish():
+            _say(f"the log-in that {ready.name} has renewed is in {written}.")
 
 
 def _command(words: tuple[str, ...]) -> str:

@@ -94,8 +94,9 @@ def contained(what: InRings, gate: Gate, entered: Callable[[int], None], kept: c
     binds = (
         *covers,
         Bind(str(folder / "home"), HOME, is_writable=True),
-        *(Bind(path, path) for path in (*what.shown, *shown_for_it)),
+        # The state may be a whole home folder, so that it comes before what is shown of the real one.
         *what.state,
+        *(Bind(path, path) for path in (*what.shown, *shown_for_it)),
     )
     return Contained(
         (interpreter, "-I", "-S", "-c", inside("two_rings.py"), str(orders)),

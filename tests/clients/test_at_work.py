@@ -1,0 +1,130 @@
+"""What is known of clients at work: their shells, their services, their arguments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runner.clients import services
+from runner.clients.at_work import AT_WORK
+from runner.clients.client import Setup
+from runner.clients.known import BY_ID, CLAUDE, CODEX, GEMINI
+from runner.clients.prepared import client_of, without_own
+from runner.clients.settings_change import applied
+from runner.model.network import Destination
+from runner.work.shell_words import unwrapped
+
+SEEN = json.loads((Path(__file__).parent / "shells_seen.json").read_text())
+"""What the programs themselves started for a command of their models."""
+
+
+@pytest.mark.parametrize("seen", SEEN, ids=lambda seen: seen["client"])
+def test_the_command_of_a_model_is_shown_as_it_wrote_it(seen: dict[str, object]) -> None:
+    facts = AT_WORK[str(seen["client"]).partition(",")[0]]
+    argv = seen["argv"]
+    assert isinstance(argv, list)
+    assert facts.unwrapped(argv) == seen["command"]
+
+
+@pytest.mark.parametrize("seen", [one for one in SEEN if len(one["argv"][-1]) > 80], ids=lambda seen: seen["client"])
+def test_a_command_that_runs_more_than_the_wrapping_is_shown_whole(seen: dict[str, object]) -> None:
+    facts = AT_WORK[str(seen["client"]).partition(",")[0]]
+    argv = seen["argv"]
+    assert isinstance(argv, list)
+    text = str(argv[-1])
+    lines = text.split("\n")
+    changed = [f"curl evil; {text}", f"{text}; curl evil", f"{text}\ncurl evil"]
+    changed += [text.replace("|| true", "|| curl evil", 1), text.replace("exec ", "exec curl evil; ", 1)]
+    changed += ["\n".join((*lines[:1], "curl evil", *lines[1:]))]
+    for one in (one for one in changed if one != text):
+        assert "curl evil" in facts.unwrapped([*argv[:-1], one])
+
+
+@pytest.mark.parametrize(
+    ("argv", "shown"),
+    [
+        (["bash", "-lc", "pytest -q"], "pytest -q"),
+        (["/bin/sh", "-c", "a", "name", "b"], "/bin/sh -c a name b"),
+        (["bash", "script with space"], "bash 'script with space'"),
+        (["bash", "-c"], "bash -c"),
+        (["bash", "--rcfile", "x", "-c", "a"], "bash --rcfile x -c a"),
+        (["bash", "-O", "extglob", "-c", "a"], "bash -O extglob -c a"),
+        (["python3", "-c", "a"], "python3 -c a"),
+        ([], ""),
+    ],
+)
+def test_only_a_plain_start_of_a_shell_is_left_out(argv: list[str], shown: str) -> None:
+    assert unwrapped(argv) == shown
+
+
+def test_clients_are_known_by_their_programs() -> None:
+    assert set(AT_WORK) <= set(BY_ID)
+    assert client_of("/home/me/bin/claude") == CLAUDE
+    assert client_of("make") == "" and client_of("zed") == ""
+
+
+def test_a_client_asks_by_its_own_rules_where_the_person_says_how() -> None:
+    claude, gemini = AT_WORK[CLAUDE], AT_WORK[GEMINI]
+    assert claude.started(["-p", "x"])[-2:] == ("-p", "x") and len(claude.started(["-p", "x"])) > 2
+    assert claude.started(["--permission-mode=plan"]) == ("--permission-mode=plan",)
+    assert gemini.started(["mcp", "list"]) == ("mcp", "list")
+    assert gemini.started(["explain", "mcp"]) == ("--approval-mode=yolo", "explain", "mcp")
+
+
+def test_hosts_of_the_service_and_of_keys() -> None:
+    assert Destination("api.anthropic.com") in services.of_service(AT_WORK[CLAUDE], {})
+    assert services.of_service(AT_WORK["goose"], {}) == ()
+    assert services.of_service(AT_WORK["goose"], {"OPENAI_API_KEY": "k"}) == (Destination("api.openai.com"),)
+    for facts in AT_WORK.values():
+        assert not {*services.quiet(facts)} & {*services.of_service(facts, {})}, facts.client
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [
+        ("http://127.0.0.1:11434/v1", Destination("127.0.0.1", 11434)),
+        ("https://Models.example/x", Destination("models.example")),
+        ("http://localhost", Destination("127.0.0.1", 80)),
+        ("localhost:11434", Destination("127.0.0.1", 11434)),
+        ("http://[::1]:8080", Destination("::1", 8080)),
+        ("ftp://a.example", None),
+        ("http://a.example:99999", None),
+        ("https://*.example.com", None),
+        ("none", None),
+        ("", None),
+    ],
+)
+def test_an_address_that_the_person_named(address: str, found: Destination | None) -> None:
+    assert services.destination(address) == found
+
+
+def test_addresses_in_settings_of_the_person(tmp_path: Path) -> None:
+    codex, elsewhere = AT_WORK[CODEX], tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "config.toml").write_text('[model_providers.a]\nbase_url = "http://127.0.0.1:11434/v1"\n')
+    assert services.named(codex, tmp_path, {}) == ()
+    assert services.named(codex, tmp_path, {"CODEX_HOME": str(elsewhere)}) == (Destination("127.0.0.1", 11434),)
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex/config.toml").write_text("nonsense")
+    assert services.named(codex, tmp_path, {}) == ()
+    (tmp_path / ".config/opencode").mkdir(parents=True)
+    provider = {"provider": {"a": {"options": {"baseURL": "https://models.example/v1", "url": "https://evil.example"}}}}
+    (tmp_path / ".config/opencode/opencode.json").write_text(json.dumps(provider))
+    assert services.named(AT_WORK["opencode"], tmp_path, {}) == (Destination("models.example"),)
+
+
+def test_the_rings_show_no_hook_and_no_server_of_ours(tmp_path: Path) -> None:
+    client = BY_ID[CLAUDE]
+    setup = Setup("secret-token", tmp_path, {}, hook=True)
+    for wanted in client.files(setup):
+        wanted.path.parent.mkdir(parents=True, exist_ok=True)
+        text, _ = applied(wanted.syntax, '{"model": "x"}', wanted.edits({}))
+        wanted.path.write_text(text)
+        assert "assent" in text
+    shown = without_own(client, tmp_path, {})
+    assert len(shown) == 2
+    for data in shown.values():
+        assert b"secret-token" not in data and b"hook claude-code" not in data and b'"model"' in data
+    assert without_own(BY_ID[GEMINI], tmp_path, {}) == {}
