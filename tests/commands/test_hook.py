@@ -213,6 +213,13 @@ def test_a_client_that_is_not_connected_gets_a_no(account: Home) -> None:
     assert is_no("codex", done.stdout, done.returncode, done.stderr) and b"assent connect codex" in done.stdout
 
 
+def test_copilot_cli_is_told_why_also_where_the_hook_fails(account: Home) -> None:
+    """It takes the exit code, but no word of what was said on standard error."""
+    done = account.run("copilot-cli", b'{"toolName": "bash"}')
+    assert done.returncode == 2 and done.stderr.strip()
+    assert "Nothing was run" in json.loads(done.stdout)["permissionDecisionReason"]
+
+
 BAD = {
     "nothing": b"",
     "garbage": b"\xff\x00{",
