@@ -17,6 +17,7 @@ FINDINGS = {
     "functional.toml": [f"F{number}" for number in range(1, 13)],
     "reliability.toml": [f"R{number}" for number in range(1, 26)],
     "client_tools.toml": [f"A3-{number}" for number in (1, 3, 4, 8, 9, 10, "S2", "S3", "S4", "S5")],
+    "hooks26.toml": [f"H26-{number}" for number in range(1, 10)],
     "network.toml": ["third-7", "third-12", *(f"way-{number}" for number in range(1, 7))],
     "pictures.toml": ["S1", "third-11", "N7", "N8", "N12"],
     "page.toml": [f"page-{number}" for number in range(1, 10)],

@@ -27,7 +27,7 @@ UNKNOWN = "Assent does not know what this tool does; its input is all there is t
 FETCHES = "The agent's program gets this address from your machine and reads what comes back."
 MOST_QUERY = 100
 """Characters of what an address has after its host that are not remarkable; data can be carried out in it."""
-BY_ADDRESS = frozenset({"WebFetch"})
+BY_ADDRESS = frozenset({"WebFetch", "webfetch"})
 """Tools of which the whole input is one address; the others take a text for a model."""
 USUAL_SHELLS = frozenset(f"{folder}{name}" for folder in ("", "/bin/", "/usr/bin/") for name in ("bash", "sh", "zsh"))
 """Another program that a client is told to run its command lines with may do anything with them."""
