@@ -203,7 +203,7 @@ def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place
         return Value(labels=value.labels | {Source.ENVIRONMENT})
     if value.fields is None:
         return Value(labels=value.labels | members(machine.vocabulary, value), name=value.name)
-    names = list(value.fields.items())[:1000]
+    names = list(value.fields.items())
     match called.name:
         case "Object.keys":
             items = [text(key) for key, _ in names]

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from runner.risk.model.value import UNKNOWN, Value
+from runner.risk.model.bounds import CUT, excerpt
+from runner.risk.model.value import HOLE, UNKNOWN, Value, text
+from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +44,7 @@ KINDS = frozenset(
         "copy",
         "credentials",
         "crumbs",
+        "cut",
         "database",
         "decodes",
         "decrypt",
@@ -203,10 +206,15 @@ class Source(StrEnum):
 
 VALUE_OF = "env:"
 """Begins the label of the value of one environment variable; its name follows."""
-MOST_CALLED = 400
-"""Names of functions without a meaning here that are remembered."""
-
-
+GRAVE = frozenset({"grave"})
+"""The label of an act of kind `cut` where what was left out may do harm."""
+WORKS_ON = ("path", "source", "command", "code", "sql", "url", "host")
+"""Fields of an act that say what it is done to."""
+DEEDS = words(
+    "append archive chmod chown configure connect container copy delete destroy discard execute extract fetch kill "
+    "link lookup move native open query read record run schedule send start tamper tunnel unpickle use write"
+)
+"""Kinds of acts that may do harm, by what they are done to."""
 REPEATED = frozenset({"repeated"})
 """The label of what is done in a loop."""
 DEEPEST_NESTING = 6
@@ -229,13 +237,13 @@ class Trail:
     depth: int = 0
     language: str = ""
     called: set[str] = field(default_factory=set)
-    """Functions without a meaning here that were called, the first MOST_CALLED of them."""
+    """Functions without a meaning here that were called."""
     evaluated: int = 0
     """How many texts deep, run as code where they stand, the program is."""
     around: frozenset[str] = frozenset()
     """Labels of all that is done at present."""
-    cut: dict[str, None] = field(default_factory=dict)
-    """Sentences on what a bound has left out, each once."""
+    _cut: dict[str, bool] = field(default_factory=dict)
+    """Sentences on what a bound has left out, each once, and whether one of them was grave."""
 
     def add(
         self, kind: str, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str] = frozenset()
@@ -246,7 +254,16 @@ class Trail:
         labels |= self.around
         act = Act(kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts))
         self.acts.append(act)
+        if any(CUT in value.labels for value in fields.values()) and kind != "cut":
+            self._done_to_some(act)
         return act
+
+    def _done_to_some(self, act: Act) -> None:
+        """Note that an act is done to more than what is known of its target."""
+        targets = [act.get(name) for name in WORKS_ON]
+        if any(CUT in one.labels and one.texts and set(one.texts) != {HOLE} for one in targets):
+            what = f"Looks at no more than some of what {excerpt(act.name, 40) or act.kind} may be given."
+            self.cut_off(what, grave=act.kind in DEEDS)
 
     def is_too_deep(self, name: str, place: Place) -> bool:
         """Return whether code at `place` is nested too deeply to be followed, and note it if so."""
@@ -255,11 +272,13 @@ class Trail:
         self.add("too-deep", name, {}, place)
         return True
 
-    def first(self, texts: tuple[str, ...], most: int, what: str) -> tuple[str, ...]:
-        """Return the first of alternatives that are followed; note it where there are more."""
-        if len(texts) > most:
-            self.cut[f"Follows only {most} of the {what} that it may run."] = None
-        return texts[:most]
+    def cut_off(self, what: str, *, grave: bool = True) -> None:
+        """Note that a bound has left something out; `grave` says that it may have been anything."""
+        known = self._cut.get(what)
+        if known is None or grave > known:
+            self._cut[what] = grave
+            place = self.acts[-1].place if self.acts else (1, 0, 1, 0)
+            self.add("cut", "", {"what": text(what)}, place, GRAVE if grave else frozenset())
 
     @contextmanager
     def again(self) -> Iterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, labels_of, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, alternatives, concatenate, labels_of, text
 from runner.risk.shell.command import ELSEWHERE
 from runner.risk.trace.files import is_temporary
 from runner.risk.trace.search_path import HERE
@@ -84,14 +84,14 @@ def read(command: Command) -> Value | None:
     options, operands = command.parsed("-d -n -N -p -t -u -i -a" if command.name == "read" else "-d -n -O -s -u -C -c")
     fed = command.stdin
     if fed.texts and fed.text.strip(HOLE):
-        lines = fed.text.rstrip("\n").split("\n")[:200]
+        lines = fed.text.rstrip("\n").split("\n")
         array = options.get("-a") if command.name == "read" else (operands[0] if operands else text("MAPFILE"))
         if array is not None and array.exact:
             parts = lines[0].split() if command.name == "read" else lines
             command.shell.state.variables[array.exact] = Value(items=[text(p, labels=fed.labels) for p in parts])
         elif len(operands) <= 1:
             name = operands[0].text if operands else "REPLY"
-            command.shell.state.variables[name] = text(*lines[:12], labels=fed.labels)
+            command.shell.state.variables[name] = alternatives(lines, fed.labels)
         else:
             parts = lines[0].split(None, len(operands) - 1)
             for operand, part in zip(operands, parts, strict=False):
