@@ -157,7 +157,7 @@ class Values:
         """Return what a loop over `value` meets."""
         if value.items is not None:
             return either(value.items).labelled(value.labels)
-        if value.fields is not None and value.kind is None:
+        if value.fields is not None and value.kind is None and not value.name:
             return alternatives(value.fields, value.labels)
         return Value(name=f"{value.name}[]" if value.name and len(value.name) < 100 else "", labels=value.labels)
 
