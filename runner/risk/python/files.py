@@ -8,7 +8,7 @@ from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, text
 from runner.risk.python.arguments import first
 from runner.risk.rules.targets import VARIABLES, WHO
-from runner.risk.trace.shown import note_shown
+from runner.risk.trace.shown import from_outside, note_shown
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -162,7 +162,7 @@ def printed(machine: Machine, called: Value, args: Args, named: Named, place: Pl
         machine.nested.printed(concatenate(args, " "))
     path = (named.get("file", UNKNOWN).fields or {}).get("path")
     if path is None:
-        note_shown(machine.trail, called.name, labels_of(args), place)
+        note_shown(machine.trail, called.name, from_outside(labels_of(args)), place)
         return None
     fields = {"path": path, "data": concatenate(args, " "), "mode": (named["file"].fields or {}).get("mode", UNKNOWN)}
     machine.nested.done(machine.trail.add("write", "print", fields, place, called.labels))

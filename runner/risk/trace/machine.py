@@ -23,8 +23,9 @@ from runner.risk.model.value import (
 )
 from runner.risk.rules.vocabulary import picked
 from runner.risk.trace.everything import CHOOSING, choice, given
+from runner.risk.trace.giving_back import kept
 from runner.risk.trace.members import note_handed, note_member
-from runner.risk.trace.shown import note_shown
+from runner.risk.trace.shown import from_outside, note_shown
 from runner.risk.trace.values import Values
 
 if TYPE_CHECKING:
@@ -156,9 +157,9 @@ class Machine(Values):
             and (owner.texts or owner.items is not None or owner.fields is not None or owner.number is not None)
         ) and (made := self.method(owner, called.attribute, args, place)) is not None:
             return self.weighed(made)
-        labels = labels_of(args) | called.labels if args or named else called.labels
-        if named:
-            labels |= labels_of(named.values())
+        labels = called.labels
+        if args or named:
+            labels |= kept(labels_of((*args, *named.values())), name)
         labels -= CUT_OFF
         result = Value(name=f"{name}()" if name and len(name) < 110 else name, labels=labels)
         meanings = self.vocabulary.of(name)
@@ -225,7 +226,7 @@ class Machine(Values):
         if act:
             fields = {key: picked(where, owner, args, named) for key, where in meaning.fields}
             if act == "print":
-                note_shown(self.trail, called.name, labels_of(fields.values()), place)
+                note_shown(self.trail, called.name, from_outside(labels_of(fields.values())), place)
                 return result
             if act == "send" and called.attribute == "send" and called.name.partition(".")[0] in ANSWERS:
                 act = "answer"
