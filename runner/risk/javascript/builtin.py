@@ -10,6 +10,7 @@ from runner.risk.javascript.paths import file_address, home, joined_path, resolv
 from runner.risk.javascript.properties import OF_FUNCTIONS, PROXY
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
+from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, reference, text
 from runner.risk.trace.conditions import time_between, written_moment
 from runner.risk.trace.members import members, module_of
@@ -150,7 +151,8 @@ def opened(machine: Machine, called: Value, args: Args, named: Named, place: Pla
 
 def temporary_name(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """fs.mkdtempSync(prefix): a folder of its own, wherever the prefix is."""
-    return Value((f"/tmp/{HOLE}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"}))
+    prefix = first(args) if first(args).texts else text(f"{HOLE}/")
+    return machine.trail.own.named(f"{TEMPORARY}{place[0]}:{place[1]}", concatenate((prefix, text(HOLE))))
 
 
 def mocked(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.risk.model.bounds import CUT, excerpt
+from runner.risk.model.temporary import OwnFiles
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text
 from runner.risk.outline_data import words
 
@@ -208,6 +209,8 @@ VALUE_OF = "env:"
 """Begins the label of the value of one environment variable; its name follows."""
 GRAVE = frozenset({"grave"})
 """The label of an act of kind `cut` where what was left out may do harm."""
+OF_FILES = ("path", "source")
+"""Fields of an act that hold the path of a file."""
 WORKS_ON = ("path", "source", "command", "code", "sql", "url", "host")
 """Fields of an act that say what it is done to."""
 DEEDS = words(
@@ -242,6 +245,8 @@ class Trail:
     """How many texts deep, run as code where they stand, the program is."""
     around: frozenset[str] = frozenset()
     """Labels of all that is done at present."""
+    own: OwnFiles = field(default_factory=OwnFiles)
+    """The temporary files that the program has made."""
     _cut: dict[str, bool] = field(default_factory=dict)
     """Sentences on what a bound has left out, each once, and whether one of them was grave."""
 
@@ -252,6 +257,9 @@ class Trail:
         if self.evaluated:
             labels |= {"evaluated"}
         labels |= self.around
+        for part in OF_FILES:
+            if (path := fields.get(part)) is not None and (path.labels or path.fields is not None):
+                fields[part] = self.own.only(path)
         act = Act(kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts))
         self.acts.append(act)
         if any(CUT in value.labels for value in fields.values()) and kind != "cut":

@@ -57,6 +57,8 @@ class ShellState:
     """Whether the script ends when a command fails (`set -e`)."""
     names: dict[str, str] = field(default_factory=dict)
     """Variables that stand for another one (`declare -n`)."""
+    late: list[tuple[Value, dict[str, Value]]] = field(default_factory=list)
+    """What runs when the script ends (`trap`), and the variables when that was said."""
     descriptors: dict[str, Value] = field(default_factory=dict)
     """What `exec` has opened for reading, by number or by the variable that holds it; "0" is the standard input."""
 

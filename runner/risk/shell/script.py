@@ -64,7 +64,18 @@ class Shell:
         for name, body in list(state.functions.items()):
             if name not in state.called:
                 self.simple.follow(name, body, [], UNKNOWN)
+        self._end()
         return result
+
+    def _end(self) -> None:
+        """Follow what runs at the end once more, where variables that it may use have changed since it was said."""
+        state = self.shell.state
+        for code, before in state.late:
+            whole = " ".join([code.text, *map(source, state.functions.values())])
+            changed = [name for name, value in state.variables.items() if before.get(name) is not value]
+            if code.text and any(f"${name}" in whole or f"${{{name}" in whole for name in changed):
+                self._inner(code.text, state.arguments, UNKNOWN)
+        state.late.clear()
 
     def _inner(self, code: str, arguments: Sequence[Value], stdin: Value) -> Value:
         """Go through a script inside this one, with arguments of its own."""

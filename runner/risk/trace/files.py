@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.acts import Act, Place, Source
 from runner.risk.model.bounds import excerpt
+from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, labels_of, text
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class WrittenFiles:
         return NO_LABELS
 
     def _copied(self, act: Act) -> frozenset[str]:
+        if act.kind == "link" or "link" in act.name:
+            self.trail.own.replaced(act.get("path"))
         labels = self._read(act, "source")
         content = Value(labels=labels | labels_of((self.content(act.get("source")),)))
         self._wrote(act.get("path"), content, act.place)
@@ -168,8 +171,8 @@ FOLLOW_UPS: dict[str, Callable[[WrittenFiles, Act], frozenset[str]]] = {
 
 def is_temporary(path: Value) -> bool:
     """Return whether a path is surely one that the program has got for itself, in the folder for temporary files."""
-    known = bool(path.texts) and all("/tmp/" in one for one in path.texts)
-    return known and any(label.startswith("$temporary") for label in path.labels)
+    known = bool(path.texts) and all("/tmp/" in one and ".." not in one.split("/") for one in path.texts)
+    return known and any(label.startswith(TEMPORARY) for label in path.labels)
 
 
 def keys(path: Value) -> list[str]:

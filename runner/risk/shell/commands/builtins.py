@@ -47,6 +47,7 @@ def trap(command: Command) -> Value | None:
     _, operands = command.parsed()
     if len(operands) >= 2:
         command.script(operands[0])
+        command.shell.state.late.append((operands[0], dict(command.shell.state.variables)))
         command.act("trap", code=operands[0], signal=concatenate(operands[1:], " "))
     return UNKNOWN
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import HOLE, UNKNOWN, Value, alternatives, concatenate, each, either, labels_of, text
 from runner.risk.shell.command import is_narrowed
 
@@ -241,7 +242,14 @@ def make(command: Command) -> Value | None:
 def temporary(command: Command) -> Value | None:
     """mktemp: a name that is not known, but the same wherever it turns up."""
     line, column = command.place[:2]
-    return Value((f"/tmp/{HOLE}",), labels=frozenset({f"$temporary{line}:{column}"}))
+    options, operands = command.parsed("-p --suffix")
+    folder = options.get("-p") or options.get("--tmpdir") or UNKNOWN
+    folder = folder if folder.texts and folder.text else text("/tmp")
+    template = operands[0] if operands else UNKNOWN
+    if not template.texts or options.keys() & {"-t", "-p", "--tmpdir"}:
+        return command.shell.trail.own.made(line, column, folder)
+    named = each(template, lambda known: re.sub("X{3,}", HOLE, known)) if template.exact is not None else template
+    return command.shell.trail.own.named(f"{TEMPORARY}{line}:{column}", named)
 
 
 def mkfifo(command: Command) -> Value | None:
