@@ -15,6 +15,7 @@ from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, lab
 from runner.risk.trace.conditions import time_between, written_moment
 from runner.risk.trace.members import members, module_of
 from runner.risk.trace.shown import note_shown
+from runner.risk.trace.standing import STANDING
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -341,6 +342,7 @@ SPECIALS: dict[str, Special] = {
     "url.pathToFileURL": file_address,
     "path.normalize": same,
     "path.basename": last_part,
+    **STANDING,
     "JSON.stringify": same,
     "JSON.parse": from_json,
     "worker_threads.Worker": worker,

@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.risk.model.bounds import CUT, excerpt
+from runner.risk.model.standing import moved, placed
 from runner.risk.model.temporary import OwnFiles
-from runner.risk.model.value import HOLE, UNKNOWN, Value, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, either, text
 from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
@@ -211,6 +212,10 @@ GRAVE = frozenset({"grave"})
 """The label of an act of kind `cut` where what was left out may do harm."""
 OF_FILES = ("path", "source")
 """Fields of an act that hold the path of a file."""
+OF_PLACES = words(
+    "append archive chmod chown copy delete discard extract link make move open read search start use walk write"
+)
+"""Kinds of acts that are done in the folder that the program stands in."""
 WORKS_ON = ("path", "source", "command", "code", "sql", "url", "host")
 """Fields of an act that say what it is done to."""
 DEEDS = words(
@@ -245,6 +250,8 @@ class Trail:
     """How many texts deep, run as code where they stand, the program is."""
     around: frozenset[str] = frozenset()
     """Labels of all that is done at present."""
+    folder: Value | None = None
+    """The folder that the program stands in, once it has left the one where it began."""
     own: OwnFiles = field(default_factory=OwnFiles)
     """The temporary files that the program has made."""
     _cut: dict[str, bool] = field(default_factory=dict)
@@ -258,6 +265,8 @@ class Trail:
             labels |= {"evaluated"}
         labels |= self.around
         for part in OF_FILES:
+            if self.folder is not None and kind in OF_PLACES and part in fields:
+                fields[part] = placed(fields[part], self.folder)
             if (path := fields.get(part)) is not None and (path.labels or path.fields is not None):
                 fields[part] = self.own.only(path)
         act = Act(kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts))
@@ -287,6 +296,22 @@ class Trail:
             self._cut[what] = grave
             place = self.acts[-1].place if self.acts else (1, 0, 1, 0)
             self.add("cut", "", {"what": text(what)}, place, GRAVE if grave else frozenset())
+
+    def go(self, folder: Value, *, surely: bool = True) -> None:
+        """Note that the program stands in another folder from here on, or may do so."""
+        then = moved(self.folder, folder)
+        self.folder = then if surely else either((then, text(".") if self.folder is None else self.folder))
+
+    @contextmanager
+    def standing(self, folder: Value) -> Iterator[None]:
+        """While what is followed has a folder of its own."""
+        kept = self.folder
+        if folder is not UNKNOWN and folder.name not in ("None", "undefined"):
+            self.go(folder)
+        try:
+            yield
+        finally:
+            self.folder = kept
 
     @contextmanager
     def again(self) -> Iterator[None]:

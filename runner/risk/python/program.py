@@ -252,14 +252,19 @@ class Python(PythonExpressions):
         self.block(node.finalbody)
 
     def using(self, node: ast.With | ast.AsyncWith) -> None:
-        kept = self.mocked
+        kept, folder, moved = self.mocked, self.trail.folder, False
         for item in node.items:
             value = self.value(item.context_expr)
+            if value.name == "contextlib.chdir()":
+                self.trail.go((value.fields or {}).get("path", UNKNOWN))
+                moved = True
             self.mocked += MOCKERS.get(value.name.removesuffix("()"), ()) or self._patched(item.context_expr, value)
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value)
         self.block(node.body)
         self.mocked = kept
+        if moved:
+            self.trail.folder = folder
 
     def _patched(self, node: ast.expr, value: Value) -> tuple[str, ...]:
         """Return the function that `patch("module.function")` replaces, unless what takes its place is given."""

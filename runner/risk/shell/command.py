@@ -51,6 +51,10 @@ class ShellState:
     directory: str = ""
     folder: Value = UNKNOWN
     """The same with its labels."""
+    former: tuple[str, Value] = ("", UNKNOWN)
+    """Where the script was before: `cd -`."""
+    stack: list[tuple[str, Value]] = field(default_factory=list)
+    """Where it was at each `pushd`."""
     surely: bool = True
     """Whether the script is in that folder for sure: one that is not there leaves it where it was."""
     stops: bool = False

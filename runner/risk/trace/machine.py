@@ -352,6 +352,7 @@ class Machine(Values):
             *map(_signature, args),
             *((k, _signature(v)) for k, v in named.items()),
             labels,
+            self.trail.folder.texts if self.trail.folder is not None else None,
         )
         if (known := function.results.get(key)) is not None:
             return known

@@ -221,7 +221,7 @@ class Nested:
             return NO_LABELS
         self._written_code(command, place)
         labels = labels_of((command,)) | {"output"}
-        with self.trail.inside(place, self._shown(command), "shell"):
+        with self.trail.inside(place, self._shown(command), "shell"), self.trail.standing(act.get("cwd")):
             if command.items is not None and not command.texts:
                 words = [*command.items, *(act.get("arguments").items or [])]
                 if act.get("shell").name == "True" and len(words) == 1:

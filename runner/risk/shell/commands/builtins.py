@@ -64,9 +64,16 @@ def alias(command: Command) -> Value | None:
 def change_directory(command: Command) -> Value | None:
     _, operands = command.parsed()
     state = command.shell.state
-    if command.name == "popd" or (operands and operands[0].text in ("-", "")):
-        state.directory, state.folder = "", ELSEWHERE.labelled(labels_of(operands))
+    now = state.directory, state.folder
+    back = bool(operands) and operands[0].text == "-"
+    if command.name == "popd" or back or (operands and not operands[0].text):
+        before = state.former if back else state.stack.pop() if state.stack and command.name == "popd" else None
+        state.former = now
+        state.directory, state.folder = before or ("", ELSEWHERE.labelled(labels_of(operands)))
         return UNKNOWN
+    state.former = now
+    if command.name == "pushd":
+        state.stack.append(now)
     folder = operands[0] if operands else text("~")
     if state.folder.texts and not folder.text.startswith(ABSOLUTE):
         folder = concatenate((state.folder, text("/"), folder)).labelled(folder.labels)
