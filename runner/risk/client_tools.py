@@ -13,6 +13,7 @@ from runner.risk.addresses import Address, addresses_in, read_address
 from runner.risk.client_edits import assess_edit, assess_parts, both, concluded, place_findings, shown
 from runner.risk.codex_patch import UPDATES, Patched, is_run_otherwise
 from runner.risk.diffs import NOT_SEEN, changed_by
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.lines import Lines
 from runner.risk.model.value import Value
 from runner.risk.surroundings import domains
@@ -108,7 +109,9 @@ def _fetch(request: Request) -> Assessment:
     hosts = [host_of(Value((one.href,))) for one in found if one.is_web] or [
         host_of(Value((one,))) for one in request.domains
     ]
-    acts = [VerdictAct(Verb.FETCHES, one.words[:LONGEST_TARGET], one.computed, place=one.place) for one in hosts]
+    acts = [
+        VerdictAct(Verb.FETCHES, excerpt(one.words, LONGEST_TARGET), one.computed, place=one.place) for one in hosts
+    ]
     names = listed([one.words for one in hosts]) or "an address that cannot be read"
     told = next((one.reason for one in findings if one.id in TOLD), "")
     verdict = plain_verdict([f"reads {names} from your machine"], *acts, more=told)
@@ -145,4 +148,4 @@ def _finding(id: str, capability: Capability, reason: str) -> Finding:
 
 
 def _network(id: str, reason: str, address: str = "") -> Finding:
-    return Finding(id, Level.CRITICAL, Capability.NETWORK, WHOLE, address[:200], reason, "T1041")
+    return Finding(id, Level.CRITICAL, Capability.NETWORK, WHOLE, excerpt(address, 200), reason, "T1041")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.risk.model.lines import Lines
     from runner.risk.rules.targets import Targets
 
-UNREAD = frozenset({"unparsed", "left-out", "repaired", "too-deep"})
+UNREAD = frozenset({"unparsed", "left-out", "repaired", "too-deep", "cut"})
 PARTLY = ", as far as could be read"
 READ_LANGUAGES = frozenset({"", "python", "javascript", "shell", "awk"})
 ORDER = {verb: at for at, verb in enumerate(Verb)}
@@ -61,7 +61,7 @@ def verdict_on(
     named = (Verb.STARTS, Verb.CALLS)
     acts = _acts([one for one in found if one.verb not in named or one.act.order not in needless], lines)
     shown = [*condensed(found, needless, source, None if lead is None else lead[1])]
-    shown += [(Verb.INSTALLS, quoted(package)) for package in request.packages[:20]]
+    shown += [(Verb.INSTALLS, quoted(package)) for package in request.packages]
     if lead is not None:
         return RiskVerdict(_led(lead[0], shown, "" if lead[2] else partly), looked, acts)
     if stopped is not None and not shown:
