@@ -29,8 +29,8 @@ Runs a command as if it were in this folder, contained: what it writes goes into
 read-only, of the home folder it sees nothing but this folder, and it has no network. Then it lists what would change,
 and asks. The folder itself stays as it is until you apply.
 """
-QUESTION = "[a]pply, apply also what is [m]arked, [s]how the lines, [d]iscard, [k]eep for later? "
-PLAIN_QUESTION = "[a]pply, [s]how the lines, [d]iscard, [k]eep for later? "
+QUESTION = "[a]pply, {}[s]how the lines, [d]iscard, [k]eep for later? "
+MARKED, MERGED = "apply also what is [m]arked, ", "apply also what is merged with your [e]dits, "
 PLAIN_TERMINAL = "\x18\x1b\\\x1b[!p\x1b[?47l\x1b[0m\x1b(B\x0f\x1b[?25h\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l"
 """Ends what the command may have begun to print, and lets be seen what comes next: an unfinished title would swallow
 the list of changes, another color or the alternate screen hide it."""
@@ -88,11 +88,12 @@ def _decide(arguments: argparse.Namespace, copy: WorkingCopy, ended: contained.P
         copy.discard()
         return
     work.tell(found)
+    copy.keep_originals(found)
     if arguments.discard:
         copy.discard()
         _say("The changes were discarded.")
     elif arguments.apply and not ended.why:
-        wanted = [one for one in found.changes if not one.conflict and not one.mark]
+        wanted = work.chosen(found.changes)
         work.apply(copy, wanted, left=len(found.changes) - len(wanted))
     elif arguments.apply or arguments.keep or ended.told or not (sys.stdin.isatty() and sys.stderr.isatty()):
         _kept(copy)
@@ -102,12 +103,14 @@ def _decide(arguments: argparse.Namespace, copy: WorkingCopy, ended: contained.P
 
 def _ask(copy: WorkingCopy, found: ProjectChanges) -> None:
     """Ask until something is decided; the end of the input keeps the changes."""
-    plain = [one for one in found.changes if not one.conflict and not one.mark]
-    marked = [one for one in found.changes if not one.conflict]
+    plain = work.chosen(found.changes)
+    marked = work.chosen(found.changes, marked=True)
+    merged = work.chosen(found.changes, merged=True)
+    more = (MARKED if len(marked) > len(plain) else "") + (MERGED if len(merged) > len(plain) else "")
     while True:
         # What was typed for the command, or before the question could be seen, is no answer to it.
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-        sys.stdout.write(QUESTION if found.marked else PLAIN_QUESTION)
+        sys.stdout.write(QUESTION.format(more))
         sys.stdout.flush()
         try:
             answer = sys.stdin.readline()
@@ -117,8 +120,11 @@ def _ask(copy: WorkingCopy, found: ProjectChanges) -> None:
             case "a" | "apply":
                 work.apply(copy, plain, left=len(found.changes) - len(plain))
                 return
-            case "m" | "marked" if found.marked:
+            case "m" | "marked" if MARKED in more:
                 work.apply(copy, marked, left=len(found.changes) - len(marked))
+                return
+            case "e" | "edits" if MERGED in more:
+                work.apply(copy, merged, left=len(found.changes) - len(merged))
                 return
             case "s" | "show":
                 work.tell_lines(copy, found)

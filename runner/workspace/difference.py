@@ -8,7 +8,7 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.workspace import entry
-from runner.workspace.change import How
+from runner.workspace.change import MOST_BYTES, How
 from runner.workspace.entry import SpecialEntry, TreeKind, UnreadableEntry
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange
     from runner.workspace.entry import TreeEntry
 
-MOST_BYTES = 1 << 20
-"""Of a file whose lines are compared."""
 MOST_LINES = 20_000
 NO_END = "\\ No newline at end of file"
 """As diff(1) says it."""
@@ -45,7 +43,10 @@ def compared(change: ProjectChange, project: Path, content: Path) -> LineDiffere
         return LineDifference(instead="only its time is another one")
     if any(one is not None and one.size > MOST_BYTES for one in sides):
         return LineDifference(instead=f"{_size(change.before)} to {_size(change.after)}, too large to be compared")
-    texts = [_text(folder, change.path, one) for folder, one in zip((project, content), sides, strict=True)]
+    texts = [
+        _text(project, change.path, change.before),
+        _text(content, change.path, change.after) if change.text is None else _decoded(change.text),
+    ]
     if any(one is None for one in texts):
         return LineDifference(instead=f"not text: {_size(change.before)} to {_size(change.after)}")
     old, new = (_lines(one or "") for one in texts)
@@ -104,6 +105,14 @@ def _text(folder: Path, path: bytes, one: TreeEntry | None) -> str | None:
             data = b""
             while len(data) <= MOST_BYTES and (piece := os.read(descriptor, MOST_BYTES)):
                 data += piece
+        return _decoded(data)
+    except (OSError, UnreadableEntry, SpecialEntry):
+        return None
+
+
+def _decoded(data: bytes) -> str | None:
+    """Return the text that a file has; None for what is no text."""
+    try:
         return None if b"\0" in data else data.decode()
-    except (OSError, UnicodeDecodeError, UnreadableEntry, SpecialEntry):
+    except UnicodeDecodeError:
         return None
