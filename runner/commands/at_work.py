@@ -17,8 +17,8 @@ from runner.commands.terminal import in_one_line
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.risk import own
-from runner.work import lockdown
 from runner.sandbox.local.contained import Bind
+from runner.work import lockdown
 from runner.work.judging import Judging
 from runner.work.rings import InRings
 from runner.work.session import Edge, WorkRun

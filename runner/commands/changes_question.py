@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChanges
     from runner.workspace.working_copy import WorkingCopy
 
-QUESTION = "[a]pply, apply also what is [m]arked, [s]how the lines, [d]iscard, [k]eep for later? "
-PLAIN_QUESTION = "[a]pply, [s]how the lines, [d]iscard, [k]eep for later? "
+QUESTION = "[a]pply, {}[s]how the lines, [d]iscard, [k]eep for later? "
+MARKED, MERGED = "apply also what is [m]arked, ", "apply also what is merged with your [e]dits, "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,11 +39,12 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
         copy.discard()
         return
     work.tell(found)
+    copy.keep_originals(found)
     if arguments.discard:
         work.discard(places, copy)
         _say("The changes were discarded.")
     elif arguments.apply and not why:
-        wanted = [one for one in found.changes if not one.conflict and not one.mark]
+        wanted = work.chosen(found.changes)
         work.apply(places, copy, wanted, left=len(found.changes) - len(wanted))
     elif arguments.apply or arguments.keep or told or not (sys.stdin.isatty() and sys.stderr.isatty()):
         _kept(copy)
@@ -53,12 +54,14 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
 
 def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
     """Ask until something is decided; the end of the input keeps the changes."""
-    plain = [one for one in found.changes if not one.conflict and not one.mark]
-    marked = [one for one in found.changes if not one.conflict]
+    plain = work.chosen(found.changes)
+    marked = work.chosen(found.changes, marked=True)
+    merged = work.chosen(found.changes, merged=True)
+    more = (MARKED if len(marked) > len(plain) else "") + (MERGED if len(merged) > len(plain) else "")
     while True:
         # What was typed for the command, or before the question could be seen, is no answer to it.
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-        sys.stdout.write(QUESTION if found.marked else PLAIN_QUESTION)
+        sys.stdout.write(QUESTION.format(more))
         sys.stdout.flush()
         try:
             answer = sys.stdin.readline()
@@ -68,8 +71,11 @@ def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
             case "a" | "apply":
                 work.apply(places, copy, plain, left=len(found.changes) - len(plain))
                 return
-            case "m" | "marked" if found.marked:
+            case "m" | "marked" if MARKED in more:
                 work.apply(places, copy, marked, left=len(found.changes) - len(marked))
+                return
+            case "e" | "edits" if MERGED in more:
+                work.apply(places, copy, merged, left=len(found.changes) - len(merged))
                 return
             case "s" | "show":
                 work.tell_lines(copy, found)

@@ -20,14 +20,14 @@ from runner.sandbox.file_names import shown
 from runner.work.control import order
 from runner.work.log import WorkReading
 from runner.workspace.apply import undo_of
-from runner.workspace.change import How, ProjectChange, digest
+from runner.workspace.change import MERGED, How, ProjectChange, digest
 from runner.workspace.difference import compared, total
 from runner.workspace.marks import bulk
 from runner.workspace.working_copy import WorkingCopy, all_below, named
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from runner.system.places import Places
     from runner.workspace.apply import Applied
@@ -66,11 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "apply",
         help="write changes into the project",
         description="Writes changes into the project, all of them or none. What conflicts with the project stays in"
-        " the working copy, and so does what is marked (!) as running later by itself, unless --marked is given.",
+        " the working copy. So does what is marked (!) as running later by itself, unless --marked is given, and what"
+        " was merged with your edits, unless --merged is.",
     )
     _name(apply)
     apply.add_argument("path", nargs="*", metavar="PATH", help="only these paths, and what is below them")
     apply.add_argument("--marked", action="store_true", help="also what is marked")
+    apply.add_argument("--merged", action="store_true", help="also what was merged with your edits of the same files")
     apply.add_argument("--digest", metavar="DIGEST", help="only where the changes are exactly those with this digest")
     apply.set_defaults(command=apply_changes)
     undo = actions.add_parser("undo", help="take back what was applied last")
@@ -130,6 +132,7 @@ def show_changes(arguments: argparse.Namespace, places: Places) -> int:
     """Print what a working copy changes. Raises KnownError."""
     copy = named(places.work, arguments.name)
     found = copy.changes()
+    copy.keep_originals(found)
     if arguments.json:
         _print(json.dumps(_as_json(copy, found), indent=2))
     else:
@@ -149,7 +152,7 @@ def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
     asked = [one for one in found.changes if not below or any(_is_below(one.path, path) for path in below)]
     if below and not asked:
         raise KnownError("Nothing is changed there.", f"assent work changes {copy.name}")
-    wanted = [one for one in asked if not one.conflict and (arguments.marked or not one.mark)]
+    wanted = chosen(asked, marked=arguments.marked, merged=arguments.merged)
     return apply(places, copy, wanted, left=len(asked) - len(wanted))
 
 
@@ -211,6 +214,15 @@ def discard_copy(arguments: argparse.Namespace, places: Places) -> int:
 def discard(places: Places, copy: WorkingCopy) -> None:
     """Remove a working copy with its changes. Raises KnownError."""
     carried_out(places, WorkDeed.DISCARD, copy, (), lambda _number: copy.discard())
+
+
+def chosen(changes: Iterable[ProjectChange], *, marked: bool = False, merged: bool = False) -> list[ProjectChange]:
+    """Return those that may be applied: what is marked or merged only where that is asked for, conflicts never."""
+    return [
+        one
+        for one in changes
+        if not one.conflict and (marked or one.mark in ("", MERGED)) and (merged or not one.merged)
+    ]
 
 
 def apply(places: Places, copy: WorkingCopy, wanted: Sequence[ProjectChange], *, left: int) -> int:
@@ -284,7 +296,7 @@ def _said(done: Applied | None, verb: str, copy: WorkingCopy, left: int) -> int:
         for path in done.passed_over:
             _line("?", shown(path), "somebody changed it in this moment; it was left alone", conflict=True)
     if left:
-        _say(f"{left:,} left in the working copy {copy.name}: marked (!), or in conflict with the project.")
+        _say(f"{left:,} left in the working copy {copy.name}: marked (!), merged, or in conflict with the project.")
     return LEFT if left or (done is not None and done.passed_over) else 0
 
 
@@ -310,6 +322,7 @@ def _as_json(copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
             "how": one.how.value,
             "mark": one.mark,
             "conflict": one.conflict,
+            "merged": bool(one.merged),
             "size": one.after.size if one.after else None,
             "sha256": one.after.sha256 if one.after else "",
         }

@@ -9,7 +9,7 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.workspace import entry
-from runner.workspace.change import How
+from runner.workspace.change import MOST_BYTES, How
 from runner.workspace.entry import TreeKind, UnreadableEntry
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange
     from runner.workspace.entry import TreeEntry
 
-MOST_BYTES = 1 << 20
-"""Of a file whose lines are compared."""
 MOST_LINES = 20_000
 NO_END = "\\ No newline at end of file"
 """As diff(1) says it."""
@@ -46,7 +44,10 @@ def compared(change: ProjectChange, project: Path, content: Path) -> LineDiffere
         return LineDifference(instead="only its time is another one")
     if any(one is not None and one.size > MOST_BYTES for one in sides):
         return LineDifference(instead=f"{_size(change.before)} to {_size(change.after)}, too large to be compared")
-    texts = [_text(folder, change.path, one) for folder, one in zip((project, content), sides, strict=True)]
+    texts = [
+        _text(project, change.path, change.before),
+        _text(content, change.path, change.after) if change.text is None else _decoded(change.text),
+    ]
     if any(one is None for one in texts):
         return LineDifference(instead=f"not text: {_size(change.before)} to {_size(change.after)}")
     old, new = (_lines(one or "") for one in texts)
@@ -111,7 +112,14 @@ def _text(folder: Path, path: bytes, one: TreeEntry | None) -> str | None:
     if one is None:
         return ""
     try:
-        data = beginning(folder, path, MOST_BYTES + 1)
+        return _decoded(beginning(folder, path, MOST_BYTES + 1))
+    except (OSError, UnreadableEntry):
+        return None
+
+
+def _decoded(data: bytes) -> str | None:
+    """Return the text that a file has; None for what is no text."""
+    try:
         return None if b"\0" in data else data.decode()
-    except (OSError, UnicodeDecodeError, UnreadableEntry):
+    except UnicodeDecodeError:
         return None

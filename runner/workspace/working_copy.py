@@ -17,7 +17,7 @@ from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.system.file_lock import held, is_held
 from runner.system.private_folder import make_folder
-from runner.workspace import apply, copied, entry, journal, overlay, staging
+from runner.workspace import apply, copied, entry, journal, merge, originals, overlay, staging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
 
-ABOUT, USE = "about.json", "use"
+ABOUT, BEGUN, USE = "about.json", "begun", "use"
 
 
 class Layer(Protocol):
@@ -94,7 +94,11 @@ class WorkingCopy:
         folder = home / name
         folder.mkdir(mode=0o700)
         try:
+            originals.note_index(folder, project)
+            (folder / BEGUN).touch(mode=0o600)
+            _pass_moment(folder / BEGUN)
             used = _prepared(folder, project, way)
+            originals.note_differing(folder, project)
             (folder / "tmp").mkdir(mode=0o700)
             found = project.stat()
             copy = cls(folder, name, project, tuple(program), time.time(), used, found.st_dev, found.st_ino)
@@ -144,6 +148,14 @@ class WorkingCopy:
         with self._finished(), self._top() as top:
             return self._changes(top)
 
+    def keep_originals(self, found: ProjectChanges) -> None:
+        """Keep what these changes are about, so that it can be merged with what a person does from now on. Blocks.
+
+        Raises KnownError and OSError.
+        """
+        with self._top() as top:
+            originals.keep(self.folder, top, self._since, found.changes)
+
     def apply(
         self,
         wanted: Sequence[ProjectChange],
@@ -155,6 +167,7 @@ class WorkingCopy:
         if any(one.conflict for one in wanted):
             raise KnownError("Changes that conflict with the project cannot be applied.", staging.AGAIN)
         with self._finished(), self._top():
+            originals.keep_applied(self.folder, self.content, wanted)
             return apply.write(self.project, wanted, self.content, self.folder, progress, number=number)
 
     def undo(self, progress: Callable[[int], None] = lambda _done: None, *, number: str = "") -> Applied:
@@ -218,8 +231,17 @@ class WorkingCopy:
             os.close(top)
 
     def _changes(self, top: int) -> ProjectChanges:
-        since = os.stat(self.folder / ABOUT).st_ctime_ns
-        return WAYS[self.way].changes(self.folder, top, since, apply.ours(self.folder))
+        found = apply.undo_of(self.folder)
+        written = {} if found is None else found.written
+        ours = {(one.inode, one.modified) for one in written.values() if one.inode}
+        changes = WAYS[self.way].changes(self.folder, top, self._since, ours)
+        taken = {bytes.fromhex(path): one.taken_in for path, one in written.items() if one.taken_in}
+        return merge.with_merges(changes, self.folder, top, self.content, taken)
+
+    @property
+    def _since(self) -> int:
+        """What changed in the project after this was changed by somebody else; nanoseconds since the epoch."""
+        return (self.folder / BEGUN).stat().st_ctime_ns
 
     def _write(self) -> None:
         said = {
@@ -258,6 +280,14 @@ def check_project(project: Path, home: Path) -> None:
         raise KnownError(f"{project} is not a project: it holds more than that.", "Go into the folder of one.")
     if home == project or project in home.parents or home in project.parents:
         raise KnownError(f"{project} holds Assent's own files.", "Go into the folder of a project.")
+
+
+def _pass_moment(file: Path) -> None:
+    """Wait until what is saved gets a later time than `file` has: the kernel's clock stands for some milliseconds."""
+    os.utime(file.parent)
+    while file.parent.stat().st_ctime_ns <= file.stat().st_ctime_ns:
+        time.sleep(0.001)
+        os.utime(file.parent)
 
 
 def _prepared(folder: Path, project: Path, way: str) -> str:
