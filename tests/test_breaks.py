@@ -19,7 +19,7 @@ FINDINGS = {
     "client_tools.toml": [f"A3-{number}" for number in (1, 3, 4, 8, 9, 10, "S2", "S3", "S4", "S5")],
     "network.toml": ["third-7", "third-12", *(f"way-{number}" for number in range(1, 7))],
     "pictures.toml": ["S1", "third-11", "N7", "N8", "N12"],
-    "page.toml": [f"page-{number}" for number in range(1, 10)],
+    "page.toml": [f"page-{number}" for number in range(1, 13)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
     "reading.toml": [f"read-{number}" for number in range(1, 20)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
