@@ -20,13 +20,14 @@ FINDINGS = {
     "hooks26.toml": [f"H26-{number}" for number in range(1, 10)],
     "network.toml": ["third-7", "third-12", *(f"way-{number}" for number in range(1, 7))],
     "pictures.toml": ["S1", "third-11", "N7", "N8", "N12"],
-    "page.toml": [f"page-{number}" for number in range(1, 10)],
+    "page.toml": [f"page-{number}" for number in range(1, 13)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
     "reading.toml": [
         *(f"read-{number}" for number in range(1, 20)),
         *(f"honest-{number}" for number in (1, 2, 4, 5, 6, 8)),
     ],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
+    "atwork.toml": [f"atwork-{number}" for number in range(1, 15)],
     "sandboxes.toml": [
         "N1",
         "N2",

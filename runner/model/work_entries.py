@@ -39,4 +39,6 @@ CARRIED, END = "work-carried", "work-end"
 UNKNOWN = "work-unknown"
 """What became of a deed cannot be found out any more."""
 WANTED = tuple(deed.wanted for deed in WorkDeed)
+SINGLE = (STARTED, ENDED, OPEN, NOT_OPENED, FORGOTTEN, ANSWER, NOT_ANSWERED, CARRIED, END)
+"""Kinds of which a person looks at each entry: all but what a program does by the second, and deeds."""
 OUTCOMES = (*(deed.done for deed in WorkDeed), *(deed.not_done for deed in WorkDeed), UNKNOWN)

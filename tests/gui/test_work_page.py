@@ -20,6 +20,7 @@ from app.work import terminals
 from app.work.change_rows import RowKind, table_of
 from app.work.command_rows import rows_of
 from app.work.held import HeldDialog
+from app.work.project_hosts import ProjectHostsDialog
 from app.work.starting import NO_FOLDER, StartDialog
 from app.work.unified import lines_of
 from runner.approval.deliberate import ApproveBy
@@ -29,6 +30,7 @@ from runner.model.errors import KnownError
 from runner.model.events import WorkMoved
 from runner.model.network import NOT_LISTED, Contact, Destination
 from runner.model.work import HostSeen, WorkEnded, WorkUsage
+from runner.work.project_hosts import ProjectHost
 from runner.workspace.apply import Applied
 from runner.workspace.change import ProjectChange, ProjectChanges, digest
 from runner.workspace.difference import LineDifference
@@ -354,8 +356,13 @@ def test_pictures_stand_beside_each_other_and_are_decoded_apart(desk: Desk) -> N
     number = bench.page.changes.model.rows[0]
     pane.show_row(NAME, number)
     desk.qtbot.waitUntil(lambda: desk.bridge.waits("lines"))
-    desk.bridge.give("lines", LineDifference(instead="not text: 1 bytes to 2 bytes"), newest=True)
-    desk.qtbot.waitUntil(lambda: sum(name == "content" and not one.done() for name, one in desk.bridge.open) == 2)
+
+    def asks_for_both() -> bool:
+        while desk.bridge.waits("lines"):  # for the pane, and for the count in the row
+            desk.bridge.give("lines", LineDifference(instead="not text: 1 bytes to 2 bytes"))
+        return sum(name == "content" and not one.done() for name, one in desk.bridge.open) == 2
+
+    desk.qtbot.waitUntil(asks_for_both)
     desk.bridge.give("content", picture(20))
     desk.bridge.give("content", picture(30))
     desk.qtbot.waitUntil(lambda: all(view.isVisible() for view in pane.pictures.views))
@@ -406,6 +413,22 @@ def test_for_the_project_is_asked_first(desk: Desk) -> None:
     dialog._rested()
     QTest.mouseClick(dialog.yes, LEFT)
     assert opened(desk) == [("open_host", NAME, "api.example.com", 443, True, "")]
+
+
+def test_what_is_always_allowed_is_listed_and_taken_back(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    bench.page.always.click()
+    dialog = bench.dialog(ProjectHostsDialog)
+    first, second = (ProjectHost("/home/me/x", 1, 2, name, 443, at=1.0) for name in ("one.example", "two.example"))
+    desk.give("hosts", (first, second))
+    assert [row.place.text() for row in dialog.rows] == ["two.example:443", "one.example:443"]
+    dialog.rows[1].forget.click()
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("forget_host"))
+    assert ("forget_host", first) in desk.bridge.calls
+    desk.give("forget_host", None)
+    desk.give("hosts", ())
+    assert not dialog.rows and "No host is always allowed" in dialog.message.text()
+    dialog.reject()
 
 
 def opened(desk: Desk) -> list[tuple[Any, ...]]:
