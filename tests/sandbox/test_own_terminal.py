@@ -133,6 +133,13 @@ def test_a_program_that_stops_itself_does_not_keep_the_terminal(typing: Typing) 
         assert code(typing) == "3"
 
 
+def test_it_goes_on_where_nobody_would_notice_that_it_stops(typing: Typing) -> None:
+    """As where a program without jobs started it, which has the key do nothing."""
+    typing.line(f"(trap '' TSTP; {DISCARD} sh -c 'echo o''n; kill -STOP $$; echo wen''t-on')", "on\r")
+    typing.until("went-on")
+    typing.until(PROMPT)
+
+
 def test_what_a_program_prints_before_it_stops_comes_before_the_prompt(typing: Typing, project: Path) -> None:
     """As one does that fills the screen: it clears that when the key comes, and stops itself afterwards."""
     stop = "time.sleep(0.3); print('clean' + 'ed'); os.kill(0, signal.SIGSTOP)"
