@@ -73,6 +73,23 @@ def test_all_that_was_printed_before_the_end_arrives(typing: Typing) -> None:
         typing.until(PROMPT)
 
 
+def test_all_that_was_printed_arrives_also_where_nobody_read_it_at_the_end(typing: Typing) -> None:
+    """As much as is on its way in the kernel, while Assent has no turn."""
+    mark = f"mark-{os.getpid()}"
+    waits = 'trap "seq 1500; sleep 600 & sleep 600 & exit" USR1; echo on; while :; do sleep 0.05; done'
+    typing.line(f"{DISCARD} sh -c '{waits}; : {mark}'", "on\r")
+    process = assent(mark)
+    os.kill(process, signal.SIGSTOP)
+    typing.until("Stopped")
+    typing.until(PROMPT)
+    (inside,) = (one for one in alive(mark) if Path(f"/proc/{one}/cmdline").read_bytes().startswith(b"sh\0"))
+    os.kill(int(inside), signal.SIGUSR1)
+    assert wait_until(lambda: alive(mark) == [str(process)])
+    said = typing.line("fg", "1500\r")
+    assert re.sub(r"[^0-9\n]", "", said).split("\n")[-1_500:] == [str(number) for number in range(1, 1_501)]
+    typing.until(PROMPT)
+
+
 def test_keys_reach_the_program_as_signals(typing: Typing, project: Path) -> None:
     handlers = "for each in (2, 3): signal.signal(each, lambda number, _: print('got', number))"
     words = script(project, "keys", handlers, "print(chr(111) + chr(110))", "while True: time.sleep(1)")
@@ -114,6 +131,13 @@ def test_a_program_that_stops_itself_does_not_keep_the_terminal(typing: Typing) 
         typing.line("fg", "back\r")
         typing.until(PROMPT)
         assert code(typing) == "3"
+
+
+def test_it_goes_on_where_nobody_would_notice_that_it_stops(typing: Typing) -> None:
+    """As where a program without jobs started it, which has the key do nothing."""
+    typing.line(f"(trap '' TSTP; {DISCARD} sh -c 'echo o''n; kill -STOP $$; echo wen''t-on')", "on\r")
+    typing.until("went-on")
+    typing.until(PROMPT)
 
 
 def test_what_a_program_prints_before_it_stops_comes_before_the_prompt(typing: Typing, project: Path) -> None:

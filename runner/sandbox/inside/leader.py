@@ -95,7 +95,10 @@ def go_on(terminal: int, child: int, group: int, process: int) -> None:
 
 
 def leave(terminal: int) -> None:
-    """Give up the terminal. The kernel throws away what is not read yet where the leader ends with it."""
+    """Give up the terminal.
+
+    Where a leader ends with its terminal, and others have that open, the kernel throws away what is not read yet.
+    """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with contextlib.suppress(OSError):
         fcntl.ioctl(terminal, termios.TIOCNOTTY)

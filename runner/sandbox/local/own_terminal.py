@@ -347,7 +347,9 @@ class OwnTerminal:
         if self._has_keys:
             self._give_back()
             self._has_keys = False
-        handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        handler = signal.getsignal(signal.SIGTSTP)
+        if handler is not signal.SIG_IGN:  # else whoever started this process would not notice that it stops
+            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         old = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCONT})
         os.killpg(0, signal.SIGTSTP)
         signal.sigtimedwait({signal.SIGCONT}, STOP_SECONDS)
