@@ -40,6 +40,22 @@ def names_assent(value: object) -> bool:
     return isinstance(value, list) and any(SERVER in str(item) for item in value)
 
 
+class Harm(NamedTuple):
+    """What a file of a project does to a hook."""
+
+    possible: str
+    """What a project can do; its files follow."""
+    does: str
+    """What one that is there does."""
+
+
+OFF = Harm("A project can switch the guard off", "switches the guard off")
+REWRITES = Harm("Hooks of a project can change what was approved", "has hooks that can change what was approved")
+PLUGINS = Harm(
+    "What a project adds to the program runs inside it, where nobody is asked", "runs inside the program, unasked"
+)
+
+
 class Switch(NamedTuple):
     """What in a file of a project keeps the hook from being asked, or from having the last word."""
 
@@ -49,13 +65,9 @@ class Switch(NamedTuple):
     """Names on the way to the value; none where the file alone does it."""
     counts: Callable[[object], bool] = is_on
     """Whether the value there does it."""
-    does: str = "switches the hook off"
+    harm: Harm = OFF
     refused: bool = True
     """Whether the hook says no to all that it is asked about while it is there."""
-
-    @property
-    def words(self) -> str:
-        return f"{self.file} ({'.'.join(self.keys)})" if self.keys else self.file
 
 
 class Managed(NamedTuple):
@@ -112,8 +124,6 @@ ABSOLUTE = "Send the absolute path of the file: for another one {} would look in
 ALL_OFF = ("disableAllHooks",)
 CLAUDE_FILES = (".claude/settings.json", ".claude/settings.local.json")
 COPILOT_FILES = (".github/copilot/settings.json", ".github/copilot/settings.local.json", *CLAUDE_FILES)
-REWRITES = "has hooks of its own, which can change what was approved"
-PLUGINS = "runs inside the program itself, where no hook is asked"
 HOOKS = {
     "claude-code": Hook(
         "PreToolUse",
@@ -199,7 +209,7 @@ HOOKS = {
         hook_protocol.decision,
         AccountFile(".config", "opencode/plugin/assent.js", CONFIG),
         tuple(
-            Switch(f".opencode/{folder}/*.[jt]s", (), does=PLUGINS, refused=False)
+            Switch(f".opencode/{folder}/*.[jt]s", (), harm=PLUGINS, refused=False)
             for folder in ("plugin", "plugins", "tool", "tools")
         )
         + (Switch("opencode.json", ("plugin",), is_there, PLUGINS, refused=False),),

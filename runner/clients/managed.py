@@ -9,11 +9,10 @@ from runner.clients.client_file import values_of
 from runner.clients.project_switches import found_in
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from runner.clients.hooks import Hook, Managed
-
-NOTHING = "Nothing that Assent knows prevents it."
+    from runner.clients.hooks import Harm, Hook, Managed
 
 
 def in_force(managed: Managed) -> bool:
@@ -46,26 +45,29 @@ def standing(hook: Hook) -> str:
     """Return what a project can do about the hook, in a sentence or two; where nothing prevents it, that too."""
     if is_held(hook) and hook.managed is not None:
         return f"{hook.managed.file} keeps projects from switching the guard off."
-    by_what: dict[str, list[str]] = {}
+    files: dict[Harm, dict[tuple[str, ...], list[str]]] = {}
     for switch in hook.switches:
-        by_what.setdefault(switch.does, []).append(switch.words)
-    said = "; ".join(f"{', '.join(dict.fromkeys(files))} {does}" for does, files in by_what.items())
-    project = f"A project can switch the guard off or go past it: {said}. An agent can write these files."
+        files.setdefault(switch.harm, {}).setdefault(switch.keys, []).append(switch.file)
+    said = [f"{harm.possible}: {'; '.join(_listed(*each) for each in by.items())}." for harm, by in files.items()]
     if hook.since:
-        project += f" Versions before {'.'.join(map(str, hook.since))} do not heed the guard at all."
+        said.append(f"Versions before {'.'.join(map(str, hook.since))} do not heed the guard at all.")
     if hook.managed is None:
-        return f"{project} {NOTHING}"
+        return " ".join((*said, "An agent can write such a file, and nothing that Assent sets up prevents it."))
     if in_force(hook.managed):
         return f"{hook.managed.file} keeps a project's settings from switching the guard off, but {hook.managed.but}."
-    return project
+    return " ".join((*said, "An agent can write such a file."))
+
+
+def _listed(keys: tuple[str, ...], files: Sequence[str]) -> str:
+    return f"{', '.join(files)} ({'.'.join(keys)})" if keys else ", ".join(files)
 
 
 def advice(hook: Hook) -> str:
     """Return what to say after a hook was installed: how it stands, and what an administrator can do."""
     if not (fix := remedy(hook)):
         return standing(hook)
-    but = f" Then {hook.managed.but}." if hook.managed is not None and hook.managed.but else ""
-    return f"{standing(hook)} This prevents it, for an administrator to run:{but}\n\n    {fix}\n"
+    but = f", though {hook.managed.but}" if hook.managed is not None and hook.managed.but else ""
+    return f"{standing(hook)} An administrator can prevent it by this{but}:\n\n    {fix}\n"
 
 
 def here(hook: Hook, folder: Path, home: Path) -> str:

@@ -27,7 +27,7 @@ class Found(NamedTuple):
     def sentence(self) -> str:
         """Return what the file does."""
         value = f" ({'.'.join(self.switch.keys)})" if self.switch.keys else ""
-        return f"{self.path}{value} {self.switch.does}"
+        return f"{self.path}{value} {self.switch.harm.does}"
 
 
 def found_in(hook: Hook, folder: str, home: Path) -> Iterator[Found]:

@@ -47,7 +47,7 @@ USAGE = f"Use: assent hook {{{','.join(HOOKS)}}} [--home FOLDER], as assent conn
 NO_TOKEN = "Assent's hook finds no token of this client. Nothing was run. A person has to run: assent connect {} --hook"
 BROKEN = "The connection to Assent broke before the answer came. Nothing was run."
 """In place of `LOST`, which says that it may have been: a client runs its tool only after a yes."""
-SWITCHED_OFF = "{}. Nothing was run. A person has to look at that file: from the next start it may be that nobody asks."
+SWITCHED_OFF = "{}, so that a yes would not hold. Nothing was run. A person has to look at that file."
 """What is said while a file of the project is there that keeps the hook from being asked, or heeded."""
 
 

@@ -72,7 +72,7 @@ def test_every_client_with_a_hook_has_its_tools_that_nobody_is_asked_about() -> 
 def test_what_a_project_can_do_is_said_with_the_file(client: str) -> None:
     said = managed.standing(HOOKS[client])
     assert all(switch.file in said for switch in HOOKS[client].switches)
-    assert said.startswith("A project can switch the guard off") and BY_ID[client].hook is HOOKS[client]
+    assert BY_ID[client].hook is HOOKS[client]
 
 
 DRIVER = """\

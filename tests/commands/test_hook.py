@@ -303,8 +303,11 @@ HIDDEN = {
 def test_a_tool_does_not_pass_by_a_name_that_stands_elsewhere(account: Home, client: str, how: str) -> None:
     account.connect(client)
     looks = sorted(unasked(client))[0]
-    done = account.run(client, account.message("Bash", client, **HIDDEN[how](HOOKS[client].members.tool, looks)))
-    assert is_no(client, done.stdout, done.returncode, done.stderr) and b"not running" in done.stdout
+    message = account.message("Bash", client, **HIDDEN[how](HOOKS[client].members.tool, looks))
+    turned = json.dumps(dict(reversed(json.loads(message).items())), separators=(",", ":")).encode()
+    for data in (message, turned):
+        done = account.run(client, data)
+        assert is_no(client, done.stdout, done.returncode, done.stderr) and b"not running" in done.stdout
 
 
 def test_a_tool_that_only_looks_is_passed_without_python(account: Home) -> None:
