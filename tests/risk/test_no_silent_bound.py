@@ -146,6 +146,6 @@ def test_what_is_beyond_a_bound_is_said() -> None:
 
 
 def test_a_table_of_numbers_is_nothing_to_be_said() -> None:
-    numbers = ", ".join(map(str, range(9_000)))
+    numbers = ", ".join(map(str, range(6_000)))
     found = assessed(P, f"table = [{numbers}]\nprint(sum(n * n for n in table))")
     assert found.verdict.sentence == "Computes and prints; touches no files, no network."

@@ -106,6 +106,18 @@ def unread(
     return tuple(shown(one, LONGEST) for one in found)[:MOST]
 
 
+PLAIN_DOUBT = expression(
+    r"Uses input, .*|Goes on piece by piece.*|Looks into programs by compile\."
+    r"|Calls (?!(?:open|exec|eval|compile|getattr|fetch|require|import|Function|process)\b)[\w$]+, which may be .*"
+)
+"""Sentences on what is not followed of a program's own functions, where it has no others that reach outside."""
+
+
+def is_proved(left: Sequence[str]) -> bool:
+    """Return whether a program in which nothing was found may be said to touch nothing, by what could not be read."""
+    return len(left) < MOST and all(map(PLAIN_DOUBT.fullmatch, left))
+
+
 def _language(act: Act) -> Language | None:
     known = act.get("language").text
     return Language(known) if known in READ_LANGUAGES - {"awk"} else None
