@@ -177,6 +177,11 @@ def test_odd_names_are_bytes_and_sort(copy: WorkingCopy) -> None:
         ("cp s su; chmod 4755 su", b"su", "rights"),
         ("echo x >.envrc", b".envrc", "other programs"),
         ("mkdir .vscode; echo x >.vscode/tasks.json", b".vscode/tasks.json", ""),
+        (
+            "mkdir -p $'.claude/commands/a\\n'; echo x >$'.claude/commands/a\\n/b.md'",
+            b".claude/commands/a\n/b.md",
+            "agents",
+        ),
     ],
 )
 def test_what_runs_later_by_itself_is_marked(copy: WorkingCopy, program: str, path: bytes, word: str) -> None:
