@@ -15,6 +15,7 @@ from runner.model.errors import KnownError
 from runner.sandbox.file_names import shown
 from runner.workspace.change import MERGED, How, ProjectChange, digest
 from runner.workspace.difference import compared, total
+from runner.workspace.hunks import with_hunks
 from runner.workspace.marks import bulk
 from runner.workspace.working_copy import WorkingCopy, all_below, named
 
@@ -56,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _name(apply)
     apply.add_argument("path", nargs="*", metavar="PATH", help="only these paths, and what is below them")
+    apply.add_argument(
+        "--hunks",
+        type=_numbers,
+        metavar="1,3",
+        help="of the one PATH only these places, as `changes --diff` numbers them",
+    )
     apply.add_argument("--marked", action="store_true", help="also what is marked")
     apply.add_argument("--merged", action="store_true", help="also what was merged with your edits of the same files")
     apply.add_argument("--digest", metavar="DIGEST", help="only where the changes are exactly those with this digest")
@@ -67,6 +74,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _name(discard)
     discard.add_argument("--yes", action="store_true", help="do not ask")
     discard.set_defaults(command=discard_copy)
+
+
+def _numbers(text: str) -> frozenset[int]:
+    return frozenset(int(one) for one in text.split(","))
 
 
 def _name(parser: argparse.ArgumentParser) -> None:
@@ -113,7 +124,11 @@ def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
     asked = [one for one in found.changes if not below or any(_is_below(one.path, path) for path in below)]
     if below and not asked:
         raise KnownError("Nothing is changed there.", f"assent work changes {copy.name}")
+    if arguments.hunks and (len(below) != 1 or [one.path for one in asked] != below):
+        raise KnownError("Hunks are of one file.", f"assent work apply {copy.name} PATH --hunks 1,3")
     wanted = chosen(asked, marked=arguments.marked, merged=arguments.merged)
+    if arguments.hunks:
+        wanted = [with_hunks(one, copy.project, copy.content, arguments.hunks) for one in wanted]
     return apply(copy, wanted, left=len(asked) - len(wanted))
 
 
@@ -191,8 +206,10 @@ def tell_lines(copy: WorkingCopy, found: ProjectChanges) -> None:
         _say(f"{SIGNS[one.how]} {_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
         if lines.instead:
             _say(f"  {lines.instead}")
+        number = 0
         for line in lines.lines:
-            _print(_colored(visible(line)))
+            number += line.startswith("@@")
+            _print(_colored(visible(line)) + (f"  #{number}" if line.startswith("@@") else ""))
 
 
 def _is_below(path: bytes, folder: bytes) -> bool:
