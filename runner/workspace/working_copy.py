@@ -59,6 +59,8 @@ SYSTEM = (
     "/usr",
     "/var",
 )
+KEPT_DAYS = 7
+"""Days after the last apply in which Undo may still be wanted."""
 APPLY_SECONDS = 5.0
 """Time for another command that applies to the same project to end."""
 
@@ -176,6 +178,45 @@ class WorkingCopy:
         """Remove the working copy, with its changes and its way back. Raises KnownError and OSError."""
         with self._finished():
             _remove(self.folder)
+
+    def discard_applied(self) -> bool:
+        """Remove the working copy if nothing is in it that was not applied; return whether it was removed.
+
+        Raises KnownError and OSError.
+        """
+        with self._finished():
+            if not self._is_applied():
+                return False
+            _remove(self.folder)
+            return True
+
+    def is_done_with(self, now: float) -> bool:
+        """Return whether all in it was applied, or nothing is in it, and that some days before `now`.
+
+        Blocks. Raises KnownError and OSError.
+        """
+        used = self.made
+        with contextlib.suppress(FileNotFoundError):
+            used = max(used, (self.folder / apply.UNDO_LIST).stat().st_mtime)
+        if now - used < KEPT_DAYS * 86_400:
+            return False
+        with self._finished():
+            return self._is_applied()
+
+    def _is_applied(self) -> bool:
+        with self._top() as top:
+            found = self._changes(top)
+        return not found.changes and not found.left_out
+
+    @property
+    def size(self) -> int:
+        """Bytes of disk that it takes, with its way back. Blocks."""
+        blocks = 0
+        for folder, names, files in os.walk(self.folder):
+            for name in (*names, *files):
+                with contextlib.suppress(OSError):
+                    blocks += os.lstat(os.path.join(folder, name)).st_blocks
+        return blocks * 512
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:

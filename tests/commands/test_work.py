@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -209,3 +211,57 @@ def test_hunks_of_a_conflict_are_not_applied(shell: Shell, copy: WorkingCopy) ->
     (copy.project / "text").write_text("mine\n")
     assert shell("apply", copy.name, "text", "--hunks", "1").code == 1
     assert (copy.project / "text").read_text() == "mine\n"
+
+
+def _aged(copy: WorkingCopy, days: float) -> None:
+    """Let a working copy have been made and applied so long ago."""
+    about = copy.folder / "about.json"
+    then = time.time() - days * 86_400
+    about.write_text(json.dumps({**json.loads(about.read_text()), "made": then}))
+    for file in copy.folder.glob("undo.json"):
+        os.utime(file, (then, then))
+
+
+@pytest.mark.parametrize(
+    ("program", "applied", "days", "removed"),
+    [
+        ("true", False, 8, True),
+        ("true", False, 6, False),
+        ("echo n >n", True, 8, True),
+        ("echo n >n", True, 6, False),
+        ("echo n >n", False, 900, False),
+        ("echo n >n; echo x >Makefile", True, 900, False),
+        ("python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('so')\"", False, 900, False),
+    ],
+)
+def test_only_what_is_applied_and_old_is_offered_and_removed(
+    shell: Shell, copy: WorkingCopy, program: str, days: float, *, applied: bool, removed: bool
+) -> None:
+    work(copy, program)
+    if applied:
+        shell("apply", copy.name)
+    _aged(copy, days)
+    before = look(copy.project)
+    listed = shell("list").out
+    assert " kB" in listed and ("discard --applied" in listed) == removed
+    assert copy.folder.exists(), "the list removed it"
+    assert shell("discard", "--applied").code == (1 if removed else 0)
+    assert copy.folder.exists(), "nobody was asked"
+    assert shell("discard", "--applied", "--yes").code == 0
+    assert copy.folder.exists() != removed and look(copy.project) == before
+
+
+def test_what_was_taken_back_is_not_removed_as_applied(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "echo n >n")
+    shell("apply", copy.name)
+    shell("undo", copy.name)
+    _aged(copy, 900)
+    assert not copy.discard_applied()
+    shell("discard", "--applied", "--yes")
+    assert copy.folder.exists()
+
+
+def test_discard_takes_one_name_or_the_applied_ones(shell: Shell, copy: WorkingCopy) -> None:
+    for words in ([], [copy.name, "--applied"]):
+        assert shell("discard", *words, "--yes").code == 1
+    assert copy.folder.exists()
