@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,6 +18,7 @@ from runner.system.durable import replace_file
 from runner.system.file_lock import held
 from runner.system.private_folder import make_folder
 from runner.workspace import apply, copied, entry, journal, merge, originals, overlay, staging
+from runner.workspace.stamp import Stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -140,10 +141,19 @@ class WorkingCopy:
         """Folder with what the layer writes, by path."""
         return WAYS[self.way].content(self.folder)
 
-    def changes(self) -> ProjectChanges:
-        """Return what the layer changes in the project as it is now. Blocks. Raises KnownError and OSError."""
+    def changes(self, known: ProjectChanges | None = None) -> ProjectChanges:
+        """Return what the layer changes in the project as it is now. Blocks. Raises KnownError and OSError.
+
+        `known` is what an earlier such look found, an empty one at the first. Where nothing changed since that very
+        object is returned, and no file is opened for it.
+        """
         with self._finished(), self._top() as top:
-            return self._changes(top)
+            if known is None:
+                return self._changes(top)
+            stamp = Stamp(self.folder, self.content, top, whole=self.way == copied.NAME).text
+            if known.stamp and known.stamp == stamp:
+                return known
+            return replace(self._changes(top), stamp=stamp)
 
     def keep_originals(self, found: ProjectChanges) -> None:
         """Keep what these changes are about, so that it can be merged with what a person does from now on. Blocks.
