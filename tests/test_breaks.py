@@ -45,8 +45,8 @@ FINDINGS = {
         "N12-folder",
     ],
     "runs_read.toml": [f"runs-{number}" for number in range(1, 8)],
-    "terminal.toml": [f"terminal-{number}" for number in range(1, 9)],
-    "merge.toml": [f"merge-{number}" for number in range(1, 8)],
+    "terminal.toml": [f"terminal-{number}" for number in range(1, 8)],
+    "merge.toml": [f"merge-{number}" for number in range(1, 13)],
     "further.toml": ["further-1", "further-2", "further-3", "further-4", "further-5", "further-6"],
 }
 """Each file, and the findings that it has to speak of."""

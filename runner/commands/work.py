@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -22,12 +23,13 @@ from runner.work.log import WorkReading
 from runner.workspace.apply import undo_of
 from runner.workspace.change import MERGED, How, ProjectChange, digest
 from runner.workspace.difference import compared, total
+from runner.workspace.hunks import with_hunks
 from runner.workspace.marks import bulk
-from runner.workspace.working_copy import WorkingCopy, all_below, named
+from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, named
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from runner.system.places import Places
     from runner.workspace.apply import Applied
@@ -71,6 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _name(apply)
     apply.add_argument("path", nargs="*", metavar="PATH", help="only these paths, and what is below them")
+    apply.add_argument(
+        "--hunks",
+        type=_numbers,
+        metavar="1,3",
+        help="of the one PATH only these places, as `changes --diff` numbers them",
+    )
     apply.add_argument("--marked", action="store_true", help="also what is marked")
     apply.add_argument("--merged", action="store_true", help="also what was merged with your edits of the same files")
     apply.add_argument("--digest", metavar="DIGEST", help="only where the changes are exactly those with this digest")
@@ -79,7 +87,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _name(undo)
     undo.set_defaults(command=undo_changes)
     discard = actions.add_parser("discard", help="remove the working copy with its changes")
-    _name(discard)
+    discard.add_argument("name", metavar="NAME", nargs="?", help="as `assent work list` says it")
+    discard.add_argument(
+        "--applied",
+        action="store_true",
+        help=f"instead of one, all that have nothing that was not applied, for {KEPT_DAYS} days",
+    )
     discard.add_argument("--yes", action="store_true", help="do not ask")
     discard.set_defaults(command=discard_copy)
     allow = actions.add_parser("allow", help="let a program at work reach a host until it ends")
@@ -96,6 +109,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     end.set_defaults(command=end_program)
 
 
+def _numbers(text: str) -> frozenset[int]:
+    return frozenset(int(one) for one in text.split(","))
+
+
 def _name(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="as `assent work list` says it")
 
@@ -110,12 +127,15 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
     else:
         for one in copies:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.made))
-            undo = ", can be undone" if one.can_undo else ""
+            undo = ", applied, can be undone" if one.can_undo else ""
             session = _session(one) if one.is_in_use else None
-            _say(f"{one.name}  {when}  {one.project}{undo}{', at work' if session else ''}")
+            _say(f"{one.name}  {when}  {one.project}, {_bytes(one.size)}{undo}{', at work' if session else ''}")
             _say(f"    {shlex.join(one.program)}")
             for held in session.held if session else ():
                 _say(f"    {held.number} is held: {held.text}")
+        if done := _done_with(copies):
+            number = f"{len(done)} of them has" if len(done) == 1 else f"{len(done)} of them have"
+            _say(f"{number} nothing that was not applied for {KEPT_DAYS} days. Remove: assent work discard --applied")
     return 0
 
 
@@ -152,7 +172,11 @@ def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
     asked = [one for one in found.changes if not below or any(_is_below(one.path, path) for path in below)]
     if below and not asked:
         raise KnownError("Nothing is changed there.", f"assent work changes {copy.name}")
+    if arguments.hunks and (len(below) != 1 or [one.path for one in asked] != below):
+        raise KnownError("Hunks are of one file.", f"assent work apply {copy.name} PATH --hunks 1,3")
     wanted = chosen(asked, marked=arguments.marked, merged=arguments.merged)
+    if arguments.hunks:
+        wanted = [with_hunks(one, copy.project, copy.content, arguments.hunks) for one in wanted]
     return apply(places, copy, wanted, left=len(asked) - len(wanted))
 
 
@@ -197,15 +221,14 @@ def end_program(arguments: argparse.Namespace, places: Places) -> int:
 
 
 def discard_copy(arguments: argparse.Namespace, places: Places) -> int:
-    """Remove a working copy; 1 where the person does not want to. Raises KnownError."""
+    """Remove a working copy, or those that are applied; 1 where the person does not want to. Raises KnownError."""
+    if arguments.applied == bool(arguments.name):
+        raise KnownError("Name one working copy, or say --applied.", "assent work list names them.")
+    if arguments.applied:
+        return _discard_applied(places, yes=arguments.yes)
     copy = named(places.work, arguments.name)
-    if not arguments.yes:
-        if not sys.stdin.isatty():
-            raise KnownError("Nothing was discarded: nobody can be asked here.", "Add --yes.")
-        sys.stdout.write(visible(f"{total(copy.changes().changes)}. Discard them? This cannot be undone. [y/N] "))
-        sys.stdout.flush()
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            return LEFT
+    if not arguments.yes and not _agreed(lambda: f"{total(copy.changes().changes)}. Discard them?"):
+        return LEFT
     discard(places, copy)
     _say(f"{copy.name} was discarded. The project stays as it is.")
     return 0
@@ -214,6 +237,44 @@ def discard_copy(arguments: argparse.Namespace, places: Places) -> int:
 def discard(places: Places, copy: WorkingCopy) -> None:
     """Remove a working copy with its changes. Raises KnownError."""
     carried_out(places, WorkDeed.DISCARD, copy, (), lambda _number: copy.discard())
+
+
+def _discard_applied(places: Places, *, yes: bool) -> int:
+    done = _done_with(all_below(places.work))
+    for one in done:
+        _say(f"{one.name}  {one.project}, {_bytes(one.size)}")
+    if not done:
+        _say(f"No working copy has had nothing that was not applied for {KEPT_DAYS} days.")
+    elif not yes and not _agreed(lambda: "Discard these, with what Undo would need?"):
+        return LEFT
+    left = [one for one in done if not one.discard_applied()]
+    for one in left:
+        _say(f"{one.name} was left: something in it is not applied now.")
+    _say(f"{len(done) - len(left)} discarded. The projects stay as they are.")
+    return LEFT if left else 0
+
+
+def _done_with(copies: Iterable[WorkingCopy]) -> list[WorkingCopy]:
+    """Return those that are offered to be removed; one that cannot be looked at is none of them."""
+    found = []
+    for one in copies:
+        with contextlib.suppress(KnownError, OSError):
+            if one.is_done_with(time.time()):
+                found.append(one)
+    return found
+
+
+def _agreed(question: Callable[[], str]) -> bool:
+    """Ask; return whether the person agreed. Raises KnownError where nobody can be asked."""
+    if not sys.stdin.isatty():
+        raise KnownError("Nothing was discarded: nobody can be asked here.", "Add --yes.")
+    sys.stdout.write(visible(f"{question()} This cannot be undone. [y/N] "))
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _bytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
 
 
 def chosen(changes: Iterable[ProjectChange], *, marked: bool = False, merged: bool = False) -> list[ProjectChange]:
@@ -272,8 +333,10 @@ def tell_lines(copy: WorkingCopy, found: ProjectChanges) -> None:
         _say(f"{SIGNS[one.how]} {_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
         if lines.instead:
             _say(f"  {lines.instead}")
+        number = 0
         for line in lines.lines:
-            _print(_colored(visible(line)))
+            number += line.startswith("@@")
+            _print(_colored(visible(line)) + (f"  #{number}" if line.startswith("@@") else ""))
 
 
 def _is_below(path: bytes, folder: bytes) -> bool:
@@ -312,6 +375,7 @@ def _about(copy: WorkingCopy) -> dict[str, object]:
         "made": copy.made,
         "way": copy.way,
         "can_undo": copy.can_undo,
+        "bytes": copy.size,
     }
 
 

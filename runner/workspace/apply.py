@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.errors import KnownError
+from runner.sandbox.file_names import shown
 from runner.system.durable import replace_file
 from runner.workspace import entry, journal, staging
 from runner.workspace.change import ProjectChange
@@ -188,9 +189,9 @@ def _check(top: int, changes: Iterable[ProjectChange]) -> None:
         try:
             now = entry.at(top, change.path)
         except (UnreadableEntry, SpecialEntry, OSError) as error:
-            raise KnownError(f"“{staging.words(change.path)}” cannot be read: {error}.", staging.AGAIN) from error
+            raise KnownError(f"“{shown(change.path)}” cannot be read: {error}.", staging.AGAIN) from error
         if not _is(now, change.before):
-            raise KnownError(f"“{staging.words(change.path)}” was changed in the project meanwhile.", staging.AGAIN)
+            raise KnownError(f"“{shown(change.path)}” was changed in the project meanwhile.", staging.AGAIN)
 
 
 def _is(now: TreeEntry | None, expected: TreeEntry | None) -> bool:

@@ -77,6 +77,8 @@ class ProjectChanges:
     changes: tuple[ProjectChange, ...] = ()
     left_out: tuple[tuple[bytes, str], ...] = ()
     """Paths that cannot be applied, and why: sockets, devices, what this account may not read."""
+    stamp: str = field(default="", compare=False)
+    """What the layer and the project looked like, for a later look; '' where that was still moving."""
 
     @property
     def conflicts(self) -> tuple[ProjectChange, ...]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from runner.workspace.entry import TreeEntry
 
 MOST_LINES = 20_000
+CONTEXT = 3
+"""Lines around what differs."""
 NO_END = "\\ No newline at end of file"
 """As diff(1) says it."""
 
@@ -50,20 +52,27 @@ def compared(change: ProjectChange, project: Path, content: Path) -> LineDiffere
     ]
     if any(one is None for one in texts):
         return LineDifference(instead=f"not text: {_size(change.before)} to {_size(change.after)}")
-    old, new = (_lines(one or "") for one in texts)
+    old, new = (split(one or "") for one in texts)
     if len(old) + len(new) > MOST_LINES:
         return LineDifference(instead="too many lines to be compared")
-    found = tuple(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
+    found = tuple(difflib.unified_diff(old, new, lineterm="", n=CONTEXT))[2:]
     added, removed = (sum(line.startswith(sign) for line in found) for sign in "+-")
     if not found and change.before is not None and change.after is not None:
         return LineDifference(instead=f"permissions {change.before.mode:04o} to {change.after.mode:04o}")
     return LineDifference(found, added, removed)
 
 
-def _lines(text: str) -> list[str]:
+def split(text: str) -> list[str]:
     """Return the lines of a text, and as one more that its last one does not end."""
     *lines, rest = text.split("\n")
     return [*lines, rest, NO_END] if rest else lines
+
+
+def joined(lines: list[str]) -> str:
+    """Return the text whose lines `split` returned."""
+    if lines[-1:] == [NO_END]:
+        return "\n".join(lines[:-1])
+    return "".join(f"{line}\n" for line in lines)
 
 
 def total(changes: Iterable[ProjectChange]) -> str:

@@ -9,6 +9,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.sandbox.file_names import shown
 from runner.workspace import entry
 from runner.workspace.entry import TreeKind
 from runner.workspace.journal import ApplyStep
@@ -89,7 +90,7 @@ def _written(staged: int, name: str, source: int, change: ProjectChange, after: 
             write(target, change.text)
         os.lseek(target, 0, os.SEEK_SET)
         if after.sha256 and entry.hash_of(target) != after.sha256:
-            raise KnownError(f"“{words(change.path)}” was changed while it was copied.", AGAIN)
+            raise KnownError(f"“{shown(change.path)}” was changed while it was copied.", AGAIN)
         for key, value in after.attributes:
             with contextlib.suppress(OSError):
                 os.setxattr(target, key, value)
@@ -107,7 +108,7 @@ def _copied(target: int, source: int, path: bytes, after: TreeEntry) -> None:
         entry.opened(folder, last, entry.READ_FLAGS) as content,
     ):
         if not stat.S_ISREG(os.fstat(content).st_mode):
-            raise KnownError(f"“{words(path)}” is no longer a file.", AGAIN)
+            raise KnownError(f"“{shown(path)}” is no longer a file.", AGAIN)
         copy(content, target, after.size)
 
 
@@ -137,8 +138,3 @@ def write(target: int, content: bytes) -> None:
     view = memoryview(content)
     while view:
         view = view[os.write(target, view) :]
-
-
-def words(path: bytes) -> str:
-    """Return a path for a sentence."""
-    return path.decode("utf-8", "backslashreplace")

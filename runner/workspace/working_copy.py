@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,6 +18,7 @@ from runner.system.durable import replace_file
 from runner.system.file_lock import held, is_held
 from runner.system.private_folder import make_folder
 from runner.workspace import apply, copied, entry, journal, merge, originals, overlay, staging
+from runner.workspace.stamp import Stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -59,6 +60,8 @@ SYSTEM = (
     "/usr",
     "/var",
 )
+KEPT_DAYS = 7
+"""Days after the last apply in which Undo may still be wanted."""
 APPLY_SECONDS = 5.0
 """Time for another command that applies to the same project to end."""
 BEGIN_SECONDS = 0.2
@@ -140,13 +143,20 @@ class WorkingCopy:
         """Folder with what the layer writes, by path."""
         return WAYS[self.way].content(self.folder)
 
-    def changes(self) -> ProjectChanges:
+    def changes(self, known: ProjectChanges | None = None) -> ProjectChanges:
         """Return what the layer changes in the project as it is now. Blocks. Raises KnownError and OSError.
 
-        While a program is running over it this may be half of what the program is about to do.
+        While a program is running over it this may be half of what the program is about to do. `known` is what an
+        earlier such look found, an empty one at the first. Where nothing changed since that very object is returned,
+        and no file is opened for it.
         """
         with self._finished(), self._top() as top:
-            return self._changes(top)
+            if known is None:
+                return self._changes(top)
+            stamp = Stamp(self.folder, self.content, top, whole=self.way == copied.NAME).text
+            if known.stamp and known.stamp == stamp:
+                return known
+            return replace(self._changes(top), stamp=stamp)
 
     def keep_originals(self, found: ProjectChanges) -> None:
         """Keep what these changes are about, so that it can be merged with what a person does from now on. Blocks.
@@ -187,6 +197,45 @@ class WorkingCopy:
         """Remove the working copy, with its changes and its way back. Raises KnownError and OSError."""
         with self.in_use(), self._finished():
             _remove(self.folder)
+
+    def discard_applied(self) -> bool:
+        """Remove the working copy if nothing is in it that was not applied; return whether it was removed.
+
+        Raises KnownError and OSError.
+        """
+        with self._finished():
+            if not self._is_applied():
+                return False
+            _remove(self.folder)
+            return True
+
+    def is_done_with(self, now: float) -> bool:
+        """Return whether all in it was applied, or nothing is in it, and that some days before `now`.
+
+        Blocks. Raises KnownError and OSError.
+        """
+        used = self.made
+        with contextlib.suppress(FileNotFoundError):
+            used = max(used, (self.folder / apply.UNDO_LIST).stat().st_mtime)
+        if now - used < KEPT_DAYS * 86_400:
+            return False
+        with self._finished():
+            return self._is_applied()
+
+    def _is_applied(self) -> bool:
+        with self._top() as top:
+            found = self._changes(top)
+        return not found.changes and not found.left_out
+
+    @property
+    def size(self) -> int:
+        """Bytes of disk that it takes, with its way back. Blocks."""
+        blocks = 0
+        for folder, names, files in os.walk(self.folder):
+            for name in (*names, *files):
+                with contextlib.suppress(OSError):
+                    blocks += os.lstat(os.path.join(folder, name)).st_blocks
+        return blocks * 512
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
