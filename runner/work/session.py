@@ -26,7 +26,7 @@ from runner.model.work import (
 )
 from runner.network.gate import Gate
 from runner.sandbox.local import contained, tree
-from runner.work import control, rings
+from runner.work import control, rings, shell_words
 from runner.work.control import ControlSocket
 from runner.work.log import WorkLog
 from runner.work.shells import ShellDoor
@@ -80,10 +80,12 @@ class WorkRun:
         client: str = "",
         judge: Judge | None = None,
         unwrapped: Callable[[tuple[str, ...]], str],
+        prepares: Callable[[tuple[str, ...]], bool] = shell_words.is_of_nobody,
         dialer: Dialer | None = None,
     ) -> None:
         """`runtime` is the folder for sockets; `judge` says what a command does, None where it is only recorded;
-        `unwrapped` returns a command without what the client wraps around it; `dialer` is a test's.
+        `unwrapped` returns a command without what the client wraps around it, `prepares` whether it is none but the
+        client's own look at the shell; `dialer` is a test's.
         """
         self._what = what
         self._edge = edge
@@ -91,6 +93,7 @@ class WorkRun:
         self._client = client
         self._judge = judge
         self._unwrapped = unwrapped
+        self._prepares = prepares
         self._log = WorkLog(what.copy.folder)
         self._lock = threading.Lock()
         self._commands = 0
@@ -187,7 +190,7 @@ class WorkRun:
     def _command(self, command: ShellCommand, is_gone: Callable[[], bool]) -> str:
         """Return why a command may not run; '' where it may. Waits for a person where it is held."""
         text = self._unwrapped(command.words)[:LONGEST_TEXT]
-        judged = None if self._judge is None else self._judge(text)
+        judged = None if self._judge is None or self._prepares(command.words) else self._judge(text)
         with self._lock:
             self._commands += 1
             number = self._commands
