@@ -102,6 +102,7 @@ _CLAUDE = WorkFacts(
     arguments=("--dangerously-skip-permissions", "--settings", '{"skipDangerousModePermissionPrompt":true}'),
     unless=("--permission-mode", "--dangerously-skip-permissions"),
     unwrapped=own_shell.claude_code,
+    prepares=own_shell.claude_code_prepares,
 )
 _CODEX = WorkFacts(
     CODEX,
@@ -138,6 +139,7 @@ _CODEX = WorkFacts(
     ),
     unless=("--dangerously-bypass-approvals-and-sandbox", "--approve-for-me", "-a", "--ask-for-approval"),
     unwrapped=own_shell.codex,
+    prepares=own_shell.codex_prepares,
 )
 _GEMINI = WorkFacts(
     GEMINI,

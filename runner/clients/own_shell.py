@@ -25,6 +25,7 @@ CLAUDE_CODE = re.compile(
     rf"eval (?P<command>{QUOTED})(?: \\?< ?/dev/null)? && pwd -P >\| {PLAIN_PATH}"
 )
 """It sources a snapshot of the person's shell, runs the command, and notes the folder that it ended in."""
+CLAUDE_SNAPSHOT = re.compile(rf"SNAPSHOT_FILE={PLAIN_PATH}/shell-snapshots/snapshot-\w+-[0-9]+-\w+\.sh\n")
 _NAME, _OWN = "[A-Za-z_][A-Za-z0-9_]*", "__CODEX_SNAPSHOT_[A-Z_]+[0-9]*"
 CODEX_LINE = re.compile(
     rf'|fi|{_OWN}="\$\{{{_NAME}(?:\+x|-)\}}"'
@@ -38,6 +39,11 @@ CODEX_LINE = re.compile(
 )
 """A line before the command: it sources a snapshot of the person's shell, and sets some variables again."""
 CODEX_COMMAND = re.compile(rf"exec {PLAIN_PATH} -c (?P<command>{QUOTED})")
+CODEX_SNAPSHOT = re.compile(
+    r'if \[ -z "\$\{BASH_ENV-\}" \] && \[ -n "\$\{HOME-\}" \] && \[ -r "\$HOME/.bashrc" \]; then\n'
+    r"  \. \"\$HOME/.bashrc\"\nfi\necho '# Snapshot file'\n"
+)
+CODEX_TRIAL = re.compile(r'set -e; \. "[\w./@%+ -]*/shell_snapshots/[\w.-]+"')
 GEMINI_CLI = re.compile(
     r"shopt -u promptvars nullglob extglob nocaseglob dotglob; "
     rf"(?:_bgpids_file={PLAIN_PATH}\n)?\(\n(?:  trap 'jobs -p > \"\$_bgpids_file\"' EXIT\n)?"
@@ -68,3 +74,14 @@ def gemini_cli(argv: Sequence[str]) -> str:
     if found := GEMINI_CLI.fullmatch(script(argv) or ""):
         return found["command"]
     return unwrapped(argv)
+
+
+def claude_code_prepares(argv: Sequence[str]) -> bool:
+    """Return whether Claude Code takes its snapshot of the shell. No command of a model, and no hook, starts so."""
+    return list(argv[1:3]) == ["-c", "-l"] and len(argv) == 4 and CLAUDE_SNAPSHOT.match(argv[3]) is not None
+
+
+def codex_prepares(argv: Sequence[str]) -> bool:
+    """Return whether Codex takes its snapshot of the shell, or tries it."""
+    text = script(argv) or ""
+    return CODEX_SNAPSHOT.match(text) is not None or CODEX_TRIAL.fullmatch(text) is not None

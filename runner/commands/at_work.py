@@ -18,17 +18,17 @@ from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.risk import own
 from runner.sandbox.local.contained import Bind
-from runner.work import lockdown
+from runner.work import lockdown, project_hosts
+from runner.work.facts import WorkFacts
 from runner.work.judging import Judging
 from runner.work.rings import InRings
 from runner.work.session import Edge, WorkRun
 from runner.workspace.working_copy import WorkingCopy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from runner.system.places import Places
-    from runner.work.facts import WorkFacts
 
 DESCRIPTION = """\
 Starts a program in this folder, contained: what it and its shells write goes into a working copy, the system is
@@ -57,7 +57,10 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
     project = view_arguments.project_of(arguments.folder, places)
     shown = tuple(view_arguments.path_of(path, places) for path in arguments.show)
     variables = {name: view_arguments.variable_of(name) for name in arguments.env}
-    edge = Edge(opened=tuple(view_arguments.host_of(text) for text in arguments.allow))
+    edge = Edge(
+        opened=tuple(view_arguments.host_of(text) for text in arguments.allow),
+        kept=tuple((one.destination, one.private) for one in project_hosts.hosts_of(places, project)),
+    )
     if shutil.which(words[0]) is None:
         raise KnownError(f"There is no program {words[0]}.", "Install it, or name its path.")
     copy = WorkingCopy.make(places.work, project, words)
@@ -68,9 +71,16 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
             contextlib.closing(Judging(places.config / own.FOLDER, words[0], Level.CRITICAL)) as judging,
             _client(what, edge, places) as (what, edge, facts),
         ):
-            unwrapped = _command if facts is None else facts.unwrapped
-            client = "" if facts is None else facts.client
-            run = WorkRun(what, edge, places.runtime, client=client, judge=judging.judge, unwrapped=unwrapped)
+            client = WorkFacts("", (), unwrapped=_command) if facts is None else facts
+            run = WorkRun(
+                what,
+                edge,
+                places.runtime,
+                client=client.client,
+                judge=judging.judge,
+                unwrapped=client.unwrapped,
+                prepares=client.prepares,
+            )
             ended = run.run()
     except (KnownError, OSError):
         copy.discard()
@@ -115,7 +125,7 @@ def _client(what: InRings, edge: Edge, places: Places) -> Iterator[tuple[InRings
             _say(f"the log-in that {ready.name} has renewed is in {written}.")
 
 
-def _command(words: tuple[str, ...]) -> str:
+def _command(words: Sequence[str]) -> str:
     """Return what a shell is started for: the text after `-c`, else its arguments."""
     for at, word in enumerate(words[1:], 1):
         if word.startswith("-") and not word.startswith("--") and "c" in word and at + 1 < len(words):

@@ -112,6 +112,11 @@ class Gate:
         self._permissions.allow(destination, Reach.PRIVATE if private else Reach.PUBLIC, members(private))
         self._on_loop(self._open_port, destination.port)
 
+    def is_configured(self, host: str, port: int) -> bool:
+        """Return whether this machine's configuration names this very host and port."""
+        found = self._permissions.find(host, port)
+        return found is not None and found.reach is Reach.CONFIGURED
+
     def follow(self, opens: Callable[[int], None]) -> None:
         """Call `opens` with each port that is allowed later on, on this loop, which is the gate's."""
         self._loop = asyncio.get_running_loop()

@@ -100,6 +100,8 @@ class WorkFacts:
     """Its commands, as first words, that do not know `arguments`."""
     unwrapped: Callable[[Sequence[str]], str] = shell_words.unwrapped
     """Returns the command that a shell of the client was started for, as the model wrote it."""
+    prepares: Callable[[Sequence[str]], bool] = shell_words.is_of_nobody
+    """Returns whether it is started to learn what the person's shell is like: recorded, but never held."""
 
     @property
     def read(self) -> tuple[str, ...]:

@@ -43,6 +43,11 @@ def unwrapped(argv: Sequence[str]) -> str:
     return shlex.join(argv) if found is None else found
 
 
+def is_of_nobody(_argv: Sequence[str]) -> bool:
+    """Return False: a client of which nothing else is known prepares nothing."""
+    return False
+
+
 def one_word(quoted: str) -> str | None:
     """Return the word that `quoted` is for a shell; None where it is not exactly one."""
     try:

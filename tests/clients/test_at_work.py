@@ -128,3 +128,14 @@ def test_the_rings_show_no_hook_and_no_server_of_ours(tmp_path: Path) -> None:
     for data in shown.values():
         assert b"secret-token" not in data and b"hook claude-code" not in data and b'"model"' in data
     assert without_own(BY_ID[GEMINI], tmp_path, {}) == {}
+
+
+def test_a_clients_own_look_at_the_shell_is_no_command() -> None:
+    claude, codex = AT_WORK[CLAUDE].prepares, AT_WORK[CODEX].prepares
+    snapshot = "SNAPSHOT_FILE=/h/.claude/shell-snapshots/snapshot-bash-1795554654512-hdzj3m.sh\n  x"
+    assert claude(["/bin/bash", "-c", "-l", snapshot])
+    assert not claude(["/bin/bash", "-c", snapshot]) and not claude(["/bin/bash", "-c", "-l", f"rm x; {snapshot}"])
+    trial = 'set -e; . "/h/.codex/shell_snapshots/01a2.tmp-17"'
+    assert codex(["/usr/bin/bash", "-c", trial])
+    assert not codex(["/usr/bin/bash", "-c", f"{trial}; rm x"]) and not codex(["bash", "-c", 'set -e; . "$(rm x)"'])
+    assert not any(AT_WORK[one["client"].partition(",")[0]].prepares(one["argv"]) for one in SEEN)

@@ -196,7 +196,8 @@ class LocalDoors:
             name = self._names.name_of(address)
             if not port:
                 await self._gate.serve(pipe)
-            elif name != address:  # else nobody asked for a name: as where nothing listens
+            elif name != address or self._gate.is_configured(address, port):
+                # Else nobody asked for a name: as where nothing listens.
                 await self._gate.serve(pipe, f"{name}:{port}")
         except OSError:  # it has gone already
             pass
