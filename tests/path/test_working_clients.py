@@ -55,7 +55,7 @@ class Client:
 
 
 def _claude(_home: Path, model: str) -> dict[str, str]:
-    return {"ANTHROPIC_BASE_URL": model, "ANTHROPIC_API_KEY": KEY}
+    return {"ANTHROPIC_BASE_URL": model, "ANTHROPIC_API_KEY": KEY, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
 
 
 def _codex(home: Path, model: str) -> dict[str, str]:
@@ -186,6 +186,8 @@ class Account:
         self.project = self.home / "src/my project"
         self.project.mkdir(parents=True)
         (self.project / "a.txt").write_text("one\ntwo\n")
+        # Not on the command line, where it would be held.
+        (self.project / "look.sh").write_text(f"env | grep -c {KEY}\n")
         subprocess.run(["git", "init", "-q"], cwd=self.project, check=True)
         (self.home / ".ssh").mkdir()
         (self.home / ".ssh/id").write_text("secret")
@@ -280,7 +282,7 @@ def test_a_client_works_over_a_copy_and_reaches_its_model_alone(tmp_path: Path, 
 
 def _leaves_no_key_to_its_shells(account: Account, client: Client) -> None:
     """Run a second session, in which the shell looks for the key."""
-    look_for = "env | grep -c " + KEY + "; ls -A ~ | wc -l"
+    look_for = "sh look.sh"
     shell = {client.argument: [look_for] if client.argument == "commands" else look_for, **client.more}
     with serving((client.tool, shell)) as model:
         _repoint(account, model)
