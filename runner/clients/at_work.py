@@ -11,7 +11,6 @@ from runner.clients.known import CLAUDE, CODEX, GEMINI
 from runner.work.facts import PROJECT, SLUG, CredentialFile, MergedFile, StatePlace, WorkFacts
 
 ANTHROPIC, OPENAI, GOOGLE = "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com"
-REGISTRY = "registry.npmjs.org"
 GITHUB = ("github.com", "api.github.com", "raw.githubusercontent.com")
 """From where clients fetch plug-ins, models' names and news of versions."""
 KEYS = {
@@ -75,7 +74,7 @@ _CLAUDE = WorkFacts(
         ),
     ),
     hosts=(ANTHROPIC, "platform.claude.com", "claude.ai"),
-    quiet=(*GITHUB, REGISTRY, "downloads.claude.ai", "storage.googleapis.com", "http-intake.logs.us5.datadoghq.com"),
+    quiet=(*GITHUB, "downloads.claude.ai", "storage.googleapis.com", "http-intake.logs.us5.datadoghq.com"),
     keys={"ANTHROPIC_API_KEY": "", "ANTHROPIC_AUTH_TOKEN": "", "CLAUDE_CODE_OAUTH_TOKEN": ""},
     addresses=("ANTHROPIC_BASE_URL",),
     settings=(".claude/settings.json",),
@@ -127,7 +126,7 @@ _CODEX = WorkFacts(
         ),
     ),
     hosts=(OPENAI, "auth.openai.com", "chatgpt.com"),
-    quiet=(*GITHUB, "codeload.github.com", "ab.chatgpt.com", REGISTRY),
+    quiet=(*GITHUB, "codeload.github.com", "ab.chatgpt.com"),
     keys={"OPENAI_API_KEY": "", "CODEX_API_KEY": "", "CODEX_ACCESS_TOKEN": ""},
     addresses=("OPENAI_BASE_URL", "base_url", "openai_base_url", "chatgpt_base_url"),
     settings=(".codex/config.toml",),
@@ -169,7 +168,7 @@ _GEMINI = WorkFacts(
         "accounts.google.com",
         "www.googleapis.com",
     ),
-    quiet=("play.googleapis.com", REGISTRY, *GITHUB),
+    quiet=("play.googleapis.com", *GITHUB),
     keys={"GEMINI_API_KEY": "", "GOOGLE_API_KEY": "", "GOOGLE_CLOUD_ACCESS_TOKEN": ""},
     addresses=("GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "CODE_ASSIST_ENDPOINT"),
     settings=(".gemini/settings.json",),
@@ -210,7 +209,6 @@ _QWEN = WorkFacts(
     quiet=(
         "gb4w8c3ygj-default-sea.rum.aliyuncs.com",
         "qwen-code-assets.oss-cn-hangzhou.aliyuncs.com",
-        REGISTRY,
         *GITHUB,
     ),
     keys={**KEYS, "DASHSCOPE_API_KEY": "", "BAILIAN_CODING_PLAN_API_KEY": "coding.dashscope.aliyuncs.com"},
@@ -289,7 +287,7 @@ _COPILOT = WorkFacts(
     ),
     # The log-in is at github.com, where a token could also push: that one is asked.
     hosts=("api.github.com", "*.githubcopilot.com"),
-    quiet=(REGISTRY, "raw.githubusercontent.com"),
+    quiet=("raw.githubusercontent.com"),
     keys={
         **dict.fromkeys(("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"), ""),
         "COPILOT_PROVIDER_BEARER_TOKEN": "",
@@ -346,7 +344,7 @@ _OPENCODE = WorkFacts(
         StatePlace(".cache/opencode", "XDG_CACHE_HOME", "opencode", shared=("node_modules", "packages")),
     ),
     hosts=("opencode.ai", "models.opencode.ai"),
-    quiet=(REGISTRY, *GITHUB),
+    quiet=GITHUB,
     keys={**KEYS, "OPENCODE_API_KEY": ""},
     addresses=("baseURL", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"),
     settings=(".config/opencode/opencode.json",),
@@ -364,7 +362,7 @@ _CLINE = WorkFacts(
         ),
     ),
     hosts=("api.cline.bot", "app.cline.bot"),
-    quiet=("otel.cline.bot", "data.cline.bot", "us.i.posthog.com", REGISTRY, *GITHUB),
+    quiet=("otel.cline.bot", "data.cline.bot", "us.i.posthog.com", *GITHUB),
     keys={**KEYS, "CLINE_API_KEY": ""},
     addresses=("baseUrl", "OPENAI_BASE_URL"),
     settings=(".cline/data/settings/providers.json",),
