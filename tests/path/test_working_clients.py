@@ -90,7 +90,7 @@ def _opencode(home: Path, model: str) -> dict[str, str]:
 
 def _cline(home: Path, model: str) -> dict[str, str]:
     words = [CLINE, "auth", "-p", "openai", "-k", KEY, "-b", f"{model}/v1", "-m", "mock"]
-    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"], "CLINE_NO_AUTO_UPDATE": "1"}
     subprocess.run(words, env=environment, check=True, capture_output=True)
     return {}
 
