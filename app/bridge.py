@@ -252,8 +252,13 @@ class RunControl:
         return self._link.call(work)
 
     def stop_all(self) -> None:
-        """End every run and deny every open question."""
-        self._link.post(lambda engine: engine.stop_all())
+        """End every run and every program at work, and deny every open question."""
+
+        def work(engine: Engine) -> None:
+            engine.stop_all()
+            engine.work.end_all(STOPPED)
+
+        self._link.post(work)
 
     def remove_sandbox(self, id: str) -> Future[None]:
         """Remove a sandbox that an agent keeps, with everything in it."""

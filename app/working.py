@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from app.decisions import EngineCaller
     from runner.engine.engine import Engine
     from runner.model.work import WorkSession, WorkUsage
+    from runner.work.project_hosts import ProjectHost
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.difference import LineDifference
@@ -70,6 +71,14 @@ class WorkControl:
             await engine.work.open_host(name, host, port, always=always, private=private, proven=proven)
 
         return self._link.call(work)
+
+    def hosts(self) -> Future[tuple[ProjectHost, ...]]:
+        """Ask for the hosts that are open for all sessions of a project."""
+        return self._link.call(lambda engine: engine.work.hosts())
+
+    def forget_host(self, old: ProjectHost) -> Future[None]:
+        """Let later sessions of its project not reach a host any more."""
+        return self._link.call(lambda engine: engine.work.forget_host(old))
 
     def answer(self, name: str, number: int, *, run: bool, why: str, pin: str = "") -> Future[None]:
         """Answer a held command."""

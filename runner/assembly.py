@@ -109,6 +109,7 @@ class Assembly:
             parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.builder, self.assess
         )
         self.engine = self.make_engine()
+        self.bulletin.listen(self.engine.work.hear)
         parts.pin.listen(lambda kind, body: spawn("record the PIN", self.recorder.keep_noting(kind, "", body)))
 
     def make_circumstances(self) -> Circumstances:
@@ -187,7 +188,7 @@ class Assembly:
             bounds=HistoryBounds(parts.places, parts.ledger, self.settings, self.in_use),
             timekeeping=Timekeeping(self.awoke, self.configuration.grants.note_time),
             opener=self.opener,
-            work=AtWork(parts.places, self.recorder, self.approvals.modes, self.circumstances),
+            work=AtWork(parts.places, self.recorder, self.approvals.modes, self.circumstances, look_up),
         )
 
     def make_history(self) -> HistoryOpening:
@@ -228,7 +229,9 @@ class Assembly:
         self.sandboxes.awoke()
 
     def deny_all(self, why: str) -> None:
-        """Deny all undecided requests, revoke late approvals and end the network of every run."""
+        """Deny all undecided requests, revoke late approvals, end every network and program at work."""
+        if not self.closing.why:
+            self.engine.work.end_all(why)  # a console that closes leaves programs at work
         self.networking.shut_all()
         self.path.end_assessing()
         self.approvals.desk.clear(why)

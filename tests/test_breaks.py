@@ -17,12 +17,17 @@ FINDINGS = {
     "functional.toml": [f"F{number}" for number in range(1, 13)],
     "reliability.toml": [f"R{number}" for number in range(1, 26)],
     "client_tools.toml": [f"A3-{number}" for number in (1, 3, 4, 8, 9, 10, "S2", "S3", "S4", "S5")],
+    "hooks26.toml": [f"H26-{number}" for number in range(1, 10)],
     "network.toml": ["third-7", "third-12", *(f"way-{number}" for number in range(1, 7))],
     "pictures.toml": ["S1", "third-11", "N7", "N8", "N12"],
-    "page.toml": [f"page-{number}" for number in range(1, 10)],
+    "page.toml": [f"page-{number}" for number in range(1, 13)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
-    "reading.toml": [f"read-{number}" for number in range(1, 20)],
+    "reading.toml": [
+        *(f"read-{number}" for number in range(1, 20)),
+        *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 8)),
+    ],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
+    "atwork.toml": [f"atwork-{number}" for number in range(1, 15)],
     "sandboxes.toml": [
         "N1",
         "N2",
@@ -40,6 +45,8 @@ FINDINGS = {
         "N12-folder",
     ],
     "runs_read.toml": [f"runs-{number}" for number in range(1, 8)],
+    "terminal.toml": [f"terminal-{number}" for number in range(1, 8)],
+    "merge.toml": [f"merge-{number}" for number in range(1, 13)],
     "further.toml": ["further-1", "further-2", "further-3", "further-4", "further-5", "further-6"],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
 }

@@ -25,7 +25,7 @@ from app.page_tasks import PageTasks
 from app.parts.fold import Pages
 from app.parts.plain import plain_label
 from app.parts.state_ring import RingState, StateRing
-from runner.clients.managed import advice
+from runner.clients.managed import advice, standing
 from runner.model.errors import KnownError
 from runner.model.shown import hides
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 EMBEDDED_TEXT = 170
 """Height of the difference where it stands between other things."""
 UNGUARDED = "Without this, only what it sends to Assent is asked; its own shell and edits are not."
-UNHOOKED = "Only what it sends to Assent is asked; its own shell and edits are not: it has no hooks that Assent knows."
+UNHOOKED = "Only what it sends to Assent is asked; its own shell and edits are not: no hook of it is reliable."
 GUARDED = "What you approve of these, it runs on your machine itself, not in a sandbox."
 HOOKED = f"Its own shell, edits and fetches are asked for as well. {GUARDED}"
 
@@ -171,7 +171,7 @@ class Connecting(QFrame):
     @Slot()
     def _show_again(self) -> None:
         if self._client is not None:
-            self._ask(self._link.plan(self._client, hook=self.hook.isChecked() and self._client.hook))
+            self._ask(self._link.plan(self._client, hook=self.hook.isChecked() and self._client.hook is not None))
 
     @Slot()
     def _ask_removal(self) -> None:
@@ -251,7 +251,7 @@ class Connecting(QFrame):
             return
         self._waiting_since = time.time()
         self.title.setText(f"{plan.client.name}: waiting for its first call")
-        project = f" {advice(plan.client.id, plan.client.name)}" if plan.setup.hook else ""
+        project = f" {advice(plan.client.hook)}" if plan.setup.hook and plan.client.hook is not None else ""
         self._say(f"Written. {plan.client.after}{project}")
         self._agent = plan.agent
         self._show_buttons()
@@ -297,11 +297,13 @@ class Connecting(QFrame):
             self._plan = None
         self.undo.setVisible(client is not None and not needed and not self._removing and (written or plan is not None))
         offered = client is not None and not self._removing and not self._waiting_since
-        self.hook.setVisible(offered and client is not None and client.hook and not self._hooked)
+        self.hook.setVisible(offered and client is not None and client.hook is not None and not self._hooked)
         self.about_hook.setVisible(offered)
         if client is not None:
             asked = HOOKED if self._hooked else GUARDED if self.hook.isChecked() else UNGUARDED
-            self.about_hook.setText(asked if client.hook else UNHOOKED)
+            if client.hook is not None and (self._hooked or self.hook.isChecked()):
+                asked = f"{asked} {standing(client.hook)}"
+            self.about_hook.setText(UNHOOKED if client.hook is None else asked)
         self.text.setVisible(bool(self.text.toPlainText()) and (needed or bool(self._waiting_since)))
 
     def _show_ring(self) -> None:

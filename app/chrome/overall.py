@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
+    from app.work_cards import WorkCards
 
 
 NOTHING_LEFT = "Nothing waits and nothing runs any more."
@@ -51,10 +52,11 @@ class OverallCommands(QObject):
     remarked = Signal(str)
     """Something about what was done that is worth a sentence."""
 
-    def __init__(self, window: QWidget, cases: Cards, bridge: EngineLink, look: Look) -> None:
+    def __init__(self, window: QWidget, cases: Cards, work: WorkCards, bridge: EngineLink, look: Look) -> None:
         super().__init__(window)
         self._window = window
         self._cases = cases
+        self._work = work
         self._bridge = bridge
         self._look = look
         self._tasks = PageTasks("window", self)
@@ -154,7 +156,7 @@ class OverallCommands(QObject):
     @Slot()
     def stop_all(self) -> None:
         """Ask once, then stop every run and deny every question."""
-        if self._cases.count_waiting() or self._cases.count_running():
+        if self._cases.count_waiting() or self._cases.count_running() or self._work.at_work():
             self.ask_about("Stop all?", self._at_stake, "Stop all", self._stop_all_if)
 
     def _at_stake(self) -> str:
@@ -162,6 +164,8 @@ class OverallCommands(QObject):
         parts = []
         if running:
             parts.append(f"{counted(running, 'run')} will be stopped.")
+        if at_work := len(self._work.at_work()):
+            parts.append(f"{counted(at_work, 'program')} at work will be ended; the changes stay.")
         if waiting:
             parts.append(f"{counted(waiting, 'question')} will be denied.")
         return " ".join(parts)

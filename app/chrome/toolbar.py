@@ -62,7 +62,7 @@ class Toolbar(QWidget):
         self.hold.setAutoDefault(False)
         self.hold.clicked.connect(self.hold_all)
         self.stop = QPushButton("Stop all")
-        self.stop.setToolTip("Stop every run and deny every question (Ctrl+Shift+S)")
+        self.stop.setToolTip("Stop every run and program at work, and deny every question (Ctrl+Shift+S)")
         self.stop.setAccessibleName("Stop all: stop every run and deny every question, Ctrl+Shift+S")
         self.stop.setAutoDefault(False)
         self.stop.clicked.connect(self.stop_all)
@@ -111,7 +111,7 @@ class Toolbar(QWidget):
         if self._cases.mode.mode != self._marked:
             self._marked = self._cases.mode.mode
             self._paint_mark()
-        busy = bool(self._cases.count_waiting() or self._cases.count_running())
+        busy = bool(self._cases.count_waiting() or self._cases.count_running() or self._work.at_work())
         if self.stop.isEnabled() != busy:
             self.stop.setEnabled(busy)
         self._show_hold()

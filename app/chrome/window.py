@@ -93,7 +93,7 @@ class Window(QWidget):
         self.deciding = Deciding(cases, bridge, look, places, self.pages.stack)
         self.aftermath = Aftermath(self.deciding, cases, bridge, look)
         self.hurry = Hurry(cases, look, self._on_screen, self._inside)
-        self.overall = OverallCommands(self, cases, bridge, look)
+        self.overall = OverallCommands(self, cases, self.work, bridge, look)
         leave = frame.close_wanted.emit
         self.commands = Commands(
             self, cases, look, self.pages, self.overall, self._show_request, leave, self.show_run, self.turn_docked

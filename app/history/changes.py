@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 from app import phrases
 from app.allowances import allowed
 from app.errands import Errands
+from app.history.work_words import work_words
 from app.parts.empty import EmptyState
 from app.parts.lines import SUMMARY, Summary, list_view
 from app.parts.plain import tip
@@ -45,6 +46,9 @@ def _words(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
     def said(name: str) -> str:
         return phrases.visible(str(body.get(name, ""))[:LONGEST])
 
+    if kind.startswith("work-"):
+        what, by_person = work_words(kind, body, said)
+        return phrases.visible(what), YOU if by_person else ASSENT, "muted"
     match kind:
         case "pin-set" | "pin-changed" | "pin-removed":
             return f"PIN {kind.removeprefix('pin-')}", YOU, "muted"

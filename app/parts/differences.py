@@ -81,7 +81,11 @@ class DifferenceView(QPlainTextEdit):
         """Show text that is no difference."""
         self._shown = None
         self._colors.forget()
-        self.setPlainText(text)
+        self.clear()
+        cursor = QTextCursor(self.document())
+        for line in text.split("\n"):
+            self._write(cursor, line, "text")
+        self.moveCursor(QTextCursor.MoveOperation.Start)
 
     @Slot()
     def _again(self) -> None:

@@ -99,6 +99,13 @@ class Room(QScrollArea):
             self.setWidget(inside)
 
 
+def keep_needed_height(part: QWidget) -> None:
+    """Give a part of a splitter the height that its texts need at its width, which a splitter does not ask for."""
+    layout = part.layout()
+    if layout is not None and layout.hasHeightForWidth():
+        part.setMinimumHeight(layout.totalMinimumHeightForWidth(max(1, part.width())))
+
+
 def in_sight(widget: QWidget) -> bool:
     """Return whether any part of a widget can be seen; `reveal` brings it into view."""
     return not widget.visibleRegion().isEmpty()

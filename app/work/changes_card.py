@@ -23,7 +23,7 @@ from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
-from app.parts.fold import Folding, Pages
+from app.parts.fold import Folding, Pages, keep_needed_height
 from app.parts.plain import plain_label, say
 from app.review.buttons import DecisionButton
 from app.review.deliberate import DeliberateDialog
@@ -36,11 +36,13 @@ from app.work.change_rows import ChangeTable, RowKind, table_of
 from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
 from runner.system.tasks import in_daemon
-from runner.workspace.change import digest
+from runner.workspace.change import How, digest
 
 if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Coroutine
+
+    from PySide6.QtGui import QResizeEvent
 
     from app.bridge import EngineLink
     from app.look.look import Look
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
 READING = ("Looking at the changes", "This takes a moment where there are many.")
 NONE = ("Nothing has changed", "What the program changes in its copy of the project is listed here.")
 UNREAD = "The changes cannot be shown"
-MOVED = "The changes have moved: this is how they are now. Your ticks stay where nothing has changed."
+NOW = "The list shows the changes as they are now; your ticks stay where nothing has changed."
 UNDO_ASKS = (
     "The files become again what they were before it was applied. What somebody has changed since then is left alone."
 )
@@ -84,7 +86,8 @@ class ChangesCard(QFrame):
         """What came of something, with its role; None where nothing did."""
         self._serial = 0
         self._counting = False
-        self._moved_under = False
+        self._refused = ""
+        """Why the last Apply was refused, until the list was read again."""
         self._tasks = PageTasks("changes of work", self)
         self._errands = Errands("changes of work", self)
         self.guard = ClickGuard(self._can_be_answered)
@@ -127,7 +130,7 @@ class ChangesCard(QFrame):
         self._found = None
         self._begun = False
         self._chosen_key = b""
-        self._moved_under = False
+        self._refused = ""
         self._serial += 1
         self.field.clear()
         self.model.begin(ChangeTable())
@@ -163,9 +166,9 @@ class ChangesCard(QFrame):
             if before is not None and before != after:
                 # What would be applied is not what it was a moment ago.
                 self.rearm()
-        if self._moved_under:
-            self._moved_under = False
-            self._tell(MOVED, "warn")
+        if self._refused:
+            self._tell(f"{self._refused} {NOW}", "bad")
+            self._refused = ""
         self._begun = True
         self.nothing.say(*NONE)
         self._stack.setCurrentWidget(self._page if table.rows else self.nothing)
@@ -259,6 +262,7 @@ class ChangesCard(QFrame):
         self.apply.setAccessibleName(f"{text.removesuffix('  A')}, A")
         free = not self._busy and session is not None
         hidden = self.model.hidden()
+        self.apply.mouse_only = self._bridge.decisions.approve_by() is ApproveBy.MOUSE
         self.apply.setEnabled(free and bool(chosen) and not hidden and not self._rest.isActive())
         self.undo.setVisible(session is not None and session.can_undo)
         self.undo.setEnabled(free)
@@ -268,6 +272,11 @@ class ChangesCard(QFrame):
         self.progress.setVisible(bool(self._busy))
         text, role = (self._busy, "muted") if self._busy else self._message or (self._words(), "muted")
         say(self.said, text, role)
+        keep_needed_height(self)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        keep_needed_height(self)
 
     def _words(self) -> str:
         """Return what is to be known before anything is applied."""
@@ -298,6 +307,9 @@ class ChangesCard(QFrame):
         if conflicts:
             also = "was" if conflicts == 1 else "were"
             parts.append(f"{_number(conflicts)} {also} changed in your folder too, and cannot be applied.")
+        gone = sum(one.how is How.DELETED for row in self.model.chosen for one in row.changes)
+        if gone:
+            parts.append(f"{counted(gone, 'ticked file')} will be deleted from your folder.")
         session = self._session
         if session is not None and session.at_work and len(parts) < 2:
             parts.append(words.MOVING)
@@ -372,8 +384,8 @@ class ChangesCard(QFrame):
                 came = await work
             except KnownError as error:
                 text, role = f"{not_done}: {phrases.visible(str(error))}", "bad"
-                # The list is shown as it is now; what was refused may have been about an older one.
-                self._moved_under = self._name == session.name
+                # What was refused may have been about a list that is not how things are any more.
+                self._refused = text if self._name == session.name else ""
             else:
                 text, role = words.written(came, session, done, things), "bad" if came.passed_over else "ok"
             finally:

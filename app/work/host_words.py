@@ -60,7 +60,7 @@ class WorkHosts(QObject):
         place = network_words.place(contact)
         covers = (
             f"Programs that you start with assent work in {words.home_path(session.project)} may reach {place}, and no"
-            " other name or port, now and in later sessions."
+            " other name or port, now and in later sessions, until you take that back under Allowed hosts."
             if always
             else f"This program may reach {place}, and no other name or port, until it ends."
         )

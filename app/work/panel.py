@@ -30,6 +30,7 @@ EMPTY_WHAT = (
     " folder stays as it is until you apply here what it changed."
 )
 START = "Work on a project\N{HORIZONTAL ELLIPSIS}"
+ALWAYS = "Allowed hosts\N{HORIZONTAL ELLIPSIS}"
 HINT = "Start one: assent work claude"
 TOO_QUICK = "Too quick: press A again."
 CLOCK_MS = 15_000
@@ -61,6 +62,10 @@ class WorkPanel(QWidget):
         self.start = QPushButton(START)
         self.start.setProperty("kind", "quiet")
         self.start.setAutoDefault(False)
+        self.always = QPushButton(ALWAYS)
+        self.always.setProperty("kind", "quiet")
+        self.always.setAutoDefault(False)
+        self.always.setToolTip("Hosts that programs at work may always reach, by project")
         self.hint = plain_label(HINT, "small", wrap=True)
         self.keystrokes = Keystrokes(self)
         self.keystrokes.swallowed.connect(self._swallowed)
@@ -69,6 +74,7 @@ class WorkPanel(QWidget):
         self._clock.timeout.connect(self.list.show)
         self._lay_out()
         self.start.clicked.connect(self.ask_start)
+        self.always.clicked.connect(self._show_hosts)
         self.nothing.pressed.connect(self.ask_start)
         self.list.view.port_wanted.connect(self._open_port)
         self.card.failed.connect(self.failed)
@@ -113,6 +119,12 @@ class WorkPanel(QWidget):
         from app.work.starting import StartDialog
 
         StartDialog(self.window(), self._look, self._places).open()
+
+    @Slot()
+    def _show_hosts(self) -> None:
+        from app.work.project_hosts import ProjectHostsDialog
+
+        ProjectHostsDialog(self.window(), self._look, self._bridge).open()
 
     # ---- what happens ----
 
@@ -212,6 +224,7 @@ class WorkPanel(QWidget):
         left.setSpacing(px(6))
         left.addWidget(self.list.view, 1)
         left.addWidget(self.start)
+        left.addWidget(self.always)
         left.addWidget(self.hint)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._right = QSplitter(Qt.Orientation.Vertical)

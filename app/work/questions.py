@@ -170,6 +170,8 @@ class HeldCommandRow(QFrame):
         self.run = QPushButton("Run\N{HORIZONTAL ELLIPSIS}")
         self.run.setToolTip("Shows all of it first")
         self.run.setAutoDefault(False)
+        # By a click it takes no focus: with its row it goes, and the focus would go anywhere.
+        self.run.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.run.clicked.connect(self._open)
         self.refuse = DecisionButton("Refuse", self.guard)
         self.refuse.setFocusPolicy(Qt.FocusPolicy.NoFocus)

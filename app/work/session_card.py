@@ -14,6 +14,7 @@ from app.page_tasks import PageTasks
 from app.parts.chips import ChipRow
 from app.parts.confirm import ConfirmDialog
 from app.parts.elide import ElidedLabel
+from app.parts.fold import keep_needed_height
 from app.parts.plain import plain_label, say, tip
 from app.work import words
 from app.work.command_list import CommandList
@@ -21,7 +22,7 @@ from app.work.questions import Questions
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QHideEvent, QShowEvent
+    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from app.bridge import EngineLink
     from app.look.look import Look
@@ -118,6 +119,11 @@ class SessionCard(QFrame):
         layout = self.layout()
         assert layout is not None
         self.setMaximumHeight(_ANY if listed else layout.totalHeightForWidth(max(1, self.width())))
+        keep_needed_height(self)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        keep_needed_height(self)
 
     def _tell_time(self) -> None:
         session = self._session

@@ -206,12 +206,12 @@ class SessionDelegate(RowDelegate):
             end -= width + self._look.px(8)
         at = line.left()
         for number, (text, ink) in enumerate(row.parts):
+            if end - at < 4 * metrics.horizontalAdvance(words.DOT):
+                return  # nothing that could be read
             if number:
                 painter.setPen(QColor(self._look.tokens.muted))
                 painter.drawText(QPointF(at, line.center().y() + metrics.ascent() / 2 - 1), words.DOT)
                 at += metrics.horizontalAdvance(words.DOT)
-            if at >= end:
-                return
             shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, end - at)
             painter.setPen(QColor(getattr(self._look.tokens, ink)))
             painter.drawText(QRectF(at, line.top(), end - at, line.height()), _LEFT, shown)

@@ -138,17 +138,20 @@ def chips(session: WorkSession) -> tuple[Fact, ...]:
     verb = "works" if session.at_work else "worked"
     facts = [
         Fact(f"{verb} on a copy of {home_path(session.project)}", "layers", "low"),
-        Fact("changes none of your other files", "lock", "low"),
+        Fact(f"{'changes' if session.at_work else 'changed'} none of your other files", "lock", "low"),
     ]
     if not is_recorded(session):
         return tuple(facts)
-    if not session.hosts and not session.opened:
-        facts.append(Fact("no network", "network", "low"))
-    else:
+    allowed = counted(len(session.opened), "host")
+    if session.hosts:
         own = "its own service" if session.client else counted(len(session.hosts), "host")
-        facts.append(Fact(f"network: {own}" if session.hosts else "network: none of its own", "network", "low"))
-    if session.opened:
-        facts.append(Fact(f"and {counted(len(session.opened), 'host')} that you allowed", "globe", "medium"))
+        facts.append(Fact(f"network: {own}", "network", "low"))
+        if session.opened:
+            facts.append(Fact(f"and {allowed} that you allowed", "globe", "medium"))
+    elif session.opened:
+        facts.append(Fact(f"network: {allowed} that you allowed", "globe", "medium"))
+    else:
+        facts.append(Fact("no network", "network", "low"))
     return tuple(facts)
 
 

@@ -118,7 +118,7 @@ class Hosts:
         asked = _Asked(case.approved, case.weighed, destination)
         if why := self._closed(asked, generation) or self._unproven(proven=proven):
             return why
-        address = await self._address(destination, private=private)
+        address = await private_addresses(self._look_up, destination, private=private)
         if why := self._closed(asked, generation):
             return why
         body = {"host": destination.host, "port": destination.port, "address": address, "by": "person"}
@@ -148,7 +148,7 @@ class Hosts:
         generation = self._modes.generation
         asked = await self._past(request_id, host, port)
         _require(self._closed(asked, generation) or self._unproven(proven=proven))
-        address = await self._address(asked.destination, private=private)
+        address = await private_addresses(self._look_up, asked.destination, private=private)
         _require(self._closed(asked, generation))
         request = asked.request
         grant = for_host(
@@ -230,25 +230,6 @@ class Hosts:
             return settled.reason if settled.verdict is Verdict.DENIED else ""
         return settled.blocked
 
-    async def _address(self, destination: Destination, *, private: str) -> str:
-        """Return the private addresses that a host leads to and may; '' where none is known.
-
-        Raises PrivateAddress where they are not those that the person was shown (`private`), and KnownError for what
-        no word opens.
-        """
-        host = destination.host
-        try:
-            found = await self._look_up(host, destination.port)
-        except (OSError, UnicodeError):
-            return ""  # whatever it leads to later, the gate connects to public addresses only
-        if never := next((one for one in found if not may_lead(host, one, Reach.PRIVATE)), ""):
-            what = f"{destination} leads to {never}: this machine, or what is connected to it directly."
-            raise KnownError(what, "No program is let there.")
-        inside = listed(one for one in found if not may_lead(host, one, Reach.PUBLIC))
-        if inside and inside != private:
-            raise PrivateAddress(destination, inside)
-        return inside
-
     async def _past(self, request_id: str, host: str, port: int) -> _Asked:
         """Return a refused host of a request, whether its run is active or not. Raises KnownError."""
         contacts, case = self._gates().contacts(request_id), self._cases.find(request_id)
@@ -259,6 +240,28 @@ class Hosts:
             raise KnownError("There is no such run in the history." if case is None else OVER, REMEDY)
         request, assessment, contacts = history
         return _Asked(request, assessment, _refused(contacts, host, port))
+
+
+async def private_addresses(
+    look_up: Callable[[str, int], Awaitable[Sequence[str]]], destination: Destination, *, private: str
+) -> str:
+    """Return the private addresses that a host leads to and may; '' where none is known.
+
+    Raises PrivateAddress where they are not those that the person was shown (`private`), and KnownError for what
+    no word opens.
+    """
+    host = destination.host
+    try:
+        found = await look_up(host, destination.port)
+    except (OSError, UnicodeError):
+        return ""  # whatever it leads to later, the gate connects to public addresses only
+    if never := next((one for one in found if not may_lead(host, one, Reach.PRIVATE)), ""):
+        what = f"{destination} leads to {never}: this machine, or what is connected to it directly."
+        raise KnownError(what, "No program is let there.")
+    inside = listed(one for one in found if not may_lead(host, one, Reach.PUBLIC))
+    if inside and inside != private:
+        raise PrivateAddress(destination, inside)
+    return inside
 
 
 def _refused(contacts: tuple[Contact, ...], host: str, port: int) -> Destination:

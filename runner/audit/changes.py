@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.model import work_entries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,20 +21,25 @@ KINDS = (
     *("grant-made", "grant-revoked"),
     *("settings-changed", "mode", "away", "isolation", "renewed", "recovered"),
     "removed",
+    *work_entries.SINGLE,
+    *work_entries.WANTED,
+    *work_entries.OUTCOMES,
 )
 MOST = 2000
 """Changes that are read, the newest: years of a person's, and what is read at once stays small."""
 LONGEST_BODY = 20_000
-"""Characters; of a longer body nothing is read."""
+"""Characters; of a longer body nothing is read, or of one about work all but its lists."""
+_LISTS = "json_remove(data, '$.paths', '$.hosts', '$.passed_over', '$.not_named')"
 _QUERY = (
-    "SELECT seq, at, kind, CASE WHEN length(data) <= ? THEN data ELSE '{}' END FROM entries JOIN bodies USING (seq)"
+    "SELECT seq, at, kind, CASE WHEN length(data) <= ? THEN data"
+    f" WHEN kind LIKE 'work-%' AND json_valid(data) THEN {_LISTS} ELSE '{{}}' END FROM entries JOIN bodies USING (seq)"
     f" WHERE request_id = '' AND +kind IN ({', '.join('?' * len(KINDS))}) ORDER BY seq DESC LIMIT ?"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedChange:
-    """One entry about settings, agents, what is remembered, the mode, the sandbox or the PIN."""
+    """One entry about settings, agents, what is remembered, the mode, the sandbox, the PIN, or a program at work."""
 
     seq: int
     at: float

@@ -24,6 +24,12 @@ _OUTCOMES = (
     f"SELECT {_TEXT.format('number')} FROM entries JOIN bodies USING (seq)"
     f" WHERE request_id = '' AND kind IN ({', '.join('?' * len(OUTCOMES))}) ORDER BY seq DESC LIMIT ?"
 )
+TERMINAL = ".terminal"
+"""Name of the log of what was done on terminals."""
+_TERMINAL = (
+    f"SELECT {_TEXT.format('terminal_upto')} FROM entries JOIN bodies USING (seq)"
+    " WHERE request_id = '' AND kind = ? ORDER BY seq DESC"
+)
 _PLACES = (
     f"SELECT {_TEXT.format('name')}, {_TEXT.format('upto')} FROM entries JOIN bodies USING (seq)"
     " WHERE request_id = '' AND kind = ? ORDER BY seq DESC"
@@ -66,6 +72,9 @@ def recorded_places(path: Path, names: frozenset[str]) -> dict[str, int]:
                         missing.discard(name)
                     if not missing:
                         break
+            for kind in (*WANTED, *OUTCOMES):
+                newest = (upto for (upto,) in connection.execute(_TERMINAL, (kind,)) if isinstance(upto, int))
+                found[TERMINAL] = max(found.get(TERMINAL, 0), next(newest, 0))
     except (*DAMAGE, sqlite3.ProgrammingError) as error:
         raise explained(error, path) from error
     return found

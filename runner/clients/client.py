@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
+import subprocess
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.clients.entries import ENTRIES
 from runner.clients.hook_protocol import HOOK_FAILED
+from runner.clients.hooks import HOOKS, QUICK
 from runner.gateway.snippets import LONG_HOLD, own_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from runner.clients.entries import BridgeEntry
+    from runner.clients.hooks import Hook
     from runner.clients.settings_change import FileEdits
 
-SERVER = "assent"
-"""Name of the server in every configuration."""
 HOOK_SECONDS = 600
 """Time limit of a hook in its client. `assent hook` ends well before."""
-CONFIGURED_BY = {"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
-"""Client -> variable that names the folder of its configuration, in which the hook finds its token."""
-ISOLATED = "/usr/bin/env -i "
-"""What the command of a hook begins with; one without it is of an earlier version."""
 HOLD, TOKEN_VARIABLE = "ASSENT_HOLD", "ASSENT_TOKEN"
 MORE_PLACES = (".local/bin", "bin", ".npm-global/bin", ".claude/local", ".bun/bin", ".volta/bin")
 """Folders below the home folder in which programs are that a desktop's PATH lacks."""
@@ -53,11 +53,6 @@ class Setup:
     """What the bridge needs to find a console whose folders are not the usual ones."""
     program: str = field(default_factory=own_program)
 
-    def place(self, variable: str, default: str) -> Path:
-        """Return the folder that an environment variable names, else the one below the home folder."""
-        named = self.environment.get(variable, "")
-        return Path(named) if named.startswith("/") else self.home / default
-
     def bridge(self, hold: int = LONG_HOLD) -> dict[str, object]:
         """Return how the stdio bridge is started, as most clients write it."""
         environment = {TOKEN_VARIABLE: self.token, HOLD: str(hold), **self.variables}
@@ -69,14 +64,23 @@ class Setup:
         Clients run the tool when a hook crashes or is missing, and some when nothing was said on standard error. They
         also hand on variables that a file of the project sets, so that it gets those alone that stand here.
         """
-        words = [*ISOLATED.split(), f"HOME={self.home}", "PATH=/usr/bin:/bin"]
-        variable = CONFIGURED_BY.get(client, "")
-        if (chosen := self.environment.get(variable, "")).startswith("/"):
-            words.append(f"{variable}={chosen}")
-        words += [self.program, "hook", client]
+        words = ["/usr/bin/env", "-i", f"HOME={self.home}", "PATH=/usr/bin:/bin"]
+        for variable in sorted({ENTRIES[client].file.variable, HOOKS[client].settings.variable} - {""}):
+            # Which folder its configuration is in: there the hook finds its token.
+            if (chosen := self.environment.get(variable, "")).startswith("/"):
+                words.append(f"{variable}={chosen}")
+        words += ["/bin/sh", str(QUICK), HOOKS[client].members.tool, client, self.program, "hook", client]
         if home := self.variables.get("ASSENT_HOME"):
             words += ["--home", home]
         return f'{shlex.join(words)} || {{ echo "{HOOK_FAILED}" >&2; exit 2; }}'
+
+
+def entry_of(setup: Setup, client: str) -> tuple[Path, tuple[str, ...]]:
+    """Return file and path of the entry that names the bridge of `client`."""
+    entry = ENTRIES[client]
+    if setup.scope is ConfigScope.USER or not entry.has_projects:
+        return entry.of_account(setup.environment, setup.home)
+    return entry.of_project(setup.environment, setup.home, setup.folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +91,36 @@ class Client:
     name: str
     programs: tuple[str, ...]
     files: Callable[[Setup], tuple[FileEdits, ...]]
-    server: Callable[[Setup], tuple[Path, tuple[str, ...]]]
-    """Returns file and path of the entry that names the bridge."""
-    variables: str = "env"
-    """Where an entry has the variables of the bridge."""
     after: str = ""
     """What is left for the person to do."""
-    projects: bool = True
-    """Whether it reads a configuration in a project."""
-    hook: bool = False
-    """Whether it has hooks that Assent knows."""
+
+    @property
+    def entry(self) -> BridgeEntry:
+        """Where it has the entry that names the bridge."""
+        return ENTRIES[self.id]
+
+    @property
+    def hook(self) -> Hook | None:
+        """How it asks before it uses its own tools; None where it has no hook that says no reliably."""
+        return HOOKS.get(self.id)
+
+    def server(self, setup: Setup) -> tuple[Path, tuple[str, ...]]:
+        """Return file and path of the entry that names the bridge."""
+        return entry_of(setup, self.id)
+
+    def too_old(self, home: Path, environment: Mapping[str, str]) -> str:
+        """Return why the installed program does not heed its hook; '' where it does, or cannot be asked."""
+        if self.hook is None or not self.hook.since or not (program := self.found(home, environment)):
+            return ""
+        try:
+            said = subprocess.run([program, "--version"], capture_output=True, check=False, timeout=10).stdout
+        except (OSError, subprocess.SubprocessError):
+            return ""
+        numbers = re.search(rb"(\d+)\.(\d+)", said)
+        if numbers is None or tuple(map(int, numbers.groups())) >= self.hook.since:
+            return ""
+        needed = ".".join(map(str, self.hook.since))
+        return f"{program} is version {numbers[0].decode()}; before {needed} it runs its tools whatever a hook says."
 
     def found(self, home: Path, environment: Mapping[str, str]) -> str:
         """Return the path of its program; '' where it is not installed."""

@@ -9,22 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.clients import config_file
-from runner.clients.client import HOOK_SECONDS, ISOLATED, TOKEN_VARIABLE, ConfigScope, Setup
+from runner.clients.client import HOOK_SECONDS, TOKEN_VARIABLE, ConfigScope, Setup
 from runner.clients.committed import check_not_committed
 from runner.clients.differences import MASKED, unified
-from runner.clients.hook_token import HOOKS, commands_in, limits_in
+from runner.clients.hook_token import limits_in
 from runner.clients.json_tree import Unparsable
 from runner.clients.receipts import FileReceipt, Receipt, Receipts
-from runner.clients.settings_change import SYNTAXES, applied, own_edits, taken_back
+from runner.clients.settings_change import SYNTAXES, applied, hooks_in, own_edits, taken_back
 from runner.identity.agents import NAME
 from runner.model.errors import KnownError
 from runner.system.places import variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from runner.clients.client import Client
     from runner.clients.config_file import ConfigFile
+    from runner.clients.hooks import Hook
     from runner.clients.settings_change import FileEdits
     from runner.identity.agents import Agent, Agents
     from runner.system.places import Places
@@ -104,8 +105,10 @@ class ClientConnections:
 
     def plan(self, client: Client, setup: Setup, name: str = "") -> ConnectionPlan:
         """Return what connecting would change. Raises KnownError for a file that cannot be changed."""
-        if setup.scope is ConfigScope.PROJECT and not client.projects:
+        if setup.scope is ConfigScope.PROJECT and not client.entry.has_projects:
             raise KnownError(f"{client.name} has no configuration for a project.", "Leave the scope `project` out.")
+        if setup.hook and (why := client.too_old(setup.home, setup.environment)):
+            raise KnownError(why, "Install a newer one, or leave its own tools unasked (without --hook).")
         token, agent = self._present(client, setup)
         if agent is None or (name and name != agent.name):
             return self._planned(client, setup, self._free_name(name, client.id), "")
@@ -142,7 +145,7 @@ class ClientConnections:
             for file in receipt.files:
                 changes.append(_without(Path(file.path), file))
         else:
-            for wanted in client.files(replace(setup, hook=client.hook)):
+            for wanted in client.files(replace(setup, hook=client.hook is not None)):
                 changes.append(_without_own(wanted))
         _, agent = self._present(client, setup)
         return ConnectionPlan(client, setup, agent.name if agent else "", tuple(changes))
@@ -164,18 +167,20 @@ class ClientConnections:
         if not token:
             return None
         hooked, outdated = False, ""
-        if client.hook:
+        if client.hook is not None:
             for wanted in client.files(replace(setup, hook=True)):
                 values = _values(wanted.path)
-                if any(one.listed for one in own_edits(values, wanted.edits(values)) if one.path[0] == "hooks"):
-                    hooked, outdated = True, outdated or _outdated(client.id, values)
+                if found := hooks_in(values, wanted.edits(values)):
+                    hooked, outdated = True, outdated or _outdated(client.hook, values, found)
+            if hooked:
+                outdated = client.too_old(setup.home, setup.environment) or outdated
         return Connected(client.server(setup)[0], agent, hooked, outdated)
 
     def _present(self, client: Client, setup: Setup) -> tuple[str, Agent | None]:
         """Return the token in the client's configuration and its agent; '' and None where there is none."""
         path, keys = client.server(setup)
         entry: object = _values(path)
-        for key in (*keys, client.variables, TOKEN_VARIABLE):
+        for key in (*keys, client.entry.variables, TOKEN_VARIABLE):
             entry = entry.get(key) if isinstance(entry, dict) else None
         token = entry if isinstance(entry, str) else ""
         return token, self._agents.named_by(token) if token else None
@@ -208,14 +213,13 @@ class ClientConnections:
         self._receipts.replace(Receipt(plan.client.id, setup.scope, _folder(setup), plan.agent, whole))
 
 
-def _outdated(client: str, values: dict[str, object]) -> str:
-    """Return what is wrong with the hook in a configuration; '' for nothing."""
-    event, unit = HOOKS[client]
-    if not all(command.startswith(ISOLATED) for command in commands_in(values, event)):
-        return "Its hook was set up by an earlier version: variables that a file in a project sets can steer it."
-    shortest = min((limit * unit for limit in limits_in(values, event)), default=HOOK_SECONDS)
+def _outdated(hook: Hook, values: dict[str, object], found: Sequence[tuple[object, object]]) -> str:
+    """Return what is wrong with the hooks in a configuration, each with the one that is right; '' for nothing."""
+    shortest = min(limits_in(values, hook), default=HOOK_SECONDS) if hook.says_limit else HOOK_SECONDS
     if shortest < HOOK_SECONDS:
         return f"It gives its hook {shortest:g} s in place of {HOOK_SECONDS}: a question is given up as No before that."
+    if any(there != right for there, right in found):
+        return "Its hook is not as this version sets it up, and may be slower or let something pass."
     return ""
 
 

@@ -7,7 +7,10 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from runner.clients.client import HOOK_SECONDS, SERVER, Client, ConfigScope, Setup
+from runner.clients import whole_text
+from runner.clients.client import HOOK_SECONDS, Client, ConfigScope, Setup, entry_of
+from runner.clients.entries import SERVER
+from runner.clients.hooks import FOLDER, HOOKS
 from runner.clients.settings_change import Edit, FileEdits, is_hook
 from runner.gateway.snippets import LONG_WAIT, SHORT_HOLD
 
@@ -15,8 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-Place = tuple["Path", tuple[str, ...]]
-CLAUDE, CODEX, GEMINI = "claude-code", "codex", "gemini-cli"
+CLAUDE, CODEX, GEMINI, QWEN, COPILOT, OPENCODE, GOOSE = (
+    "claude-code",
+    "codex",
+    "gemini-cli",
+    "qwen-code",
+    "copilot-cli",
+    "opencode",
+    "goose",
+)
 RESTART = "Start {} again: it reads its configuration when it starts."
 
 
@@ -28,58 +38,54 @@ def _same(edits: Sequence[Edit], _values: dict[str, object]) -> Sequence[Edit]:
     return edits
 
 
-def _server(place: Place, entry: dict[str, object]) -> FileEdits:
-    return FileEdits(place[0], _constant(Edit(place[1], entry)), private=True)
+def _server(setup: Setup, client: str, entry: dict[str, object], *more: Edit) -> FileEdits:
+    file, path = entry_of(setup, client)
+    return FileEdits(file, _constant(Edit(path, entry), *more), private=True)
+
+
+def _group(setup: Setup, client: str, **more: object) -> Edit:
+    """Return the edit for a hook as most clients write it: in a group, for all tools."""
+    hook = HOOKS[client]
+    limit = int(HOOK_SECONDS / hook.unit)
+    command = {**more, "type": "command", "command": setup.hook_command(client), hook.says_limit: limit}
+    return Edit(("hooks", hook.event), {"matcher": "*", "hooks": [command]}, listed=True)
+
+
+def _hook_file(setup: Setup, client: str) -> Path:
+    hook = HOOKS[client]
+    if setup.scope is ConfigScope.PROJECT:
+        return setup.folder / hook.in_project[-1]
+    return hook.settings.path(setup.environment, setup.home)
 
 
 # ---- Claude Code ----
 
 
-def _claude_server(setup: Setup) -> Place:
-    """User and project scope share a file that is never part of a project: Claude Code calls the second `local`."""
-    folder = setup.place("CLAUDE_CONFIG_DIR", ".")
-    project = () if setup.scope is ConfigScope.USER else ("projects", str(setup.folder))
-    return folder / ".claude.json", (*project, "mcpServers", SERVER)
-
-
 def _claude(setup: Setup) -> tuple[FileEdits, ...]:
     # Loaded at once, as a model that has to search for the tools takes its own shell instead.
     more = {"timeout": LONG_WAIT * 1000, "alwaysLoad": True}
-    folder, name = setup.place("CLAUDE_CONFIG_DIR", ".claude"), "settings.json"
-    if setup.scope is ConfigScope.PROJECT:
-        folder, name = setup.folder / ".claude", "settings.local.json"
     # Without it Claude Code asks before each tool, and Assent then asks once more.
     settings = [Edit(("permissions", "allow"), f"mcp__{SERVER}", listed=True)]
     if setup.hook:
-        settings.append(_hook(setup, CLAUDE, "PreToolUse", HOOK_SECONDS))
+        settings.append(_group(setup, CLAUDE))
     return (
-        _server(_claude_server(setup), {"type": "stdio", **setup.bridge(), **more}),
-        FileEdits(folder / name, _constant(*settings)),
+        _server(setup, CLAUDE, {"type": "stdio", **setup.bridge(), **more}),
+        FileEdits(_hook_file(setup, CLAUDE), _constant(*settings)),
     )
-
-
-def _hook(setup: Setup, client: str, event: str, limit: int, **more: object) -> Edit:
-    command = {**more, "type": "command", "command": setup.hook_command(client), "timeout": limit}
-    return Edit(("hooks", event), {"matcher": "*", "hooks": [command]}, listed=True)
 
 
 # ---- Codex ----
 
 
-def _codex_server(setup: Setup) -> Place:
-    folder = setup.place("CODEX_HOME", ".codex") if setup.scope is ConfigScope.USER else setup.folder / ".codex"
-    return folder / "config.toml", ("mcp_servers", SERVER)
-
-
 def _codex(setup: Setup) -> tuple[FileEdits, ...]:
-    file, path = _codex_server(setup)
+    file, path = entry_of(setup, CODEX)
     more = {"tool_timeout_sec": LONG_WAIT, "default_tools_approval_mode": "approve"}
     server = Edit(path, {**setup.bridge(), **more})
 
     def edits(values: dict[str, object]) -> Sequence[Edit]:
         if not setup.hook:
             return [server]
-        hook = _hook(setup, CODEX, "PreToolUse", HOOK_SECONDS)
+        hook = _group(setup, CODEX)
         trust = Edit(("hooks", "state", f"{file}:pre_tool_use:{_place_of_hook(values)}:0"), {"trusted_hash": ""})
         hooked = [server, hook, Edit(trust.path, {"trusted_hash": codex_trust(setup.hook_command(CODEX))})]
         features = values.get("features")
@@ -109,40 +115,18 @@ def _place_of_hook(values: dict[str, object]) -> int:
 # ---- the others ----
 
 
-def _gemini_server(setup: Setup) -> Place:
-    base = setup.home if setup.scope is ConfigScope.USER else setup.folder
-    return base / ".gemini/settings.json", ("mcpServers", SERVER)
-
-
 def _gemini(setup: Setup) -> tuple[FileEdits, ...]:
-    file, path = _gemini_server(setup)
     # Without trust its headless mode hides the tools.
-    edits = [Edit(path, {**setup.bridge(), "timeout": LONG_WAIT * 1000, "trust": True})]
-    if setup.hook:
-        edits.append(_hook(setup, GEMINI, "BeforeTool", HOOK_SECONDS * 1000, name=SERVER))
-    return (FileEdits(file, _constant(*edits), private=True),)
-
-
-def _cursor_server(setup: Setup) -> Place:
-    base = setup.home if setup.scope is ConfigScope.USER else setup.folder
-    return base / ".cursor/mcp.json", ("mcpServers", SERVER)
+    entry = {**setup.bridge(), "timeout": LONG_WAIT * 1000, "trust": True}
+    return (_server(setup, GEMINI, entry, *([_group(setup, GEMINI, name=SERVER)] if setup.hook else ())),)
 
 
 def _cursor(setup: Setup) -> tuple[FileEdits, ...]:
-    return (_server(_cursor_server(setup), setup.bridge(SHORT_HOLD)),)
-
-
-def _vs_code_server(setup: Setup) -> Place:
-    user = setup.place("XDG_CONFIG_HOME", ".config") / "Code/User/mcp.json"
-    return user if setup.scope is ConfigScope.USER else setup.folder / ".vscode/mcp.json", ("servers", SERVER)
+    return (_server(setup, "cursor", setup.bridge(SHORT_HOLD)),)
 
 
 def _vs_code(setup: Setup) -> tuple[FileEdits, ...]:
-    return (_server(_vs_code_server(setup), {"type": "stdio", **setup.bridge(SHORT_HOLD)}),)
-
-
-def _goose_server(setup: Setup) -> Place:
-    return setup.place("XDG_CONFIG_HOME", ".config") / "goose/config.yaml", ("extensions", SERVER)
+    return (_server(setup, "vscode", {"type": "stdio", **setup.bridge(SHORT_HOLD)}),)
 
 
 def _goose(setup: Setup) -> tuple[FileEdits, ...]:
@@ -157,41 +141,39 @@ def _goose(setup: Setup) -> tuple[FileEdits, ...]:
         "envs": bridge["env"],
         "timeout": LONG_WAIT,
     }
-    return (_server(_goose_server(setup), entry),)
-
-
-def _zed_server(setup: Setup) -> Place:
-    user = setup.place("XDG_CONFIG_HOME", ".config") / "zed/settings.json"
-    return user if setup.scope is ConfigScope.USER else setup.folder / ".zed/settings.json", ("context_servers", SERVER)
+    if not setup.hook:
+        return (_server(setup, GOOSE, entry),)
+    # Without a matcher it is for all tools; with one that is no expression Goose would skip it without a word.
+    command = {
+        "type": "command",
+        "command": setup.hook_command(GOOSE),
+        "timeout": HOOK_SECONDS,
+        "on_failure": "block",
+    }
+    hook = Edit(("hooks", HOOKS[GOOSE].event), {"hooks": [command]}, listed=True)
+    return (_server(setup, GOOSE, entry), FileEdits(_hook_file(setup, GOOSE), _constant(hook)))
 
 
 def _zed(setup: Setup) -> tuple[FileEdits, ...]:
-    return (_server(_zed_server(setup), {"source": "custom", **setup.bridge(SHORT_HOLD)}),)
-
-
-def _qwen_server(setup: Setup) -> Place:
-    base = setup.home if setup.scope is ConfigScope.USER else setup.folder
-    return base / ".qwen/settings.json", ("mcpServers", SERVER)
+    return (_server(setup, "zed", {"source": "custom", **setup.bridge(SHORT_HOLD)}),)
 
 
 def _qwen(setup: Setup) -> tuple[FileEdits, ...]:
     # Loaded at once, and trusted: otherwise its model has to search for the tools, and its headless mode refuses them.
     more = {"timeout": LONG_WAIT * 1000, "trust": True, "alwaysLoadTools": True}
-    return (_server(_qwen_server(setup), {**setup.bridge(), **more}),)
-
-
-def _copilot_server(setup: Setup) -> Place:
-    return setup.place("COPILOT_HOME", ".copilot") / "mcp-config.json", ("mcpServers", SERVER)
+    hook = [_group(setup, QWEN, name=SERVER)] if setup.hook else ()
+    return (_server(setup, QWEN, {**setup.bridge(), **more}, *hook),)
 
 
 def _copilot(setup: Setup) -> tuple[FileEdits, ...]:
     more = {"tools": ["*"], "timeout": LONG_WAIT * 1000}
-    return (_server(_copilot_server(setup), {"type": "local", **setup.bridge(), **more}),)
-
-
-def _opencode_server(setup: Setup) -> Place:
-    user = setup.place("XDG_CONFIG_HOME", ".config") / "opencode"
-    return (user if setup.scope is ConfigScope.USER else setup.folder) / "opencode.json", ("mcp", SERVER)
+    server = _server(setup, COPILOT, {"type": "local", **setup.bridge(), **more})
+    if not setup.hook:
+        return (server,)
+    hook = HOOKS[COPILOT]
+    command = {"type": "command", "bash": setup.hook_command(COPILOT), hook.says_limit: HOOK_SECONDS}
+    edits = _constant(Edit(("version",), 1), Edit(("hooks", hook.event), command, listed=True))
+    return (server, FileEdits(_hook_file(setup, COPILOT), edits))
 
 
 def _opencode(setup: Setup) -> tuple[FileEdits, ...]:
@@ -203,29 +185,28 @@ def _opencode(setup: Setup) -> tuple[FileEdits, ...]:
         "enabled": True,
         "timeout": LONG_WAIT * 1000,
     }
-    return (_server(_opencode_server(setup), entry),)
-
-
-def _cline_server(setup: Setup) -> Place:
-    return setup.home / ".cline/data/settings/cline_mcp_settings.json", ("mcpServers", SERVER)
+    if not setup.hook:
+        return (_server(setup, OPENCODE, entry),)
+    plugin = (FOLDER / "opencode.js").read_text("ascii").replace("COMMAND", json.dumps(setup.hook_command(OPENCODE)))
+    file = FileEdits(_hook_file(setup, OPENCODE), _constant(Edit(whole_text.PATH, plugin)))
+    return (_server(setup, OPENCODE, entry), file)
 
 
 def _cline(setup: Setup) -> tuple[FileEdits, ...]:
-    return (_server(_cline_server(setup), {**setup.bridge(), "timeout": LONG_WAIT}),)
+    return (_server(setup, "cline", {**setup.bridge(), "timeout": LONG_WAIT}),)
 
 
 SEARCHES = "Before its version 0.24 it does not know alwaysLoadTools, so that its model has to search for the tools."
 ONCE_MORE = "It asks before each tool of Assent until you choose to allow them always."
 CLIENTS: tuple[Client, ...] = (
-    Client(CLAUDE, "Claude Code", ("claude",), _claude, _claude_server, after=RESTART.format("claude"), hook=True),
-    Client(CODEX, "Codex", ("codex",), _codex, _codex_server, after=RESTART.format("codex"), hook=True),
-    Client(GEMINI, "Gemini CLI", ("gemini",), _gemini, _gemini_server, after=RESTART.format("gemini"), hook=True),
+    Client(CLAUDE, "Claude Code", ("claude",), _claude, after=RESTART.format("claude")),
+    Client(CODEX, "Codex", ("codex",), _codex, after=RESTART.format("codex")),
+    Client(GEMINI, "Gemini CLI", ("gemini",), _gemini, after=RESTART.format("gemini")),
     Client(
         "cursor",
         "Cursor",
         ("cursor", "cursor-agent"),
         _cursor,
-        _cursor_server,
         after=f"Switch assent on in Cursor's settings, under MCP. {ONCE_MORE}",
     ),
     Client(
@@ -233,39 +214,31 @@ CLIENTS: tuple[Client, ...] = (
         "VS Code",
         ("code", "codium", "code-insiders"),
         _vs_code,
-        _vs_code_server,
         after=f"Run MCP: List Servers in VS Code and start assent. {ONCE_MORE}",
     ),
     Client(
-        "goose",
+        GOOSE,
         "Goose",
         ("goose",),
         _goose,
-        _goose_server,
-        variables="envs",
         after=RESTART.format("Goose"),
-        projects=False,
     ),
-    Client("qwen-code", "Qwen Code", ("qwen",), _qwen, _qwen_server, after=f"{RESTART.format('qwen')} {SEARCHES}"),
+    Client(QWEN, "Qwen Code", ("qwen",), _qwen, after=f"{RESTART.format('qwen')} {SEARCHES}"),
     Client(
-        "copilot-cli",
+        COPILOT,
         "GitHub Copilot CLI",
         ("copilot",),
         _copilot,
-        _copilot_server,
         after=f"{RESTART.format('copilot')} {ONCE_MORE}",
-        projects=False,
     ),
     Client(
-        "opencode",
+        OPENCODE,
         "opencode",
         ("opencode",),
         _opencode,
-        _opencode_server,
-        variables="environment",
         after=RESTART.format("opencode"),
     ),
-    Client("cline", "Cline", ("cline",), _cline, _cline_server, after=RESTART.format("cline"), projects=False),
-    Client("zed", "Zed", ("zed", "zeditor"), _zed, _zed_server, after=ONCE_MORE),
+    Client("cline", "Cline", ("cline",), _cline, after=RESTART.format("cline")),
+    Client("zed", "Zed", ("zed", "zeditor"), _zed, after=ONCE_MORE),
 )
 BY_ID = {client.id: client for client in CLIENTS}

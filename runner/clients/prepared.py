@@ -80,7 +80,7 @@ def without_own(client: Client, home: Path, environment: Mapping[str, str]) -> d
     is left as it is.
     """
     found = {}
-    for wanted in client.files(Setup("none", home, environment, hook=client.hook)):
+    for wanted in client.files(Setup("none", home, environment, hook=client.hook is not None)):
         try:
             text = config_file.read(wanted.path).text
             syntax = SYNTAXES[wanted.path.suffix]

@@ -7,7 +7,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from runner.clients import json_text, toml_text, yaml_text
+from runner.clients import json_text, toml_text, whole_text, yaml_text
+from runner.clients.entries import SERVER
 from runner.clients.hook_protocol import HOOK_FAILED
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Syntax(Protocol):
     def take(self, text: str, path: Sequence[str], index: int) -> str: ...
 
 
-SYNTAXES: dict[str, Syntax] = {".json": json_text, ".toml": toml_text, ".yaml": yaml_text}
+SYNTAXES: dict[str, Syntax] = {".json": json_text, ".toml": toml_text, ".yaml": yaml_text, ".js": whole_text}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +122,19 @@ def own_edits(values: dict[str, object], edits: Sequence[Edit]) -> tuple[Made, .
         if edit.listed:
             items = there if isinstance(there, list) else []
             found += [Made(edit.path, True, digest(item), 0) for item in items if is_hook(item)]
-        elif isinstance(edit.value, dict) and edit.path[-1] == "assent":
+        elif (isinstance(edit.value, dict) and edit.path[-1] == SERVER) or (is_hook(edit.value) and is_hook(there)):
             found.append(Made(edit.path, False, "", 0))
     return tuple(found)
+
+
+def hooks_in(values: dict[str, object], edits: Sequence[Edit]) -> list[tuple[object, object]]:
+    """Return each hook of ours that is there, with the one that `edits` would set in its place."""
+    found: list[tuple[object, object]] = []
+    for edit in edits:
+        if is_hook(edit.value) and _depth(values, edit.path) == len(edit.path):
+            there = _at(values, edit.path)
+            found += [(one, edit.value) for one in (there if isinstance(there, list) else [there]) if is_hook(one)]
+    return found
 
 
 def digest(value: object) -> str:
@@ -167,5 +178,7 @@ def _own_index(items: object, value: object) -> int:
 
 
 def is_hook(item: object) -> bool:
-    """Return whether an item of a list is a hook of ours."""
+    """Return whether a value is a hook of ours: an item of a list, or the text of a plugin."""
+    if isinstance(item, str):
+        return HOOK_FAILED in item
     return isinstance(item, dict) and HOOK_FAILED in json.dumps(item, ensure_ascii=False, default=str)

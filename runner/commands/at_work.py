@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from runner.clients.prepared import client_of, installed, prepare
 from runner.commands import changes_question, view_arguments
-from runner.commands.attempt import PLAIN_TERMINAL
 from runner.commands.terminal import in_one_line
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.risk import own
 from runner.sandbox.local.contained import Bind
+from runner.work import lockdown, project_hosts
 from runner.work.facts import WorkFacts
 from runner.work.judging import Judging
 from runner.work.rings import InRings
@@ -53,10 +53,14 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
     if not words:
         raise KnownError("Say which program is to work.", "assent work claude")
+    lockdown.require_open(places)
     project = view_arguments.project_of(arguments.folder, places)
     shown = tuple(view_arguments.path_of(path, places) for path in arguments.show)
     variables = {name: view_arguments.variable_of(name) for name in arguments.env}
-    edge = Edge(opened=tuple(view_arguments.host_of(text) for text in arguments.allow))
+    edge = Edge(
+        opened=tuple(view_arguments.host_of(text) for text in arguments.allow),
+        kept=tuple((one.destination, one.private) for one in project_hosts.hosts_of(places, project)),
+    )
     if shutil.which(words[0]) is None:
         raise KnownError(f"There is no program {words[0]}.", "Install it, or name its path.")
     copy = WorkingCopy.make(places.work, project, words)
@@ -82,13 +86,13 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
         copy.discard()
         raise
     with contextlib.redirect_stdout(sys.stderr):
-        if sys.stderr.isatty():
-            sys.stderr.write(PLAIN_TERMINAL)
         if ended.why:
             _say(ended.why)
         elif ended.code:
             _say(f"{words[0]} ended with {ended.code}.")
-        changes_question.decide(arguments, copy, why=ended.why, told=ended.told)
+        if ended.dropped.words:
+            _say(ended.dropped.words)
+        changes_question.decide(arguments, places, copy, why=ended.why, told=ended.told)
     return ended.code
 
 

@@ -28,9 +28,6 @@ Runs a command as if it were in this folder, contained: what it writes goes into
 read-only, of the home folder it sees nothing but this folder, and it has no network. Then it lists what would change,
 and asks. The folder itself stays as it is until you apply.
 """
-PLAIN_TERMINAL = "\x18\x1b\\\x1b[!p\x1b[?47l\x1b[0m\x1b(B\x0f\x1b[?25h\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l"
-"""Ends what the command may have begun to print, and lets be seen what comes next: an unfinished title would swallow
-the list of changes, another color or the alternate screen hide it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,10 +69,8 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
         raise
     # The standard output is the command's own, for whoever reads that from a pipe.
     with contextlib.redirect_stdout(sys.stderr):
-        if sys.stderr.isatty():
-            sys.stderr.write(PLAIN_TERMINAL)
         _tell_end(words, ended, folders, tuple(contacts.values()))
-        changes_question.decide(arguments, copy, why=ended.why, told=ended.told)
+        changes_question.decide(arguments, places, copy, why=ended.why, told=ended.told)
     return ended.code
 
 
@@ -91,6 +86,8 @@ def _tell_end(
         _say(f"{words[0]} ended with {ended.code}.")
     if ended.code and found is not None and not _is_seen(found, folders):
         _say(f"{found} is in your home folder, which it does not see. Show it: --show {Path(found).parent}")
+    if ended.dropped.words:
+        _say(ended.dropped.words)
     for one in contacts:
         if one.allowed is not True:
             times = "once" if one.times == 1 else f"{one.times} times"

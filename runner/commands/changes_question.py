@@ -12,11 +12,12 @@ from runner.commands.terminal import in_one_line
 if TYPE_CHECKING:
     import argparse
 
+    from runner.system.places import Places
     from runner.workspace.change import ProjectChanges
     from runner.workspace.working_copy import WorkingCopy
 
-QUESTION = "[a]pply, apply also what is [m]arked, [s]how the lines, [d]iscard, [k]eep for later? "
-PLAIN_QUESTION = "[a]pply, [s]how the lines, [d]iscard, [k]eep for later? "
+QUESTION = "[a]pply, {}[s]how the lines, [d]iscard, [k]eep for later? "
+MARKED, MERGED = "apply also what is [m]arked, ", "apply also what is merged with your [e]dits, "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     answer.add_argument("--keep", action="store_true", help="keep the changes for `assent work`")
 
 
-def decide(arguments: argparse.Namespace, copy: WorkingCopy, *, why: str, told: int) -> None:
+def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, why: str, told: int) -> None:
     """List the changes, and do with them what is asked for. Raises KnownError.
 
     `why` says why Assent ended the program, `told` by which signal it was told to.
@@ -38,26 +39,29 @@ def decide(arguments: argparse.Namespace, copy: WorkingCopy, *, why: str, told: 
         copy.discard()
         return
     work.tell(found)
+    copy.keep_originals(found)
     if arguments.discard:
-        copy.discard()
+        work.discard(places, copy)
         _say("The changes were discarded.")
     elif arguments.apply and not why:
-        wanted = [one for one in found.changes if not one.conflict and not one.mark]
-        work.apply(copy, wanted, left=len(found.changes) - len(wanted))
+        wanted = work.chosen(found.changes)
+        work.apply(places, copy, wanted, left=len(found.changes) - len(wanted))
     elif arguments.apply or arguments.keep or told or not (sys.stdin.isatty() and sys.stderr.isatty()):
         _kept(copy)
     else:
-        _ask(copy, found)
+        _ask(places, copy, found)
 
 
-def _ask(copy: WorkingCopy, found: ProjectChanges) -> None:
+def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
     """Ask until something is decided; the end of the input keeps the changes."""
-    plain = [one for one in found.changes if not one.conflict and not one.mark]
-    marked = [one for one in found.changes if not one.conflict]
+    plain = work.chosen(found.changes)
+    marked = work.chosen(found.changes, marked=True)
+    merged = work.chosen(found.changes, merged=True)
+    more = (MARKED if len(marked) > len(plain) else "") + (MERGED if len(merged) > len(plain) else "")
     while True:
         # What was typed for the command, or before the question could be seen, is no answer to it.
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-        sys.stdout.write(QUESTION if found.marked else PLAIN_QUESTION)
+        sys.stdout.write(QUESTION.format(more))
         sys.stdout.flush()
         try:
             answer = sys.stdin.readline()
@@ -65,15 +69,18 @@ def _ask(copy: WorkingCopy, found: ProjectChanges) -> None:
             answer = ""
         match answer.strip().lower() if answer else "k":
             case "a" | "apply":
-                work.apply(copy, plain, left=len(found.changes) - len(plain))
+                work.apply(places, copy, plain, left=len(found.changes) - len(plain))
                 return
-            case "m" | "marked" if found.marked:
-                work.apply(copy, marked, left=len(found.changes) - len(marked))
+            case "m" | "marked" if MARKED in more:
+                work.apply(places, copy, marked, left=len(found.changes) - len(marked))
+                return
+            case "e" | "edits" if MERGED in more:
+                work.apply(places, copy, merged, left=len(found.changes) - len(merged))
                 return
             case "s" | "show":
                 work.tell_lines(copy, found)
             case "d" | "discard":
-                copy.discard()
+                work.discard(places, copy)
                 _say("The changes were discarded. The folder stays as it was.")
                 return
             case "k" | "keep":

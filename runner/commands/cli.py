@@ -62,7 +62,9 @@ def main(argv: Sequence[str]) -> int:
     try:
         return int(arguments.command(arguments, Places.standard()))
     except KnownError as error:
-        print(f"assent: {error}", file=sys.stderr)
+        from runner.commands.terminal import visible
+
+        print(visible(f"assent: {error}"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

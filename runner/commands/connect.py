@@ -13,7 +13,7 @@ from runner.clients.connection import ClientConnections
 from runner.clients.differences import MASKED
 from runner.clients.known import BY_ID
 from runner.clients.libraries import LIBRARIES
-from runner.clients.managed import advice
+from runner.clients.managed import advice, here
 from runner.commands.terminal import visible
 from runner.gateway import door
 from runner.gateway.snippets import typed_command
@@ -61,8 +61,10 @@ def connect(arguments: argparse.Namespace, places: Places) -> int:
     if (library := LIBRARIES.get(arguments.client)) is not None:
         return _library(arguments, library.id, setup, agents)
     client = BY_ID[arguments.client]
-    if arguments.hook and not client.hook:
-        raise KnownError(f"{client.name} has no hooks that Assent knows.", "Leave --hook out.")
+    if arguments.hook and client.hook is None:
+        raise KnownError(
+            f"{client.name} has no hook that says no reliably, as far as Assent knows.", "Leave --hook out."
+        )
     if arguments.remove:
         return _remove(arguments, connections, connections.removal(client, setup), agents)
     plan = connections.plan(client, setup, arguments.agent)
@@ -81,8 +83,10 @@ def connect(arguments: argparse.Namespace, places: Places) -> int:
             return 1
         connections.connect(plan, agents.add)
         _say_written(client, plan)
-    if arguments.hook:
-        _print(advice(client.id, client.name))
+    if arguments.hook and client.hook is not None:
+        _print(advice(client.hook))
+        if found := here(client.hook, folder, setup.home):
+            _print(f"Look at this project: {found}.")
     if not arguments.no_wait and sys.stdin.isatty():
         _wait(places, client, plan.agent)
     return 0

@@ -8,12 +8,13 @@ import os
 import shutil
 import socket
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.audit.search import History
+from runner.clients import managed
 from runner.clients.connection import ClientConnections
 from runner.clients.known import CLIENTS
-from runner.clients.managed import MANAGED
 from runner.commands import fixes
 from runner.commands.agents import last_call
 from runner.commands.check import Check, State
@@ -36,7 +37,6 @@ from runner.system import installed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-    from pathlib import Path
 
     from runner.clients.client import Client
     from runner.clients.connection import Connected
@@ -350,17 +350,17 @@ def _connected(client: Client, connected: Connected, *, installed: bool) -> Chec
         return Check(client.name, State.BAD, f"Its token, in {connected.file}, is not valid any more.", again)
     what = f"Connected as {connected.agent.name} by {connected.file}; {last_call(connected.agent)}."
     what += "" if installed else " Its program is not on the PATH."
-    if not client.hook:
+    if client.hook is None:
         return Check(client.name, State.OK, what)
     if not connected.hooked:
         return Check(client.name, State.OK, f"{what} Its own shell and edits are not asked for.", f"{again} --hook")
     if connected.outdated:
         return Check(client.name, State.WARN, f"{what} {connected.outdated}", f"{again} --hook")
-    managed = MANAGED.get(client.id)
-    if managed is not None and managed.in_force:
-        return Check(client.name, State.OK, f"{what} Its own tools are asked for, and no project can change that.")
-    what += " Its own tools are asked for, but a file in a project can switch that off."
-    return Check(client.name, State.WARN, what, managed.command if managed is not None else "")
+    if found := managed.here(client.hook, Path.cwd(), Path.home()):
+        return Check(client.name, State.BAD, f"{what} In the present folder it is not to be relied on: {found}.")
+    state = State.OK if managed.is_held(client.hook) else State.WARN
+    what = f"{what} Its own tools are asked for. {managed.standing(client.hook)}"
+    return Check(client.name, state, what, managed.remedy(client.hook))
 
 
 def _network(settings: Settings) -> Check:

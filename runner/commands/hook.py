@@ -19,7 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from runner.clients import hook_protocol
+from runner.clients.hook_protocol import BadHookInput
 from runner.clients.hook_token import seconds_of, token_of
+from runner.clients.hooks import HOOKS, unasked
+from runner.clients.managed import is_held
+from runner.clients.project_switches import found_in
 from runner.gateway import catalog
 from runner.gateway.bridge import LOST, StdioBridge
 from runner.gateway.messages import MODERN, VERSION_KEY
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from runner.clients.hook_protocol import ToolUse
+    from runner.clients.hooks import Hook
 
 DENIED = 2
 """Exit code by which every client takes a hook's no."""
@@ -38,11 +43,12 @@ DEADLINE = 570
 READ_SECONDS = 10
 """Seconds within which the client has to send what it is about."""
 MOST_BYTES = 8 << 20
-USAGE = "Use: assent hook {claude-code,codex,gemini-cli} [--home FOLDER], as assent connect --hook writes it."
+USAGE = f"Use: assent hook {{{','.join(HOOKS)}}} [--home FOLDER], as assent connect --hook writes it."
 NO_TOKEN = "Assent's hook finds no token of this client. Nothing was run. A person has to run: assent connect {} --hook"
 BROKEN = "The connection to Assent broke before the answer came. Nothing was run."
 """In place of `LOST`, which says that it may have been: a client runs its tool only after a yes."""
-CLIENTS = tuple(hook_protocol.HARMLESS)
+SWITCHED_OFF = "{}, so that a yes would not hold. Nothing was run. A person has to look at that file."
+"""What is said while a file of the project is there that keeps the hook from being asked, or heeded."""
 
 
 class HookClient(StdioClient):
@@ -60,54 +66,72 @@ class HookClient(StdioClient):
 
 def main(argv: list[str]) -> NoReturn:
     """End the process: with 0 and an answer for the client, else with 2 and a reason."""
+    deny = HookDenial()
     try:
-        _guard()
-        _end(*_answer(argv))
-    except hook_protocol.BadHookInput as error:
+        _guard(deny)
+        client, home = _arguments(argv)
+        deny.hook = HOOKS[client]
+        _end(_answer(client, home, deny))
+    except BadHookInput as error:
         deny(f"{error} Nothing was run.")
     except BaseException as error:
         # Whatever it is, the answer is no.
         deny(f"Assent's hook failed ({type(error).__name__}). Nothing was run.")
 
 
-def deny(why: str) -> NoReturn:
-    """End the process at once with a no that every client takes."""
-    try:
-        os.write(2, f"{why}\n".encode("utf-8", "replace"))
-    finally:
-        os._exit(DENIED)
+class HookDenial:
+    """Ends the process at once with a no that every client takes."""
+
+    def __init__(self) -> None:
+        self.hook: Hook | None = None
+        """That of the client, once it is known."""
+
+    def __call__(self, why: str) -> NoReturn:
+        try:
+            if self.hook is not None and self.hook.reads_output:
+                os.write(1, self.hook.form("", False, why, {}).encode())
+            os.write(2, f"{why}\n".encode("utf-8", "replace"))
+        finally:
+            os._exit(DENIED)
 
 
-def _guard() -> None:
+def _guard(deny: HookDenial) -> None:
     """Turn signals and the deadline into a no, and end where nobody would read the answer."""
+
+    def stopped(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGALRM:
+            deny("Assent has not answered in time. Nothing was run.")
+        deny("Assent's hook was stopped before there was an answer. Nothing was run.")
+
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM):
-        signal.signal(number, _stopped)
+        signal.signal(number, stopped)
     signal.setitimer(signal.ITIMER_REAL, READ_SECONDS)
 
 
-def _stopped(number: int, _frame: FrameType | None) -> None:
-    if number == signal.SIGALRM:
-        deny("Assent has not answered in time. Nothing was run.")
-    deny("Assent's hook was stopped before there was an answer. Nothing was run.")
-
-
-def _answer(argv: list[str]) -> tuple[int, str]:
-    """Return exit code and output. Raises BadHookInput."""
-    client, home = _arguments(argv)
-    asked = hook_protocol.parse(_input())
-    if asked.is_of_assent:
+def _answer(client: str, home: str, deny: HookDenial) -> str:
+    """Return what the client reads; '' for a tool that it decides about as it would without Assent."""
+    hook = HOOKS[client]
+    asked = hook_protocol.parse(hook.members, _input())
+    if hook.is_of_assent(asked):
         # It asks for itself. A client that asks for permission as well gets a yes.
-        permission = asked.event == hook_protocol.PERMISSION
-        return 0, hook_protocol.answer(client, asked.event, True, "") if permission else ""
-    if asked.tool in hook_protocol.HARMLESS[client]:
-        return 0, ""
-    if why := hook_protocol.ambiguous(client, asked):
-        return 0, hook_protocol.answer(client, asked.event, False, why)
+        return hook.form(asked.event, True, "", asked.given) if asked.event == hook_protocol.PERMISSION else ""
+    if asked.tool in unasked(client):
+        return ""
+    if why := hook.ambiguous(asked) or _switched_off(hook, asked):
+        return hook.form(asked.event, False, why, asked.given)
     deadline = within(seconds_of(client, os.environ, Path.home(), asked.folder))
     signal.setitimer(signal.ITIMER_REAL, deadline)
-    threading.Thread(target=_end_with_reader, name="reader", daemon=True).start()
+    threading.Thread(target=_end_with_reader, args=(deny,), name="reader", daemon=True).start()
     allow, reason = _decision(client, home, asked, hold(deadline))
-    return 0, hook_protocol.answer(client, asked.event, allow, reason, asked.given)
+    return hook.form(asked.event, allow, reason, asked.given)
+
+
+def _switched_off(hook: Hook, asked: ToolUse) -> str:
+    """Return what a file of the project does to the hook; '' where there is none."""
+    if is_held(hook):
+        return ""
+    found = (found for found in found_in(hook, asked.folder, Path.home()) if found.switch.refused)
+    return next((SWITCHED_OFF.format(one.sentence) for one in found), "")
 
 
 def within(limit: float) -> float:
@@ -122,11 +146,11 @@ def hold(deadline: float) -> float:
 
 def _arguments(argv: list[str]) -> tuple[str, str]:
     match argv:
-        case [client] if client in CLIENTS:
+        case [client] if client in HOOKS:
             return client, ""
-        case [client, "--home", home] if client in CLIENTS and home.startswith("/"):
+        case [client, "--home", home] if client in HOOKS and home.startswith("/"):
             return client, home
-    raise hook_protocol.BadHookInput(USAGE)
+    raise BadHookInput(USAGE)
 
 
 def _input() -> bytes:
@@ -134,7 +158,7 @@ def _input() -> bytes:
     while chunk := os.read(0, 1 << 16):
         data += chunk
         if len(data) > MOST_BYTES:
-            raise hook_protocol.BadHookInput(f"What the client sent has more than {MOST_BYTES:,} bytes.")
+            raise BadHookInput(f"What the client sent has more than {MOST_BYTES:,} bytes.")
     return data
 
 
@@ -146,7 +170,7 @@ def _decision(client: str, home: str, asked: ToolUse, held: float) -> tuple[bool
     receiver = HookClient()
     bridge = StdioBridge(_places(home), token, f"{held:g}", receiver)
     arguments: dict[str, object] = {
-        "tool_name": hook_protocol.CALLED.get((client, asked.tool), asked.tool),
+        "tool_name": HOOKS[client].renamed.get(asked.tool, asked.tool),
         "input": asked.given,
         "folder": asked.folder,
         "tool_use_id": asked.use_id,
@@ -193,7 +217,7 @@ def _verdict(message: dict[str, Any]) -> tuple[bool, str]:
     return behavior == "allow", str(data.get("message", ""))
 
 
-def _end_with_reader() -> None:
+def _end_with_reader(deny: HookDenial) -> None:
     """End the process when the client has gone, so that nobody is asked on its behalf."""
     poll = select.poll()
     poll.register(1, 0)
@@ -201,11 +225,11 @@ def _end_with_reader() -> None:
         deny("The client has gone. Nothing was run.")
 
 
-def _end(code: int, text: str) -> NoReturn:
+def _end(text: str) -> NoReturn:
     """Write the whole answer and end. Raises OSError."""
     signal.setitimer(signal.ITIMER_REAL, READ_SECONDS)
     data = (text + "\n").encode() if text else b""
     while data:
         data = data[os.write(1, data) :]
     sys.stderr.flush()
-    os._exit(code)
+    os._exit(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -10,17 +11,25 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from runner.commands.deeds import carried_out, require_word
 from runner.commands.terminal import in_one_line, visible
 from runner.model.errors import KnownError
+from runner.model.network import Destination, UnusableHost
+from runner.model.work import WorkSession, after
+from runner.model.work_entries import WorkDeed
 from runner.sandbox.file_names import shown
-from runner.workspace.change import How, ProjectChange, digest
+from runner.work.control import order
+from runner.work.log import WorkReading
+from runner.workspace.apply import undo_of
+from runner.workspace.change import MERGED, How, ProjectChange, digest
 from runner.workspace.difference import compared, total
+from runner.workspace.hunks import with_hunks
 from runner.workspace.marks import bulk
-from runner.workspace.working_copy import WorkingCopy, all_below, named
+from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, named
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from runner.system.places import Places
     from runner.workspace.apply import Applied
@@ -31,7 +40,11 @@ COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
 MOST_LISTED = 200
 MOST_BULK = 5
 """Changes in a folder such as node_modules that are still listed one by one."""
-ACTIONS = ("list", "changes", "apply", "undo", "discard", "-h", "--help")
+ACTIONS = (
+    *("list", "changes", "apply", "undo", "discard"),
+    *("allow", "run", "refuse", "end"),
+    *("-h", "--help"),
+)
 """First words after `assent work` that are no program to be started."""
 LEFT = 1
 """Exit code where something was not done."""
@@ -55,20 +68,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "apply",
         help="write changes into the project",
         description="Writes changes into the project, all of them or none. What conflicts with the project stays in"
-        " the working copy, and so does what is marked (!) as running later by itself, unless --marked is given.",
+        " the working copy. So does what is marked (!) as running later by itself, unless --marked is given, and what"
+        " was merged with your edits, unless --merged is.",
     )
     _name(apply)
     apply.add_argument("path", nargs="*", metavar="PATH", help="only these paths, and what is below them")
+    apply.add_argument(
+        "--hunks",
+        type=_numbers,
+        metavar="1,3",
+        help="of the one PATH only these places, as `changes --diff` numbers them",
+    )
     apply.add_argument("--marked", action="store_true", help="also what is marked")
+    apply.add_argument("--merged", action="store_true", help="also what was merged with your edits of the same files")
     apply.add_argument("--digest", metavar="DIGEST", help="only where the changes are exactly those with this digest")
     apply.set_defaults(command=apply_changes)
     undo = actions.add_parser("undo", help="take back what was applied last")
     _name(undo)
     undo.set_defaults(command=undo_changes)
     discard = actions.add_parser("discard", help="remove the working copy with its changes")
-    _name(discard)
+    discard.add_argument("name", metavar="NAME", nargs="?", help="as `assent work list` says it")
+    discard.add_argument(
+        "--applied",
+        action="store_true",
+        help=f"instead of one, all that have nothing that was not applied, for {KEPT_DAYS} days",
+    )
     discard.add_argument("--yes", action="store_true", help="do not ask")
     discard.set_defaults(command=discard_copy)
+    allow = actions.add_parser("allow", help="let a program at work reach a host until it ends")
+    _name(allow)
+    allow.add_argument("host", metavar="HOST", help="such as example.com or example.com:8080")
+    allow.set_defaults(command=allow_host)
+    for verb, run in (("run", True), ("refuse", False)):
+        answer = actions.add_parser(verb, help=f"{verb} a command that is held")
+        _name(answer)
+        answer.add_argument("number", type=int, metavar="NUMBER", help="of the command, as `list` says it")
+        answer.set_defaults(command=answer_command, run=run)
+    end = actions.add_parser("end", help="end a program at work and all that it started")
+    _name(end)
+    end.set_defaults(command=end_program)
+
+
+def _numbers(text: str) -> frozenset[int]:
+    return frozenset(int(one) for one in text.split(","))
 
 
 def _name(parser: argparse.ArgumentParser) -> None:
@@ -85,16 +127,32 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
     else:
         for one in copies:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.made))
-            undo = ", can be undone" if one.can_undo else ""
-            _say(f"{one.name}  {when}  {one.project}{undo}")
+            undo = ", applied, can be undone" if one.can_undo else ""
+            session = _session(one) if one.is_in_use else None
+            _say(f"{one.name}  {when}  {one.project}, {_bytes(one.size)}{undo}{', at work' if session else ''}")
             _say(f"    {shlex.join(one.program)}")
+            for held in session.held if session else ():
+                _say(f"    {held.number} is held: {held.text}")
+        if done := _done_with(copies):
+            number = f"{len(done)} of them has" if len(done) == 1 else f"{len(done)} of them have"
+            _say(f"{number} nothing that was not applied for {KEPT_DAYS} days. Remove: assent work discard --applied")
     return 0
+
+
+def _session(copy: WorkingCopy) -> WorkSession:
+    """Return what the program at work over a working copy has reported."""
+    session, reading = WorkSession(copy.name, str(copy.project), copy.program, copy.made), WorkReading(copy.folder)
+    while events := reading.new():
+        for event in events:
+            session = after(session, event)
+    return session
 
 
 def show_changes(arguments: argparse.Namespace, places: Places) -> int:
     """Print what a working copy changes. Raises KnownError."""
     copy = named(places.work, arguments.name)
     found = copy.changes()
+    copy.keep_originals(found)
     if arguments.json:
         _print(json.dumps(_as_json(copy, found), indent=2))
     else:
@@ -114,38 +172,130 @@ def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
     asked = [one for one in found.changes if not below or any(_is_below(one.path, path) for path in below)]
     if below and not asked:
         raise KnownError("Nothing is changed there.", f"assent work changes {copy.name}")
-    wanted = [one for one in asked if not one.conflict and (arguments.marked or not one.mark)]
-    return apply(copy, wanted, left=len(asked) - len(wanted))
+    if arguments.hunks and (len(below) != 1 or [one.path for one in asked] != below):
+        raise KnownError("Hunks are of one file.", f"assent work apply {copy.name} PATH --hunks 1,3")
+    wanted = chosen(asked, marked=arguments.marked, merged=arguments.merged)
+    if arguments.hunks:
+        wanted = [with_hunks(one, copy.project, copy.content, arguments.hunks) for one in wanted]
+    return apply(places, copy, wanted, left=len(asked) - len(wanted))
 
 
 def undo_changes(arguments: argparse.Namespace, places: Places) -> int:
     """Take back what was applied last. Raises KnownError."""
     copy = named(places.work, arguments.name)
-    return _said(copy.undo(), "Taken back", copy, 0)
+    back = undo_of(copy.folder)
+    changes = () if back is None else back.changes
+    done = carried_out(places, WorkDeed.UNDO, copy, changes, lambda number: copy.undo(number=number))
+    return _said(done, "Taken back", copy, 0)
+
+
+def allow_host(arguments: argparse.Namespace, places: Places) -> int:
+    """Let a program at work reach a host. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    try:
+        destination = Destination.parse(arguments.host)
+    except UnusableHost as error:
+        raise KnownError(f"“{arguments.host}” cannot be allowed: {error}.", "Name a host.") from error
+    require_word(places)
+    order(places.runtime, copy.name, "open", host=destination.host, port=destination.port)
+    _say(f"{destination} is open for {copy.name}, where it leads to a public address.")
+    return 0
+
+
+def answer_command(arguments: argparse.Namespace, places: Places) -> int:
+    """Let a held command run, or not. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    if arguments.run:
+        require_word(places)
+    order(places.runtime, copy.name, "answer", number=arguments.number, run=arguments.run, why="")
+    _say(f"Command {arguments.number} {'runs' if arguments.run else 'was refused'}.")
+    return 0
+
+
+def end_program(arguments: argparse.Namespace, places: Places) -> int:
+    """End a program at work. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    order(places.runtime, copy.name, "end")
+    _say(f"{copy.name} was ended. Its changes stay in the working copy.")
+    return 0
 
 
 def discard_copy(arguments: argparse.Namespace, places: Places) -> int:
-    """Remove a working copy; 1 where the person does not want to. Raises KnownError."""
+    """Remove a working copy, or those that are applied; 1 where the person does not want to. Raises KnownError."""
+    if arguments.applied == bool(arguments.name):
+        raise KnownError("Name one working copy, or say --applied.", "assent work list names them.")
+    if arguments.applied:
+        return _discard_applied(places, yes=arguments.yes)
     copy = named(places.work, arguments.name)
-    if not arguments.yes:
-        if not sys.stdin.isatty():
-            raise KnownError("Nothing was discarded: nobody can be asked here.", "Add --yes.")
-        sys.stdout.write(visible(f"{total(copy.changes().changes)}. Discard them? This cannot be undone. [y/N] "))
-        sys.stdout.flush()
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            return LEFT
-    copy.discard()
+    if not arguments.yes and not _agreed(lambda: f"{total(copy.changes().changes)}. Discard them?"):
+        return LEFT
+    discard(places, copy)
     _say(f"{copy.name} was discarded. The project stays as it is.")
     return 0
 
 
-def apply(copy: WorkingCopy, wanted: Sequence[ProjectChange], *, left: int) -> int:
+def discard(places: Places, copy: WorkingCopy) -> None:
+    """Remove a working copy with its changes. Raises KnownError."""
+    carried_out(places, WorkDeed.DISCARD, copy, (), lambda _number: copy.discard())
+
+
+def _discard_applied(places: Places, *, yes: bool) -> int:
+    done = _done_with(all_below(places.work))
+    for one in done:
+        _say(f"{one.name}  {one.project}, {_bytes(one.size)}")
+    if not done:
+        _say(f"No working copy has had nothing that was not applied for {KEPT_DAYS} days.")
+    elif not yes and not _agreed(lambda: "Discard these, with what Undo would need?"):
+        return LEFT
+    left = [one for one in done if not one.discard_applied()]
+    for one in left:
+        _say(f"{one.name} was left: something in it is not applied now.")
+    _say(f"{len(done) - len(left)} discarded. The projects stay as they are.")
+    return LEFT if left else 0
+
+
+def _done_with(copies: Iterable[WorkingCopy]) -> list[WorkingCopy]:
+    """Return those that are offered to be removed; one that cannot be looked at is none of them."""
+    found = []
+    for one in copies:
+        with contextlib.suppress(KnownError, OSError):
+            if one.is_done_with(time.time()):
+                found.append(one)
+    return found
+
+
+def _agreed(question: Callable[[], str]) -> bool:
+    """Ask; return whether the person agreed. Raises KnownError where nobody can be asked."""
+    if not sys.stdin.isatty():
+        raise KnownError("Nothing was discarded: nobody can be asked here.", "Add --yes.")
+    sys.stdout.write(visible(f"{question()} This cannot be undone. [y/N] "))
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _bytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
+
+
+def chosen(changes: Iterable[ProjectChange], *, marked: bool = False, merged: bool = False) -> list[ProjectChange]:
+    """Return those that may be applied: what is marked or merged only where that is asked for, conflicts never."""
+    return [
+        one
+        for one in changes
+        if not one.conflict and (marked or one.mark in ("", MERGED)) and (merged or not one.merged)
+    ]
+
+
+def apply(places: Places, copy: WorkingCopy, wanted: Sequence[ProjectChange], *, left: int) -> int:
     """Apply `wanted` and say so; 1 where something is left. Raises KnownError."""
     if not wanted:
         _say("Nothing was applied." if left else "There is nothing to apply.")
         return _said(None, "", copy, left)
     try:
-        done = copy.apply(wanted, _progress if sys.stderr.isatty() else _no_progress)
+        progress = _progress if sys.stderr.isatty() else _no_progress
+        done = carried_out(
+            places, WorkDeed.APPLY, copy, wanted, lambda number: copy.apply(wanted, progress, number=number)
+        )
     except OSError as error:
         raise KnownError(f"Not everything could be applied: {error.strerror}.", _again(copy)) from error
     return _said(done, "Applied", copy, left)
@@ -183,8 +333,10 @@ def tell_lines(copy: WorkingCopy, found: ProjectChanges) -> None:
         _say(f"{SIGNS[one.how]} {_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
         if lines.instead:
             _say(f"  {lines.instead}")
+        number = 0
         for line in lines.lines:
-            _print(_colored(visible(line)))
+            number += line.startswith("@@")
+            _print(_colored(visible(line)) + (f"  #{number}" if line.startswith("@@") else ""))
 
 
 def _is_below(path: bytes, folder: bytes) -> bool:
@@ -207,7 +359,7 @@ def _said(done: Applied | None, verb: str, copy: WorkingCopy, left: int) -> int:
         for path in done.passed_over:
             _line("?", shown(path), "somebody changed it in this moment; it was left alone", conflict=True)
     if left:
-        _say(f"{left:,} left in the working copy {copy.name}: marked (!), or in conflict with the project.")
+        _say(f"{left:,} left in the working copy {copy.name}: marked (!), merged, or in conflict with the project.")
     return LEFT if left or (done is not None and done.passed_over) else 0
 
 
@@ -223,6 +375,7 @@ def _about(copy: WorkingCopy) -> dict[str, object]:
         "made": copy.made,
         "way": copy.way,
         "can_undo": copy.can_undo,
+        "bytes": copy.size,
     }
 
 
@@ -233,6 +386,7 @@ def _as_json(copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
             "how": one.how.value,
             "mark": one.mark,
             "conflict": one.conflict,
+            "merged": bool(one.merged),
             "size": one.after.size if one.after else None,
             "sha256": one.after.sha256 if one.after else "",
         }

@@ -98,7 +98,18 @@ class WorkEnded:
     """Why Assent ended it; '' where it ended by itself."""
 
 
-WorkEvent = WorkStarted | CommandSeen | CommandAnswered | HostSeen | HostOpened | PortsSeen | WorkEnded
+@dataclass(frozen=True, slots=True)
+class WorkDone:
+    """Something was done on a terminal with the changes of a working copy."""
+
+    at: float
+    kind: str
+    """Of the entry in the ledger that says so (`runner.model.work_entries`)."""
+    body: dict[str, object]
+    """What that entry says."""
+
+
+WorkEvent = WorkStarted | CommandSeen | CommandAnswered | HostSeen | HostOpened | PortsSeen | WorkEnded | WorkDone
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,4 +214,5 @@ _AFTER: dict[type, Callable[..., WorkSession]] = {
     HostOpened: _opened,
     PortsSeen: _ports,
     WorkEnded: _ended,
+    WorkDone: lambda session, _event: session,
 }

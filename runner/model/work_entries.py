@@ -31,7 +31,14 @@ class WorkDeed(StrEnum):
 _PAST = {WorkDeed.APPLY: "applied", WorkDeed.UNDO: "undone", WorkDeed.DISCARD: "discarded"}
 STARTED, SEEN, ENDED = "work-started", "work-seen", "work-ended"
 """Kinds of entries about what a log said; each has in `upto` the place up to which it goes."""
+OPEN, NOT_OPENED, FORGOTTEN = "work-open", "work-not-opened", "work-host-forgotten"
+"""About a host that a person opened; the second one says that the first does not count after all."""
+ANSWER, NOT_ANSWERED = "work-answer", "work-not-answered"
+"""About a held command, likewise."""
+CARRIED, END = "work-carried", "work-end"
 UNKNOWN = "work-unknown"
 """What became of a deed cannot be found out any more."""
 WANTED = tuple(deed.wanted for deed in WorkDeed)
+SINGLE = (STARTED, ENDED, OPEN, NOT_OPENED, FORGOTTEN, ANSWER, NOT_ANSWERED, CARRIED, END)
+"""Kinds of which a person looks at each entry: all but what a program does by the second, and deeds."""
 OUTCOMES = (*(deed.done for deed in WorkDeed), *(deed.not_done for deed in WorkDeed), UNKNOWN)

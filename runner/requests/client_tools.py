@@ -27,18 +27,36 @@ SHELL = {
     "run_shell_command": ("command",),
     "shell": ("command",),
     "exec_command": ("cmd", "command"),
+    "bash": ("command",),
+    "developer__shell": ("command",),
 }
 """Name of a tool that runs command lines -> names of the argument that is the command line, of which one is there."""
 PATCHES = ("apply_patch", "applypatch")
 WRITES = {
-    "Write": ("file_path", "content"),
-    "write_file": ("file_path", "content"),
-    "NotebookEdit": ("notebook_path", "new_source"),
+    "Write": (("file_path", "content"),),
+    "write_file": (("file_path", "content"),),
+    "NotebookEdit": (("notebook_path", "new_source"),),
+    "write": (("filePath", "content"),),
+    "create": (("path", "file_text"),),
+    "developer__write": (("path", "content"),),
 }
-CHANGES = {"Edit": ("file_path", "old_string", "new_string"), "replace": ("file_path", "old_string", "new_string")}
-PATHS = frozenset({"file_path", "notebook_path", "path", "filename", "file", "absolute_path", "target_file"})
+"""Name of a tool that writes files -> the arguments that are path and text, for each client that has one."""
+CHANGES = {
+    "Edit": (("file_path", "old_string", "new_string"),),
+    "replace": (("file_path", "old_string", "new_string"),),
+    "edit": (
+        ("file_path", "old_string", "new_string"),
+        ("filePath", "oldString", "newString"),
+        ("path", "old_str", "new_str"),
+    ),
+    "developer__edit": (("path", "before", "after"),),
+}
+"""The same for a tool that replaces a text by another."""
+PATHS = frozenset(
+    {"file_path", "filePath", "notebook_path", "path", "filename", "file", "absolute_path", "target_file"}
+)
 """Arguments that name a file. With one that is not its own a tool is unknown: which of both counts is not known."""
-FETCHES = {"WebFetch": ("url",), "web_fetch": ("prompt", "url")}
+FETCHES = {"WebFetch": ("url",), "webfetch": ("url",), "web_fetch": ("prompt", "url")}
 
 
 class _Use(NamedTuple):
@@ -101,17 +119,14 @@ def _use(name: str, given: Mapping[str, object]) -> _Use | None:
         there = [key for key in arguments if key in given]
         asked = given[there[0]] if len(there) == 1 else None
         return _Use(Tool.CLIENT_FETCH, asked, tuple(there)) if isinstance(asked, str) else None
-    own = (WRITES.get(name) or CHANGES.get(name) or ("file_path",))[0]
-    path = _text(given, own)
-    if path is None or given.keys() & PATHS != {own}:
+    path = _text(given, *PATHS)
+    if path is None or len(given.keys() & PATHS) != 1:
         return None
-    if (pair := WRITES.get(name)) and isinstance(text := given.get(pair[1]), str):
-        return _Use(Tool.CLIENT_EDIT, text, pair, (path[1],))
-    if texts := CHANGES.get(name):
-        old, new = (given.get(argument) for argument in texts[1:])
-        if isinstance(old, str) and isinstance(new, str):
-            return _Use(Tool.CLIENT_EDIT, new, texts, (path[1],), old)
-    if name == "MultiEdit":
+    for used in (*WRITES.get(name, ()), *CHANGES.get(name, ())):
+        texts = [given.get(argument) for argument in used]
+        if used[0] == path[0] and all(isinstance(text, str) for text in texts):
+            return _Use(Tool.CLIENT_EDIT, str(texts[-1]), used, (path[1],), str(texts[1]) if len(texts) > 2 else "")
+    if name == "MultiEdit" and path[0] == "file_path":
         return _several(path, given.get("edits"))
     return None
 

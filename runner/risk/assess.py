@@ -88,6 +88,10 @@ class Classifier:
             python = request.language is Language.PYTHON
             at = broken_at(use.rest) if python else None
             findings.append(_unread(NOT_PARSED, "risk.unparsed", WHOLE if at is None else lines.place(at)))
+        if request.language is Language.PYTHON:
+            from runner.risk.whole.handed_on import handed_on
+
+            findings += handed_on(request.code, trail, lines)
         judged: dict[int, Judged] = {}
         findings += self._judged(request, trail, lines, tuple(findings), judged)
         ordered = in_order(findings)
@@ -96,12 +100,12 @@ class Classifier:
 
         targets = self._knowledge.targets
         touch = touched(request, trail, targets)
-        verdict = verdict_on(request, trail, lines, ordered, judged, targets)
-        level = combined(Level.HIGH, ordered)
-        from runner.risk.whole.reading import unread
+        from runner.risk.whole.reading import is_proved, unread
 
         texts = ((request.language, use.rest), *use.texts)
         left = unread(request, texts, trail, ordered, self._knowledge)
+        verdict = verdict_on(request, trail, lines, ordered, judged, targets, proved=is_proved(left))
+        level = combined(Level.HIGH, ordered)
         return Assessment(level, _reasons(ordered), ordered, touch, verdict, base=Level.HIGH, unread=left)
 
     def _follow(self, request: Request, nested: Nested, rest: str) -> None:

@@ -23,6 +23,7 @@ from runner.risk.codex_patch import (
     patch_in,
     read_patch,
 )
+from runner.risk.model.bounds import excerpt
 from runner.risk.rules.knowledge import bundled
 from runner.risk.rules.starting import started_by
 from runner.risk.verdict.code import plain_verdict
@@ -111,7 +112,7 @@ def _changed(parts: Sequence[Patched], tool: ClientTool, findings: Sequence[Find
         by = started_by(part.path) if _kinds(part.path, tool) & {"startup", "hook"} else ""
         named.setdefault(verb, []).append(f"{file_name(part.path)} ({by})" if by else file_name(part.path))
         does = Verb.DELETES if part.action == DELETES else Verb.REWRITES
-        acts.append(VerdictAct(does, file_name(part.path), place=part.path[:LONGEST_TARGET]))
+        acts.append(VerdictAct(does, file_name(part.path), place=excerpt(part.path, LONGEST_TARGET)))
     clauses = [f"{verb} {listed(named[verb])}" for verb in sorted(named, key=lambda verb: verb != "deletes")]
     worst = max(findings, key=lambda one: one.level, default=None)
     place = worst is not None and worst.level >= Level.HIGH and worst.id.startswith("edit.")
@@ -205,4 +206,4 @@ def both(one: Touch, other: Touch) -> Touch:
 
 
 def _finding(id: str, level: Level, path: str, reason: str, capability: Capability = Capability.FILES) -> Finding:
-    return Finding(id, level, capability, WHOLE, path[:200], reason, "T1565")
+    return Finding(id, level, capability, WHOLE, excerpt(path, 200), reason, "T1565")

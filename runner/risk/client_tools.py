@@ -13,6 +13,7 @@ from runner.risk.addresses import Address, addresses_in, read_address
 from runner.risk.client_edits import assess_edit, assess_parts, both, concluded, place_findings, shown
 from runner.risk.codex_patch import UPDATES, Patched, is_run_otherwise
 from runner.risk.diffs import NOT_SEEN, changed_by
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.lines import Lines
 from runner.risk.model.value import Value
 from runner.risk.surroundings import domains
@@ -27,7 +28,7 @@ UNKNOWN = "Assent does not know what this tool does; its input is all there is t
 FETCHES = "The agent's program gets this address from your machine and reads what comes back."
 MOST_QUERY = 100
 """Characters of what an address has after its host that are not remarkable; data can be carried out in it."""
-BY_ADDRESS = frozenset({"WebFetch"})
+BY_ADDRESS = frozenset({"WebFetch", "webfetch"})
 """Tools of which the whole input is one address; the others take a text for a model."""
 USUAL_SHELLS = frozenset(f"{folder}{name}" for folder in ("", "/bin/", "/usr/bin/") for name in ("bash", "sh", "zsh"))
 """Another program that a client is told to run its command lines with may do anything with them."""
@@ -108,7 +109,9 @@ def _fetch(request: Request) -> Assessment:
     hosts = [host_of(Value((one.href,))) for one in found if one.is_web] or [
         host_of(Value((one,))) for one in request.domains
     ]
-    acts = [VerdictAct(Verb.FETCHES, one.words[:LONGEST_TARGET], one.computed, place=one.place) for one in hosts]
+    acts = [
+        VerdictAct(Verb.FETCHES, excerpt(one.words, LONGEST_TARGET), one.computed, place=one.place) for one in hosts
+    ]
     names = listed([one.words for one in hosts]) or "an address that cannot be read"
     told = next((one.reason for one in findings if one.id in TOLD), "")
     verdict = plain_verdict([f"reads {names} from your machine"], *acts, more=told)
@@ -145,4 +148,4 @@ def _finding(id: str, capability: Capability, reason: str) -> Finding:
 
 
 def _network(id: str, reason: str, address: str = "") -> Finding:
-    return Finding(id, Level.CRITICAL, Capability.NETWORK, WHOLE, address[:200], reason, "T1041")
+    return Finding(id, Level.CRITICAL, Capability.NETWORK, WHOLE, excerpt(address, 200), reason, "T1041")

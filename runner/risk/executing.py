@@ -14,6 +14,7 @@ from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.executing_javascript import of_javascript
 from runner.risk.executing_shell import of_shell
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE
 from runner.risk.outline_data import words
 from runner.risk.python.syntax import Unparsed, parse
@@ -55,11 +56,11 @@ def executes(language: Language | None, code: str, acts: Iterable[Act], *, write
 def _of_acts(acts: Iterable[Act], writes: bool) -> str:
     for act in acts:
         if act.kind in ACTS:
-            return act.name[:60] or act.kind
+            return excerpt(act.name, 60) or act.kind
         if writes and act.kind in PUTS:
             path = act.get("path").text.rpartition(HOLE)[2] if act.get("path").texts else ""
             if LOADED.search(path.rpartition("/")[2]):
-                return f"{act.name[:60]} to a file that may be a program"
+                return f"{excerpt(act.name, 60)} to a file that may be a program"
     return ""
 
 

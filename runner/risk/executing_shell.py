@@ -10,6 +10,7 @@ from tree_sitter import Node, Parser
 
 from runner.model.expression import expression
 from runner.risk.executing_javascript import walk
+from runner.risk.model.bounds import excerpt
 from runner.risk.outline_data import words
 from runner.risk.running import FIXED_WORDS, SCRIPTS, STEERED, takes_data
 
@@ -97,7 +98,7 @@ def _command(node: Node, defined: Set[str]) -> str:
     arguments = [*node.children_by_field_name("argument"), *_behind(node)]
     if known in defined or takes_data(known, [_word(one) for one in arguments]):
         return ""
-    return _said(node) if known in BY_WORDS else known[:60]
+    return _said(node) if known in BY_WORDS else excerpt(known, 60)
 
 
 def _behind(command: Node) -> list[Node]:
@@ -141,7 +142,7 @@ def _word(node: Node) -> str | None:
 
 def _said(node: Node) -> str:
     text = " ".join((node.text or b"").decode("utf-8", "replace").split())
-    return text if len(text) <= 60 else text[:59] + "\N{HORIZONTAL ELLIPSIS}"
+    return text if len(text) <= 60 else excerpt(text, 59) + "\N{HORIZONTAL ELLIPSIS}"
 
 
 COUNTING = words("wc date stat nproc seq expr basename id")

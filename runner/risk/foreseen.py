@@ -14,6 +14,7 @@ from runner.model.behaviour import A_NAME, LONGEST_NAME, OWN_FILE, Behaviour, De
 from runner.model.file_changes import ChangeKind, FileKind
 from runner.model.verdict import Verb
 from runner.model.workspace import WORKSPACE
+from runner.risk.model.bounds import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -88,7 +89,7 @@ def _unforeseen(result: Result, observed: Behaviour, request: Request, assessmen
     asked = observed.of(DeedKind.CONNECTION)
     for host in (*(one.host for one in result.contacts), *(one.name for one in asked)):
         if host and not _is_local(host) and not any(_names(known, host) for known in hosts):
-            yield f"asked for {host[:LONGEST_NAME]}"
+            yield f"asked for {excerpt(host, LONGEST_NAME)}"
     if not hosts and any(one.what == A_NAME for one in asked):
         yield from {one.claim for one in asked if one.what == A_NAME}
 

@@ -15,6 +15,7 @@ from runner.model.request import Language, Request
 from runner.model.variables import is_harmless
 from runner.risk.handed_paths import try_paths
 from runner.risk.javascript import syntax as javascript
+from runner.risk.model.bounds import bounded, excerpt
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text
 from runner.risk.model.value import MOST_TEXTS as MOST_TEXTS_FOLLOWED
@@ -129,10 +130,10 @@ def assess_handed(request: Request, handed: Handed, nested: Nested) -> Iterator[
         how = executes(language, code, acts)
     if not how:
         return
-    for known in (handed.stdin, *handed.texts)[:MOST_TEXTS]:
+    for known in bounded(nested.trail, (handed.stdin, *handed.texts), MOST_TEXTS, "texts that it gets"):
         for one in Language:
             if known.strip() and (known is not handed.stdin or program is not one):
-                read_as(nested, one, known[:LONGEST_TEXT])
+                read_as(nested, one, bounded(nested.trail, known, LONGEST_TEXT, "characters of what it gets"))
     reason = f"The code can run what it gets as input or variables, or start programs that do: {how}."
     evidence = shorten(next((known for known in (handed.stdin, *handed.texts) if known.strip()), ""))
     yield Finding("input.executed", Level.CRITICAL, Capability.OBFUSCATION, WHOLE, evidence, reason, "CWE-94")
@@ -189,7 +190,7 @@ def read_as(nested: Nested, language: Language, code: str) -> bool:
     trail = nested.trail
     nested.escapes = ESCAPED.search(code) is not None
     nested.mentions = nested.knowledge.rules.mentioned(code)
-    with trail.inside(PLACE, code[:200], language.value):
+    with trail.inside(PLACE, excerpt(code, 200), language.value):
         match language:
             case Language.PYTHON:
                 if not _is_python(code):

@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model.value import HOLE, MOST_TEXTS, Value, text
+from runner.risk.model.bounds import CUT
+from runner.risk.model.value import HOLE, Value, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +54,7 @@ def _is_open(act: Act, field: str) -> bool:
         return False  # a list of paths has each of them, a number is of a file that is open
     if path.name.removesuffix(".buffer") in STREAMS:
         return False
-    return not path.texts or HOLE in path.text or len(path.texts) >= MOST_TEXTS
+    return not path.texts or HOLE in path.text or CUT in path.labels
 
 
 def _pieces(texts: Iterable[str]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from runner.model.request import Language
 from runner.risk.executing import executes
 from runner.risk.executing_shell import calculates, steered
 from runner.risk.handed import PLACE
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE
 from runner.risk.outline_data import words
 from runner.risk.python.syntax import as_written
@@ -77,7 +78,7 @@ def unread(
     found = list(itertools.islice(_named(language, trail, use, installed), MOST))
     for kind, text, acts in ((language, use.rest, trail.acts), *((*one, inner) for one in use.texts)):
         if kind is Language.SHELL:
-            found += [(name, PLACE) for name in steered(text)[:MOST]]
+            found += [(name, PLACE) for name in steered(text)]
             if not found and (how := calculates(text)):
                 found = [(how, PLACE)]
         elif not found and (how := executes(kind, text, acts, writes=False) or _searches(kind, text)):
@@ -87,7 +88,7 @@ def unread(
         if kind is Language.SHELL and (how := _rewrites(file.text)):
             found.append((f"{file.path}, which may change while it runs: {how}", PLACE))
     for name, place in found:
-        shown = name[:LONGEST]
+        shown = excerpt(name, LONGEST)
         reason = f"Runs, or may run, what lies in the kept sandbox and was not read with this request: {shown}."
         span = lines.place(place)
         yield Finding(UNREAD, Level.CRITICAL, Capability.STARTS_PROCESSES, span, shown, reason, "T1059")
@@ -176,7 +177,7 @@ def _wrote_whole(acts: Sequence[Act], path: str) -> bool:
 def _executed(act: Act) -> str:
     code = act.get("code")
     known = bool(code.texts) and not any(HOLE in one for one in code.texts)
-    return "" if known else f"a text that {act.name[:40]} gets"
+    return "" if known else f"a text that {excerpt(act.name, 40)} gets"
 
 
 def _module(act: Act) -> str:

@@ -17,6 +17,7 @@ ON_DEMAND = (
     "runner.risk.run_yaml",
     "runner.risk.shell.script",
     "runner.risk.trace.stores",
+    "runner.risk.whole.handed_on",
     "runner.risk.whole.of_javascript",
     "runner.risk.whole.of_python",
     "runner.risk.whole.of_shell",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import Classifier
+from runner.risk.model.bounds import excerpt
 from runner.risk.rules.knowledge import Knowledge, RulesUnreadable, bundled, extended
 from runner.risk.rules.rule import linear
 from runner.risk.tools import weigh
@@ -71,7 +72,9 @@ def _mistaken(path: Path, rules: list[DangerRule], known: set[str], base: Knowle
         for examples, wanted in ((rule.match, True), (rule.clean, False)):
             for language, codes in examples.items():
                 if language not in list(Language):
-                    problems.append(f"{where} has examples in {language[:40]}, which is none of {', '.join(Language)}.")
+                    problems.append(
+                        f"{where} has examples in {excerpt(language, 40)}, which is none of {', '.join(Language)}."
+                    )
                 elif any(_finds(classifier, rule.id, Language(language), code) is not wanted for code in codes):
                     problems.append(f"{where} {'misses' if wanted else 'finds'} one of its own examples.")
     return problems

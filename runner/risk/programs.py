@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, combined
 from runner.model.plan import ProgramKind
 from runner.model.request import Language, Request, Tool
+from runner.risk.model.bounds import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,5 +53,5 @@ def _found(
     for finding in read.findings:
         if finding.id not in seen:
             seen.add(finding.id)
-            where = f"{package.title[:100]}, {program.name[:100]}"
+            where = f"{excerpt(package.title, 100)}, {excerpt(program.name, 100)}"
             yield replace(finding, span=WHOLE, reason=f"In {where}: {finding.reason}")

@@ -74,7 +74,7 @@ def _piece(content: str) -> str:
     """Return the commands of a piece of data, as an edit has it: values of one line each, in their lines."""
     found = []
     for line in content.split("\n"):
-        pair, listed = PAIR.match(line[:4_000]), LISTED.match(line[:4_000])
+        pair, listed = PAIR.match(line), LISTED.match(line)
         if pair is not None and not pair[2].strip().startswith(("{", "[", "|", ">", "&", "*")):
             found.append(EXPRESSION.sub("$EXPRESSION", pair[2].replace('\\"', '"').strip(" ,")))
         else:
@@ -227,7 +227,7 @@ def _of_recipes(content: str) -> RunFile:
     lines = recipes(content).split("\n")
     for at, line in enumerate(content.split("\n")):
         if not line.startswith("\t"):
-            at_reading = [match[1] for match in MAKE_SHELL.finditer(line[:4_000])]
+            at_reading = [match[1] for match in MAKE_SHELL.finditer(line)]
             if (assigned := MAKE_RUNS.match(line)) is not None:
                 at_reading.append(assigned[1])
             lines[at] = "; ".join(filter(None, (lines[at], *at_reading)))

@@ -19,7 +19,7 @@ PIPELINE_LINE = expression(
 
 def pipeline(content: str) -> str:
     """Return the steps `sh '...'` of a Jenkinsfile."""
-    matches = (PIPELINE_LINE.match(line[:4_000]) for line in content.split("\n"))
+    matches = (PIPELINE_LINE.match(line) for line in content.split("\n"))
     return "\n".join("" if match is None else match[1].rstrip(" \t})").rstrip("'\"") for match in matches)
 
 
@@ -37,7 +37,7 @@ def settings(tool: str) -> Callable[[str], str]:
     """Return the reader of a file that does what `config set` of its tool does."""
 
     def read(content: str) -> str:
-        matches = (SETTING.match(line[:4_000]) for line in content.split("\n"))
+        matches = (SETTING.match(line) for line in content.split("\n"))
         sets = ("" if m is None else f"{tool} config set {shlex.quote(m[1])} {shlex.quote(m[2])}" for m in matches)
         return "\n".join(sets)
 
@@ -49,7 +49,7 @@ def tox(content: str) -> str:
     found: list[str] = []
     inside = False
     for line in content.split("\n"):
-        match = IN_TOX.match(line[:4_000])
+        match = IN_TOX.match(line)
         inside = match is not None or (inside and line[:1] in (" ", "\t"))
         found.append("" if not inside else match[1] if match is not None else line.strip().lstrip("- "))
     return "\n".join(found)
@@ -61,6 +61,6 @@ def project(content: str) -> str:
     inside = False
     for line in content.split("\n"):
         inside = OF_TASKS.match(line) is not None if line.startswith("[") else inside
-        match = TASK.match(line[:4_000]) if inside else None
+        match = TASK.match(line) if inside else None
         found.append("" if match is None else re.sub(r"\\(.)", r"\1", match[1]))
     return "\n".join(found)

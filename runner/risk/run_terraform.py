@@ -22,11 +22,11 @@ def terraform(content: str) -> CommandLines:
             until = "" if line.strip() == until else until
             if until:
                 found.put(at, line)
-        elif (match := TERRAFORM_LINE.match(line[:4_000])) is not None:
+        elif (match := TERRAFORM_LINE.match(line)) is not None:
             until = match[2] or ""
             if match[1]:
                 found.put(at, re.sub(r"\\(.)", r"\1", match[1]))
-        elif (listed := PROGRAM_LINE.match(line[:4_000])) is not None:
+        elif (listed := PROGRAM_LINE.match(line)) is not None:
             words_of = [str(one) for one in json.loads(listed[1])]
             found.put(at, shlex.join(words_of) if line.lstrip().startswith("program") else "; ".join(words_of))
     return found

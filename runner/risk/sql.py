@@ -8,14 +8,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
+from runner.risk.model.bounds import bounded, excerpt
 from runner.risk.model.value import HOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LONGEST_SQL = 20_000
+    from runner.risk.model.bounds import Notes
+
+LONGEST_SQL = 200_000
 """Characters that are looked at."""
-MOST_STATEMENTS = 50
+MOST_STATEMENTS = 5_000
 # Comments and texts; each alternative ends at the end of the text at the latest, so none is tried again.
 ASIDE = expression(r"--[^\n]*|/\*(?s:.*?)(?:\*/|\Z)|'[^']*(?:'|\Z)")
 NAME = rf"(?:ONLY\s+)?([\w.{HOLE}\"`\[\]$-]{{1,120}})"
@@ -99,17 +102,12 @@ class DataChange(NamedTuple):
                 return f"drops {self.what} {self.table}"
 
 
-def is_cut(text: str) -> bool:
-    """Return whether `changes` does not look at all of a text."""
-    return len(text) > LONGEST_SQL or text.count(";") >= MOST_STATEMENTS
-
-
-def changes(text: str) -> Iterator[DataChange]:
+def changes(text: str, noted: Notes | set[str]) -> Iterator[DataChange]:
     """Yield what the statements in `text` do, in their order; nothing for what is no SQL. Takes linear time."""
-    plain = ASIDE.sub("''", text[:LONGEST_SQL])
+    plain = ASIDE.sub(_instead, bounded(noted, text, LONGEST_SQL, "characters of SQL"))
     if TAKEN_BACK.search(plain) is not None and "commit" not in plain.lower():
         return
-    for statement in plain.split(";")[:MOST_STATEMENTS]:
+    for statement in bounded(noted, plain.split(";"), MOST_STATEMENTS, "statements of SQL"):
         found = _of(statement.strip().lstrip("("))
         if found is not None:
             yield found
@@ -140,7 +138,12 @@ def _of(statement: str) -> DataChange | None:
     return None
 
 
+def _instead(aside: re.Match[str]) -> str:
+    """Return what stands for a text, or for a comment, so that nothing in it is taken for a part of a statement."""
+    return "''" if aside[0][0] == "'" else " "
+
+
 def _table(written: str) -> str:
     """Return a table's name without quotes; '' for one that is worked out at run time."""
     name = written.strip('"`[]')
-    return "" if HOLE in name else name[:60]
+    return "" if HOLE in name else excerpt(name, 60)

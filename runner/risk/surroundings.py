@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import WHOLE, Capability, Finding, Level
 from runner.model.expression import expression
 from runner.model.request import Language, NetworkMode, Request
+from runner.risk.model.bounds import excerpt
 from runner.risk.rules.packages import PackageOrigin, fixed, mistaken_for, name_of, source_of
 from runner.risk.text import LOOK_ALIKE
 
@@ -23,7 +24,7 @@ LOCAL = (".local", ".internal", ".lan", ".localhost", ".home.arpa")
 def surroundings(request: Request) -> Iterator[Finding]:
     """Findings about what the request asks for; they belong to no line of the code."""
     if request.network is not NetworkMode.NONE:
-        shown = ", ".join(request.domains)[:LONGEST]
+        shown = excerpt(", ".join(request.domains), LONGEST)
         yield _finding(
             "request.network", Level.CRITICAL, Capability.NETWORK, shown, "The code would have network access.", "T1071"
         )
@@ -111,4 +112,4 @@ def _package(what: str, level: Level, written: str, reason: str) -> Finding:
 
 
 def _finding(id: str, level: Level, capability: Capability, evidence: str, reason: str, reference: str) -> Finding:
-    return Finding(id, level, capability, WHOLE, evidence[:LONGEST], reason, reference)
+    return Finding(id, level, capability, WHOLE, excerpt(evidence, LONGEST), reason, reference)

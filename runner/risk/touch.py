@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Touch
 from runner.model.expression import expression
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE, UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -68,15 +70,15 @@ def touched(request: Request, trail: Trail, targets: Targets) -> Touch:
     for act in trail.acts:
         if act.kind in FILES:
             for known in _known(act.get("path"), act.get("source")):
-                files[known] = None
+                files[excerpt(known, LONGEST)] = None
                 if "secret" in targets.of(known):
-                    credentials[known] = None
+                    credentials[excerpt(known, LONGEST)] = None
         elif act.kind in NETWORK:
             for known in _known(*_addresses(act.get("url")), act.get("host")):
                 if (host := HOST.match(known) or DEVICE.match(known)) is not None:
-                    hosts[host[1]] = None
+                    hosts[excerpt(host[1], LONGEST)] = None
         elif act.kind == "command" and act.name and act.name not in SHELL_WORDS:
-            processes[act.name[:LONGEST]] = None
+            processes[excerpt(act.name, LONGEST)] = None
             if (found := INSTALL.search(act.get("line").text)) is not None:
                 packages.update(
                     dict.fromkeys(word for word in found[1].split() if not word.startswith("-") and HOLE not in word)
@@ -98,8 +100,8 @@ def _known(*values: Value) -> Iterable[str]:
         for known in value.texts:
             shown = known.replace(HOLE, "…")
             if shown.strip("…./ ") and "\n" not in shown:
-                yield shown[:LONGEST]
+                yield shown
 
 
 def _bounded(found: dict[str, None]) -> tuple[str, ...]:
-    return tuple(found)[:MOST]
+    return tuple(islice(found, MOST))

@@ -12,6 +12,7 @@ from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.model.workspace import WORKSPACE
 from runner.risk.assess import assess, in_order
 from runner.risk.images import milder
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.lines import Lines
 from runner.risk.rules.knowledge import bundled
 from runner.risk.rules.starting import started_by
@@ -80,7 +81,9 @@ def assess_content(
     if language is not None or executable or content.startswith("#!") or PROGRAMS.match(path):
         base = Level.HIGH
         reason = "This file can be started as a program." if run is None else "A tool runs what stands in this file."
-        findings.append(Finding("write.program", Level.LOW, Capability.FILES, WHOLE, path[:200], reason, "T1059"))
+        findings.append(
+            Finding("write.program", Level.LOW, Capability.FILES, WHOLE, excerpt(path, 200), reason, "T1059")
+        )
     if language is not None:
         inside = classify(Request("", "", Tool.CODE_EXECUTE, 0.0, language, code))
         within = inside.findings
@@ -104,7 +107,7 @@ def _of_kind(path: str, content: str, run: RunFile) -> Iterator[Finding]:
     """Findings about a file of which a tool runs something."""
     if run.unread:
         reason = "A tool runs what stands in this file, and it could not be read."
-        yield Finding("write.unread", Level.HIGH, Capability.UNREADABLE, WHOLE, path[:200], reason, "CWE-1007")
+        yield Finding("write.unread", Level.HIGH, Capability.UNREADABLE, WHOLE, excerpt(path, 200), reason, "CWE-1007")
     lines = Lines(content)
     if run.spliced:
         span = lines.place((run.spliced, 0, run.spliced, 0))
@@ -127,7 +130,11 @@ def on_file(verb: str, path: str, findings: Sequence[Finding], inner: str = "") 
     name = file_name(path)
     words = f"{name} ({started_by(path) or 'runs by itself'})" if starts else name
     line = next((one.span for one in sorted(findings, key=lambda one: -one.level) if one.span != WHOLE), None)
-    act = VerdictAct(Verb.RUNS_ON_START if starts else Verb.WRITES, words[:LONGEST_TARGET], place=path[:LONGEST_TARGET])
+    act = VerdictAct(
+        Verb.RUNS_ON_START if starts else Verb.WRITES,
+        excerpt(words, LONGEST_TARGET),
+        place=excerpt(path, LONGEST_TARGET),
+    )
     worst = max((one.level for one in findings), default=Level.LOW)
     return plain_verdict([f"{verb} {words}"], act, look_at=line if worst > Level.LOW else None, inner=inner)
 
@@ -163,4 +170,4 @@ def _place(path: str) -> Iterator[Finding]:
 
 def _finding(id: str, path: str, reason: str, reference: str) -> Finding:
     capability = Capability.PERSISTENCE if id in ("write.startup", "write.hook") else Capability.FILES
-    return Finding(id, Level.CRITICAL, capability, WHOLE, path[:200], reason, reference)
+    return Finding(id, Level.CRITICAL, capability, WHOLE, excerpt(path, 200), reason, reference)

@@ -73,7 +73,7 @@ class Page:
 
 PAGES = (
     Page("Getting started", "getting-started.md"),
-    Page("Trying commands", "work.md"),
+    Page("Work on a project", "work.md"),
     Page("Security", "security.md"),
     Page("Settings", "settings.md"),
     Page("Network and packages", "network.md"),

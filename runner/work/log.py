@@ -18,6 +18,7 @@ from runner.model.work import (
     HostOpened,
     HostSeen,
     PortsSeen,
+    WorkDone,
     WorkEnded,
     WorkStarted,
 )
@@ -36,6 +37,7 @@ KINDS: dict[str, type[Any]] = {
     "opened": HostOpened,
     "ports": PortsSeen,
     "ended": WorkEnded,
+    "done": WorkDone,
 }
 _NAMES = {kind: name for name, kind in KINDS.items()}
 LONGEST_LINE = 1 << 20
@@ -56,14 +58,19 @@ class WorkLog:
 
     def add(self, event: WorkEvent) -> None:
         """Append an event. Raises OSError."""
-        if self._size > MOST_BYTES and not isinstance(event, WorkEnded):
+        if self._size > MOST_BYTES and not isinstance(event, WorkEnded | WorkDone):
             return
-        line = json.dumps({"kind": _NAMES[type(event)], **encode(event)}, separators=(",", ":")).encode() + b"\n"
+        line = json.dumps({"kind": _NAMES[type(event)], **_said(event)}, separators=(",", ":")).encode() + b"\n"
         self._size += os.write(self._file, line)
 
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)
+
+
+def _said(event: WorkEvent) -> dict[str, Any]:
+    # It has a kind of its own.
+    return {"said": encode(event)} if isinstance(event, WorkDone) else encode(event)
 
 
 class WorkReading:
@@ -105,7 +112,8 @@ def _event(line: bytes) -> WorkEvent | None:
         return None
     try:
         said = json.loads(line)
-        event: WorkEvent = decode(KINDS[said["kind"]], said)
+        kind = KINDS[said["kind"]]
+        event: WorkEvent = decode(kind, said["said"] if kind is WorkDone else said)
     except (ValueError, KeyError, TypeError, RecursionError, KnownError):
         return None
     return event

@@ -21,11 +21,14 @@ from runner.model.work import (
     CommandSeen,
     HostOpened,
     HostSeen,
+    PortsSeen,
     WorkEnded,
     WorkStarted,
 )
 from runner.network.gate import Gate
-from runner.sandbox.local import contained, tree
+from runner.network.loop import NetworkLoop
+from runner.sandbox import networked
+from runner.sandbox.local import carry, contained, tree
 from runner.work import control, rings, shell_words
 from runner.work.control import ControlSocket
 from runner.work.log import WorkLog
@@ -63,7 +66,9 @@ class Edge:
     private: tuple[Destination, ...] = ()
     """Those of them that the person's own configuration names, which may be on this machine."""
     opened: tuple[Destination, ...] = ()
-    """What a person opened for this project earlier: for both."""
+    """What a person opened for this session beforehand: for both."""
+    kept: tuple[tuple[Destination, str], ...] = ()
+    """What a person opened for this project earlier, each with the addresses of the own network that it may lead to."""
     quiet: tuple[Destination, ...] = ()
     """What the program tries at each start and does without."""
 
@@ -99,7 +104,6 @@ class WorkRun:
         self._commands = 0
         self._held: dict[int, _Held] = {}
         self._root = 0
-        self._inner = 0
         self._why = ""
         self._is_closed = False
         self._quiet = {(one.host, one.port) for one in edge.quiet}
@@ -108,6 +112,10 @@ class WorkRun:
             Gate(hosts, private=edge.private, report=self._contact, dialer=dialer),
             Gate(edge.opened, report=self._contact, dialer=dialer),
         )
+        for destination, private in edge.kept:
+            for gate in self._gates:
+                gate.allow(destination, private=private)
+        self._carrying = Carrying(self._gates[1], lambda ports: self._say(PortsSeen(time.time(), ports)))
 
     def run(self) -> ProgramEnd:
         """Run the program to its end. Raises KnownError and OSError."""
@@ -120,10 +128,19 @@ class WorkRun:
             kept.callback(self._release_all)
             door = ShellDoor(self._what.copy.folder, self._command)
             kept.callback(door.close)
-            orders: Orders = {"open": self.open, "answer": self.answer, "end": self.end, "usage": self.usage}
+            kept.callback(self._carrying.close)
+            orders: Orders = {
+                "open": self.open,
+                "answer": self.answer,
+                "end": self.end,
+                "usage": self.usage,
+                "carry": self.carry,
+            }
             listening = ControlSocket(control.place(self._runtime, self._what.copy.name), orders)
             kept.callback(listening.close)
-            hosts = tuple(str(one) for one in (*self._edge.service, *self._edge.opened))
+            hosts = tuple(
+                str(one) for one in (*self._edge.service, *self._edge.opened, *(kept for kept, _ in self._edge.kept))
+            )
             project = str(self._what.copy.project)
             self._say(WorkStarted(time.time(), self._what.program, project, self._client, hosts, self._what.memory))
             ended: ProgramEnd | None = None
@@ -168,6 +185,10 @@ class WorkRun:
             os.kill(root, signal.SIGKILL)
         return {}
 
+    def carry(self, port: int) -> Mapping[str, object]:
+        """Carry a port of the inner ring outside, for a browser. Raises KnownError."""
+        return {"address": self._carrying.carry(port)}
+
     def usage(self) -> Mapping[str, object]:
         """Return memory, processor time and processes of all that runs inside."""
         used = tree.read([self._root, *tree.descendants(self._root)])
@@ -184,8 +205,8 @@ class WorkRun:
         return both
 
     def _entered(self, inner: int, kept: contextlib.ExitStack) -> None:
-        self._inner = inner
         contained.open_doors(self._gates[1], kept).open(inner)
+        self._carrying.begin(inner)
 
     def _command(self, command: ShellCommand, is_gone: Callable[[], bool]) -> str:
         """Return why a command may not run; '' where it may. Waits for a person where it is held."""
@@ -229,6 +250,70 @@ class WorkRun:
         with self._lock:
             self._is_closed = True
             self._log.close()
+
+
+class Carrying:
+    """The ports on which something in the inner ring listens, and those that are carried outside."""
+
+    def __init__(self, gate: Gate, tell: Callable[[tuple[tuple[int, str], ...]], None]) -> None:
+        """`tell` is called with the ports and their addresses outside, each time they change."""
+        self._gate = gate
+        self._tell = tell
+        self._process = 0
+        self._address = carry.new_address()
+        self._network = NetworkLoop()
+        self._carried: dict[int, carry.CarriedPort] = {}
+        self._told: tuple[tuple[int, str], ...] = ()
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="ports of the program", daemon=True)
+
+    def begin(self, process: int) -> None:
+        """Look at the network that `process` is in, until `close`."""
+        self._process = process
+        self._thread.start()
+
+    def carry(self, port: int) -> str:
+        """Return where a port is outside; it is carried there from now on. Raises KnownError."""
+        with self._lock:
+            if port not in self._listening():
+                raise KnownError(f"Nothing inside listens on port {port}.")
+            carried = self._carried.get(port)
+            if carried is None or not carried.is_open:
+                carried = carry.CarriedPort(self._process, port, self._network, self._address)
+                carried.open()
+                self._carried[port] = carried
+        self._look()
+        return f"{carried.address}:{carried.port}"
+
+    def close(self) -> None:
+        """Carry nothing more."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        for each in self._carried.values():
+            each.close()
+        self._network.close()
+
+    def _watch(self) -> None:
+        while not self._over.wait(LOOK_SECONDS):
+            self._look()
+
+    def _look(self) -> None:
+        with self._lock:
+            ports = tuple((port, self._outside(port)) for port in sorted(self._listening()))
+            if ports == self._told:
+                return
+            self._told = ports
+        self._tell(ports)
+
+    def _listening(self) -> set[int]:
+        own = {networked.PROXY_PORT, networked.NAME_PORT, *networked.OpenPorts(self._gate).first, *self._gate.ports}
+        return carry.listening(self._process, own) if self._process else set()
+
+    def _outside(self, port: int) -> str:
+        carried = self._carried.get(port)
+        return f"{carried.address}:{carried.port}" if carried is not None and carried.is_open else ""
 
 
 class _Held:

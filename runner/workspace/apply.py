@@ -29,11 +29,12 @@ import re
 import secrets
 import shutil
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.errors import KnownError
+from runner.sandbox.file_names import shown
 from runner.system.durable import replace_file
 from runner.workspace import entry, journal, staging
 from runner.workspace.change import ProjectChange
@@ -61,6 +62,16 @@ class Applied:
     """Paths that somebody else changed in the very moment; they are as that left them."""
 
 
+class WrittenPath(NamedTuple):
+    """One path that was written from a layer."""
+
+    inode: int
+    modified: int
+    """With the inode: what stands there is what Assent wrote. Both 0 where that has what somebody else did as well."""
+    taken_in: str
+    """SHA-256 of what the layer had there and the project has now; '' where it has not, or not all of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Undo:
     """What Undo would write."""
@@ -73,6 +84,8 @@ class Undo:
     """Whether it was done already: then it would apply once more."""
     done: tuple[str, ...] = ()
     """The numbers of all calls of `write` that have written something, the last one last."""
+    written: dict[str, WrittenPath] = field(default_factory=dict)
+    """What Assent wrote into the project, by the hexadecimal digits of the path, of all that was applied from here."""
 
 
 def write(
@@ -160,17 +173,12 @@ def undo_of(record: Path) -> Undo | None:
     except FileNotFoundError:
         return None
     changes = tuple(
-        ProjectChange(bytes.fromhex(path), journal.entry_of(before), journal.entry_of(after))
-        for path, before, after in said["changes"]
+        ProjectChange(bytes.fromhex(path), journal.entry_of(before), journal.entry_of(after), merged=merged)
+        for path, before, after, merged in said["changes"]
     )
+    written = {path: WrittenPath(*one) for path, one in said["written"].items()}
     done = tuple(said.get("done", ()))
-    return Undo(Path(said["project"]), changes, record / said["content"], said["taken_back"], done)
-
-
-def ours(record: Path) -> set[tuple[int, int]]:
-    """Return inode and time of what was written into the project from here: nobody else changed it."""
-    found = undo_of(record)
-    return set() if found is None else {(one.before.inode, one.before.modified) for one in found.changes if one.before}
+    return Undo(Path(said["project"]), changes, record / said["content"], said["taken_back"], done, written)
 
 
 def _check(top: int, changes: Iterable[ProjectChange]) -> None:
@@ -181,9 +189,9 @@ def _check(top: int, changes: Iterable[ProjectChange]) -> None:
         try:
             now = entry.at(top, change.path)
         except (UnreadableEntry, SpecialEntry, OSError) as error:
-            raise KnownError(f"“{staging.words(change.path)}” cannot be read: {error}.", staging.AGAIN) from error
+            raise KnownError(f"“{shown(change.path)}” cannot be read: {error}.", staging.AGAIN) from error
         if not _is(now, change.before):
-            raise KnownError(f"“{staging.words(change.path)}” was changed in the project meanwhile.", staging.AGAIN)
+            raise KnownError(f"“{shown(change.path)}” was changed in the project meanwhile.", staging.AGAIN)
 
 
 def _is(now: TreeEntry | None, expected: TreeEntry | None) -> bool:
@@ -320,6 +328,8 @@ def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over:
     content = f"{UNDO}-{number}"
     tree = record / content
     tree.mkdir(mode=0o700, exist_ok=True)
+    old = undo_of(record)
+    written = {} if old is None else old.written
     back = []
     for step in begun.steps:
         if step.path in passed_over:
@@ -330,14 +340,19 @@ def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over:
             now = entry.at(top, step.path) if step.path else entry.folder_entry(top)
         except (UnreadableEntry, SpecialEntry, OSError):
             continue
-        back.append([step.path.hex(), journal.plain(now), journal.plain(step.before)])
-    old = undo_of(record)
+        back.append([step.path.hex(), journal.plain(now), journal.plain(step.before), step.merged])
+        written.pop(step.path.hex(), None)
+        if now is not None and not step.merged:
+            written[step.path.hex()] = WrittenPath(now.inode, now.modified, "" if begun.own else step.taken_in)
+        elif now is not None and not begun.own:
+            written[step.path.hex()] = WrittenPath(0, 0, step.taken_in)
     said = {
         "project": str(begun.project),
         "content": content,
         "taken_back": begun.own,
         "changes": back,
         "done": [*(one for one in (old.done if old else ()) if one != number), number],
+        "written": written,
     }
     replace_file(record / UNDO_LIST, json.dumps(said))
     if old is not None and old.content != tree:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from runner.workspace.entry import TreeEntry
+
+MERGED = "merged with your edit"
+"""The mark of a merge, alone or behind another one."""
+MOST_BYTES = 1 << 20
+"""Of a file whose lines are compared and merged."""
 
 
 class How(StrEnum):
@@ -37,7 +42,12 @@ class ProjectChange:
     conflict: str = ""
     """Why it cannot be applied: what somebody else did in the project meanwhile; '' where nobody did anything."""
     mark: str = ""
-    """What makes it run by itself later on, or grave otherwise; '' for an ordinary one."""
+    """What makes it run by itself later on, or grave otherwise; '' for an ordinary one. Nothing with a mark is applied
+    without a word of its own."""
+    merged: str = ""
+    """SHA-256 of the layer's content, where `after` has that and what somebody else did meanwhile; '' otherwise."""
+    text: bytes | None = field(default=None, repr=False)
+    """What `after` is to have, where that is neither in the layer nor in the project: a merge, or some hunks."""
 
     @property
     def how(self) -> How:
@@ -46,6 +56,12 @@ class ProjectChange:
         if self.after is None:
             return How.DELETED
         return How.TOUCHED if self._same_but_time else How.CHANGED
+
+    @property
+    def is_of_text(self) -> bool:
+        """Whether it is a file before and after, short enough for its lines to be compared and merged."""
+        sides = (self.before, self.after)
+        return all(one is not None and one.kind is TreeKind.FILE and one.size <= MOST_BYTES for one in sides)
 
     @property
     def _same_but_time(self) -> bool:
@@ -61,6 +77,8 @@ class ProjectChanges:
     changes: tuple[ProjectChange, ...] = ()
     left_out: tuple[tuple[bytes, str], ...] = ()
     """Paths that cannot be applied, and why: sockets, devices, what this account may not read."""
+    stamp: str = field(default="", compare=False)
+    """What the layer and the project looked like, for a later look; '' where that was still moving."""
 
     @property
     def conflicts(self) -> tuple[ProjectChange, ...]:

@@ -9,7 +9,7 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.workspace import entry
-from runner.workspace.change import How
+from runner.workspace.change import MOST_BYTES, How
 from runner.workspace.entry import TreeKind, UnreadableEntry
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange
     from runner.workspace.entry import TreeEntry
 
-MOST_BYTES = 1 << 20
-"""Of a file whose lines are compared."""
 MOST_LINES = 20_000
+CONTEXT = 3
+"""Lines around what differs."""
 NO_END = "\\ No newline at end of file"
 """As diff(1) says it."""
 
@@ -46,23 +46,33 @@ def compared(change: ProjectChange, project: Path, content: Path) -> LineDiffere
         return LineDifference(instead="only its time is another one")
     if any(one is not None and one.size > MOST_BYTES for one in sides):
         return LineDifference(instead=f"{_size(change.before)} to {_size(change.after)}, too large to be compared")
-    texts = [_text(folder, change.path, one) for folder, one in zip((project, content), sides, strict=True)]
+    texts = [
+        _text(project, change.path, change.before),
+        _text(content, change.path, change.after) if change.text is None else _decoded(change.text),
+    ]
     if any(one is None for one in texts):
         return LineDifference(instead=f"not text: {_size(change.before)} to {_size(change.after)}")
-    old, new = (_lines(one or "") for one in texts)
+    old, new = (split(one or "") for one in texts)
     if len(old) + len(new) > MOST_LINES:
         return LineDifference(instead="too many lines to be compared")
-    found = tuple(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
+    found = tuple(difflib.unified_diff(old, new, lineterm="", n=CONTEXT))[2:]
     added, removed = (sum(line.startswith(sign) for line in found) for sign in "+-")
     if not found and change.before is not None and change.after is not None:
         return LineDifference(instead=f"permissions {change.before.mode:04o} to {change.after.mode:04o}")
     return LineDifference(found, added, removed)
 
 
-def _lines(text: str) -> list[str]:
+def split(text: str) -> list[str]:
     """Return the lines of a text, and as one more that its last one does not end."""
     *lines, rest = text.split("\n")
     return [*lines, rest, NO_END] if rest else lines
+
+
+def joined(lines: list[str]) -> str:
+    """Return the text whose lines `split` returned."""
+    if lines[-1:] == [NO_END]:
+        return "\n".join(lines[:-1])
+    return "".join(f"{line}\n" for line in lines)
 
 
 def total(changes: Iterable[ProjectChange]) -> str:
@@ -111,7 +121,14 @@ def _text(folder: Path, path: bytes, one: TreeEntry | None) -> str | None:
     if one is None:
         return ""
     try:
-        data = beginning(folder, path, MOST_BYTES + 1)
+        return _decoded(beginning(folder, path, MOST_BYTES + 1))
+    except (OSError, UnreadableEntry):
+        return None
+
+
+def _decoded(data: bytes) -> str | None:
+    """Return the text that a file has; None for what is no text."""
+    try:
         return None if b"\0" in data else data.decode()
-    except (OSError, UnicodeDecodeError, UnreadableEntry):
+    except UnicodeDecodeError:
         return None

@@ -74,10 +74,12 @@ def stat_of(folder: int, name: bytes) -> os.stat_result | None:
         return None
 
 
-def read(folder: int, name: bytes, found: os.stat_result, *, content: bool) -> TreeEntry:
+def read(
+    folder: int, name: bytes, found: os.stat_result, *, content: bool, marks: dict[str, bytes] | None = None
+) -> TreeEntry:
     """Return the entry `name` of an open folder, with the hash of its content where that is wanted.
 
-    Raises SpecialEntry, UnreadableEntry and OSError.
+    `marks` gets the attributes of the layer itself that a file has. Raises SpecialEntry, UnreadableEntry and OSError.
     """
     mode, inode, changed = found.st_mode, found.st_ino, found.st_ctime_ns
     if stat.S_ISLNK(mode):
@@ -107,8 +109,8 @@ def read(folder: int, name: bytes, found: os.stat_result, *, content: bool) -> T
             TreeKind.FILE,
             stat.S_IMODE(mode),
             now.st_size,
-            hash_of(descriptor) if content else "",
-            attributes=_attributes(descriptor),
+            hash_of(descriptor, now.st_size) if content else "",
+            attributes=_attributes(descriptor, marks),
             modified=now.st_mtime_ns,
             inode=now.st_ino,
             changed=now.st_ctime_ns,
@@ -203,19 +205,24 @@ def folder_entry(folder: int) -> TreeEntry:
     )
 
 
-def _attributes(descriptor: int) -> tuple[tuple[str, bytes], ...]:
+def _attributes(descriptor: int, marks: dict[str, bytes] | None = None) -> tuple[tuple[str, bytes], ...]:
     try:
         names = os.listxattr(descriptor)
     except OSError:
         return ()
+    if not names:
+        return ()
+    if marks is not None:
+        marks.update({name: os.getxattr(descriptor, name) for name in names if name.startswith(OWN_ATTRIBUTE)})
     wanted = sorted(name for name in names if name.startswith("user.") and not name.startswith(OWN_ATTRIBUTE))
     return tuple((name, os.getxattr(descriptor, name)) for name in wanted)
 
 
-def hash_of(descriptor: int) -> str:
-    """Return the SHA-256 of an open file from where it stands."""
+def hash_of(descriptor: int, size: int = CHUNK) -> str:
+    """Return the SHA-256 of an open file from where it stands; `size` is about what it has, and saves room."""
     digest = hashlib.sha256()
-    while piece := os.read(descriptor, CHUNK):
+    most = min(size + 1, CHUNK)
+    while piece := os.read(descriptor, most):
         digest.update(piece)
     return digest.hexdigest()
 

@@ -27,6 +27,17 @@ class ApplyStep:
     """Of what is to come; 0 where nothing comes, or a folder."""
     before: TreeEntry | None
     after: TreeEntry | None
+    merged: str = ""
+    """As of a `ProjectChange`."""
+    partial: bool = False
+    """Whether what comes is not what the layer has, or not all of it."""
+
+    @property
+    def taken_in(self) -> str:
+        """SHA-256 of the layer's content that the project has with this; '' for none, or not all of it."""
+        if self.merged or self.partial or self.after is None:
+            return self.merged
+        return self.after.sha256
 
     def is_done(self, staged: int) -> bool:
         """Return whether the hidden folder shows that it was done."""
@@ -62,14 +73,17 @@ class Journal:
         except FileNotFoundError:
             return None
         steps = (
-            ApplyStep(bytes.fromhex(path), name, inode, entry_of(before), entry_of(after))
-            for path, name, inode, before, after in said["steps"]
+            ApplyStep(bytes.fromhex(path), name, inode, entry_of(before), entry_of(after), *rest)
+            for path, name, inode, before, after, *rest in said["steps"]
         )
         return cls(Path(said["project"]), said["stage"], tuple(steps), said["own"])
 
     def write(self, record: Path) -> None:
         """Write it, durably. Raises OSError."""
-        steps = [[one.path.hex(), one.name, one.inode, plain(one.before), plain(one.after)] for one in self.steps]
+        steps = [
+            [one.path.hex(), one.name, one.inode, plain(one.before), plain(one.after), one.merged, one.partial]
+            for one in self.steps
+        ]
         said = {"project": str(self.project), "stage": self.stage, "own": self.own, "steps": steps}
         replace_file(record / NAME, json.dumps(said))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import stat
@@ -95,8 +96,11 @@ def mark(path: bytes, before: TreeEntry | None, after: TreeEntry | None) -> str:
     return _obeyed(text)
 
 
+@functools.lru_cache(maxsize=1 << 15)
 def _obeyed(path: str) -> str:
     """Return what makes a file of the project run by itself, or be obeyed by another program; '' for nothing."""
+    # The table has nothing on paths of several lines; a name may be anything where a whole folder is obeyed.
+    path = path.replace("\n", "_")
     *folders, name = path.split("/")
     kinds = bundled().targets.of(path) & OBEYED
     if "steering" in kinds:
@@ -132,6 +136,8 @@ def as_one(changes: Iterable[ProjectChange]) -> tuple[ProjectChange, ...]:
 
 def _like_its_repository(one: ProjectChange, marked: set[bytes], moved: set[bytes]) -> ProjectChange:
     found = _repository(one.path)
+    if not found:
+        return one
     mark = one.mark or (PART if found in marked else "")
     return replace(one, mark=mark, conflict=one.conflict or (MOVED if found in moved else ""))
 

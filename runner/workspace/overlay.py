@@ -115,10 +115,12 @@ def _of(
 ) -> None:
     """Note what the layer says about one name of a folder, and about everything below it."""
     with entry.readable(up, name, found):
+        if stat.S_ISREG(found.st_mode):
+            _file(reading, up, low, name, found, path, moved=moved)
+            return
         marks = _marks(up, name, found)
-        if any(one in marks for one in STRANGE):
-            raise KnownError("The layer has marks that Assent does not understand; nothing of it is applied.")
-        removed = _is_removed(found, marks)
+        _check(marks)
+        removed = _is_removed(found)
         opaque = marks.get(OPAQUE) == b"y" or not stat.S_ISDIR(found.st_mode) or removed
         if low is not None:
             reading.of_project(low, name, path, below=opaque, moved=moved)
@@ -129,6 +131,24 @@ def _of(
             with entry.opened(up, name, entry.FOLDER_FLAGS) as inner:
                 below, put = (None, moved) if opaque else _below(reading, low, name, moved=moved)
                 _walk(reading, inner, below, path, moved=put)
+
+
+def _file(
+    reading: LayerReading, up: int, low: int | None, name: bytes, found: os.stat_result, path: bytes, *, moved: bool
+) -> None:
+    """Note what a file of the layer says, which is opened once."""
+    if low is not None:
+        reading.of_project(low, name, path, below=True, moved=moved)
+    marks: dict[str, bytes] = {}
+    one = reading.read_layer(up, name, found, path, marks)
+    _check(marks)
+    if one is not None and WHITEOUT not in marks:
+        reading.note_layer(path, one, expected=ORIGIN in marks)
+
+
+def _check(marks: Collection[str]) -> None:
+    if any(one in marks for one in STRANGE):
+        raise KnownError("The layer has marks that Assent does not understand; nothing of it is applied.")
 
 
 def _below(reading: LayerReading, low: int | None, name: bytes, *, moved: bool) -> tuple[int | None, bool]:
@@ -142,15 +162,13 @@ def _below(reading: LayerReading, low: int | None, name: bytes, *, moved: bool) 
     return inner, moved or reading.is_moved(entry.folder_entry(inner))
 
 
-def _is_removed(found: os.stat_result, marks: dict[str, bytes]) -> bool:
-    if stat.S_ISCHR(found.st_mode):
-        return found.st_rdev == 0
-    return stat.S_ISREG(found.st_mode) and WHITEOUT in marks
+def _is_removed(found: os.stat_result) -> bool:
+    return stat.S_ISCHR(found.st_mode) and found.st_rdev == 0
 
 
 def _marks(up: int, name: bytes, found: os.stat_result) -> dict[str, bytes]:
-    """Return the attributes by which the kernel marked an entry."""
-    if not stat.S_ISDIR(found.st_mode) and not stat.S_ISREG(found.st_mode):
+    """Return the attributes by which the kernel marked a folder."""
+    if not stat.S_ISDIR(found.st_mode):
         return {}
     try:
         with entry.opened(up, name, entry.READ_FLAGS) as descriptor:

@@ -60,15 +60,25 @@ class LayerReading:
         self, folder: int, name: bytes, found: os.stat_result, path: bytes, *, expected: bool
     ) -> TreeEntry | None:
         """Note what the layer has at `path`, and return it. `expected` says that the project had something there."""
+        one = self.read_layer(folder, name, found, path)
+        if one is not None:
+            self.note_layer(path, one, expected=expected)
+        return one
+
+    def read_layer(
+        self, folder: int, name: bytes, found: os.stat_result, path: bytes, marks: dict[str, bytes] | None = None
+    ) -> TreeEntry | None:
+        """Return what the layer has at `path`; `marks` gets the attributes by which the kernel marked a file."""
         if path.count(b"/") >= DEEPEST:
             self._left_out[path] = f"It lies more than {DEEPEST} folders deep."
             return None
-        if (one := self._read(folder, name, found, path, content=True)) is None:
-            return None
+        return self._read(folder, name, found, path, content=True, marks=marks)
+
+    def note_layer(self, path: bytes, one: TreeEntry, *, expected: bool) -> None:
+        """Note what was read of the layer."""
         self._after[path] = one
         if expected and path not in self._before:
             self._conflicts[path] = DELETED_MEANWHILE
-        return one
 
     def is_moving(self, folder: int, name: bytes, found: os.stat_result, path: bytes) -> bool:
         """Return whether what was `found` at `path` is another entry by now; then that and all below is left out.
@@ -134,10 +144,17 @@ class LayerReading:
         return newer and (one.inode, one.modified) not in self._ours
 
     def _read(
-        self, folder: int, name: bytes, found: os.stat_result, path: bytes, *, content: bool = False
+        self,
+        folder: int,
+        name: bytes,
+        found: os.stat_result,
+        path: bytes,
+        *,
+        content: bool = False,
+        marks: dict[str, bytes] | None = None,
     ) -> TreeEntry | None:
         try:
-            return entry.read(folder, name, found, content=content)
+            return entry.read(folder, name, found, content=content, marks=marks)
         except SpecialEntry:
             self._left_out[path] = SPECIAL
         except UnreadableEntry as error:

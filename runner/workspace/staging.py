@@ -9,6 +9,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.sandbox.file_names import shown
 from runner.workspace import entry
 from runner.workspace.entry import TreeKind
 from runner.workspace.journal import ApplyStep
@@ -42,10 +43,12 @@ def staged(
                 if same != name:
                     os.link(same, name, src_dir_fd=inner, dst_dir_fd=inner)
                 else:
-                    _put(inner, name, source, change.path, after)
+                    _put(inner, name, source, change, after)
             made = entry.stat_of(inner, name.encode())
             inode = 0 if made is None else made.st_ino
-            steps.append(ApplyStep(change.path, name, inode, change.before, after))
+            steps.append(
+                ApplyStep(change.path, name, inode, change.before, after, change.merged, change.text is not None)
+            )
             progress(number + 1)
     # What goes, goes from the inside out; what comes, comes from the outside in.
     gone = [one for one in steps if one.after is None]
@@ -64,41 +67,49 @@ def _linked(staged: int, name: str, source: int, path: bytes) -> bool:
     return True
 
 
-def _put(staged: int, name: str, source: int, path: bytes, after: TreeEntry) -> None:
-    """Make what is to stand at `path` under a number of the hidden folder. Raises KnownError and OSError."""
+def _put(staged: int, name: str, source: int, change: ProjectChange, after: TreeEntry) -> None:
+    """Make what is to stand at a path under a number of the hidden folder. Raises KnownError and OSError."""
     if after.kind is TreeKind.LINK:
         os.symlink(after.target, name, dir_fd=staged)
     elif after.kind is TreeKind.PIPE:
         os.mkfifo(name, after.mode, dir_fd=staged)
         os.chmod(name, after.mode, dir_fd=staged)
     else:
-        _copied(staged, name, source, path, after)
+        _written(staged, name, source, change, after)
         return
     times = (after.modified, after.modified)
     os.utime(name, ns=times, dir_fd=staged, follow_symlinks=False)
 
 
-def _copied(staged: int, name: str, source: int, path: bytes, after: TreeEntry) -> None:
+def _written(staged: int, name: str, source: int, change: ProjectChange, after: TreeEntry) -> None:
     target = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=staged)
     try:
-        with (
-            entry.parent(source, path) as (folder, last),
-            entry.readable(folder, last),
-            entry.opened(folder, last, entry.READ_FLAGS) as content,
-        ):
-            if not stat.S_ISREG(os.fstat(content).st_mode):
-                raise KnownError(f"“{words(path)}” is no longer a file.", AGAIN)
-            copy(content, target, after.size)
+        if change.text is None:
+            _copied(target, source, change.path, after)
+        else:
+            write(target, change.text)
         os.lseek(target, 0, os.SEEK_SET)
         if after.sha256 and entry.hash_of(target) != after.sha256:
-            raise KnownError(f"“{words(path)}” was changed while it was copied.", AGAIN)
+            raise KnownError(f"“{shown(change.path)}” was changed while it was copied.", AGAIN)
         for key, value in after.attributes:
             with contextlib.suppress(OSError):
                 os.setxattr(target, key, value)
         os.fchmod(target, after.mode)
-        os.utime(target, ns=(after.modified, after.modified))
+        if change.text is None:
+            os.utime(target, ns=(after.modified, after.modified))
     finally:
         os.close(target)
+
+
+def _copied(target: int, source: int, path: bytes, after: TreeEntry) -> None:
+    with (
+        entry.parent(source, path) as (folder, last),
+        entry.readable(folder, last),
+        entry.opened(folder, last, entry.READ_FLAGS) as content,
+    ):
+        if not stat.S_ISREG(os.fstat(content).st_mode):
+            raise KnownError(f"“{shown(path)}” is no longer a file.", AGAIN)
+        copy(content, target, after.size)
 
 
 def copy(source: int, target: int, size: int) -> None:
@@ -116,14 +127,14 @@ def copy(source: int, target: int, size: int) -> None:
         os.lseek(target, begin, os.SEEK_SET)
         left = end - begin
         while left > 0 and (piece := os.read(source, min(left, entry.CHUNK))):
-            view = memoryview(piece)
-            while view:
-                view = view[os.write(target, view) :]
+            write(target, piece)
             left -= len(piece)
         at = max(end, at + 1)
     os.ftruncate(target, size)
 
 
-def words(path: bytes) -> str:
-    """Return a path for a sentence."""
-    return path.decode("utf-8", "backslashreplace")
+def write(target: int, content: bytes) -> None:
+    """Write all of `content`. Raises OSError."""
+    view = memoryview(content)
+    while view:
+        view = view[os.write(target, view) :]

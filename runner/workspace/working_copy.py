@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,7 +17,8 @@ from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.system.file_lock import held, is_held
 from runner.system.private_folder import make_folder
-from runner.workspace import apply, copied, entry, journal, overlay, staging
+from runner.workspace import apply, copied, entry, journal, merge, originals, overlay, staging
+from runner.workspace.stamp import Stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
 
-ABOUT, USE = "about.json", "use"
+ABOUT, BEGUN, USE = "about.json", "begun", "use"
 
 
 class Layer(Protocol):
@@ -59,6 +60,8 @@ SYSTEM = (
     "/usr",
     "/var",
 )
+KEPT_DAYS = 7
+"""Days after the last apply in which Undo may still be wanted."""
 APPLY_SECONDS = 5.0
 """Time for another command that applies to the same project to end."""
 BEGIN_SECONDS = 0.2
@@ -94,7 +97,11 @@ class WorkingCopy:
         folder = home / name
         folder.mkdir(mode=0o700)
         try:
+            originals.note_index(folder, project)
+            (folder / BEGUN).touch(mode=0o600)
+            _pass_moment(folder / BEGUN)
             used = _prepared(folder, project, way)
+            originals.note_differing(folder, project)
             (folder / "tmp").mkdir(mode=0o700)
             found = project.stat()
             copy = cls(folder, name, project, tuple(program), time.time(), used, found.st_dev, found.st_ino)
@@ -136,13 +143,28 @@ class WorkingCopy:
         """Folder with what the layer writes, by path."""
         return WAYS[self.way].content(self.folder)
 
-    def changes(self) -> ProjectChanges:
+    def changes(self, known: ProjectChanges | None = None) -> ProjectChanges:
         """Return what the layer changes in the project as it is now. Blocks. Raises KnownError and OSError.
 
-        While a program is running over it this may be half of what the program is about to do.
+        While a program is running over it this may be half of what the program is about to do. `known` is what an
+        earlier such look found, an empty one at the first. Where nothing changed since that very object is returned,
+        and no file is opened for it.
         """
         with self._finished(), self._top() as top:
-            return self._changes(top)
+            if known is None:
+                return self._changes(top)
+            stamp = Stamp(self.folder, self.content, top, whole=self.way == copied.NAME).text
+            if known.stamp and known.stamp == stamp:
+                return known
+            return replace(self._changes(top), stamp=stamp)
+
+    def keep_originals(self, found: ProjectChanges) -> None:
+        """Keep what these changes are about, so that it can be merged with what a person does from now on. Blocks.
+
+        Raises KnownError and OSError.
+        """
+        with self._top() as top:
+            originals.keep(self.folder, top, self._since, found.changes)
 
     def apply(
         self,
@@ -155,6 +177,7 @@ class WorkingCopy:
         if any(one.conflict for one in wanted):
             raise KnownError("Changes that conflict with the project cannot be applied.", staging.AGAIN)
         with self._finished(), self._top():
+            originals.keep_applied(self.folder, self.content, wanted)
             return apply.write(self.project, wanted, self.content, self.folder, progress, number=number)
 
     def undo(self, progress: Callable[[int], None] = lambda _done: None, *, number: str = "") -> Applied:
@@ -174,6 +197,45 @@ class WorkingCopy:
         """Remove the working copy, with its changes and its way back. Raises KnownError and OSError."""
         with self.in_use(), self._finished():
             _remove(self.folder)
+
+    def discard_applied(self) -> bool:
+        """Remove the working copy if nothing is in it that was not applied; return whether it was removed.
+
+        Raises KnownError and OSError.
+        """
+        with self._finished():
+            if not self._is_applied():
+                return False
+            _remove(self.folder)
+            return True
+
+    def is_done_with(self, now: float) -> bool:
+        """Return whether all in it was applied, or nothing is in it, and that some days before `now`.
+
+        Blocks. Raises KnownError and OSError.
+        """
+        used = self.made
+        with contextlib.suppress(FileNotFoundError):
+            used = max(used, (self.folder / apply.UNDO_LIST).stat().st_mtime)
+        if now - used < KEPT_DAYS * 86_400:
+            return False
+        with self._finished():
+            return self._is_applied()
+
+    def _is_applied(self) -> bool:
+        with self._top() as top:
+            found = self._changes(top)
+        return not found.changes and not found.left_out
+
+    @property
+    def size(self) -> int:
+        """Bytes of disk that it takes, with its way back. Blocks."""
+        blocks = 0
+        for folder, names, files in os.walk(self.folder):
+            for name in (*names, *files):
+                with contextlib.suppress(OSError):
+                    blocks += os.lstat(os.path.join(folder, name)).st_blocks
+        return blocks * 512
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
@@ -218,8 +280,17 @@ class WorkingCopy:
             os.close(top)
 
     def _changes(self, top: int) -> ProjectChanges:
-        since = os.stat(self.folder / ABOUT).st_ctime_ns
-        return WAYS[self.way].changes(self.folder, top, since, apply.ours(self.folder))
+        found = apply.undo_of(self.folder)
+        written = {} if found is None else found.written
+        ours = {(one.inode, one.modified) for one in written.values() if one.inode}
+        changes = WAYS[self.way].changes(self.folder, top, self._since, ours)
+        taken = {bytes.fromhex(path): one.taken_in for path, one in written.items() if one.taken_in}
+        return merge.with_merges(changes, self.folder, top, self.content, taken)
+
+    @property
+    def _since(self) -> int:
+        """What changed in the project after this was changed by somebody else; nanoseconds since the epoch."""
+        return (self.folder / BEGUN).stat().st_ctime_ns
 
     def _write(self) -> None:
         said = {
@@ -258,6 +329,14 @@ def check_project(project: Path, home: Path) -> None:
         raise KnownError(f"{project} is not a project: it holds more than that.", "Go into the folder of one.")
     if home == project or project in home.parents or home in project.parents:
         raise KnownError(f"{project} holds Assent's own files.", "Go into the folder of a project.")
+
+
+def _pass_moment(file: Path) -> None:
+    """Wait until what is saved gets a later time than `file` has: the kernel's clock stands for some milliseconds."""
+    os.utime(file.parent)
+    while file.parent.stat().st_ctime_ns <= file.stat().st_ctime_ns:
+        time.sleep(0.001)
+        os.utime(file.parent)
 
 
 def _prepared(folder: Path, project: Path, way: str) -> str:

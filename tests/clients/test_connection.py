@@ -79,10 +79,11 @@ def test_each_client_is_connected_once_and_disconnected_without_a_trace(
     house: House, client: connection.Client
 ) -> None:
     before = {path for path in house.home.rglob("*") if path.is_file()}
-    plan = house.connect(client, hook=client.hook)
-    setup = house.connections.setup(hook=client.hook)
+    hooked = client.hook is not None
+    plan = house.connect(client, hook=hooked)
+    setup = house.connections.setup(hook=hooked)
     found = house.connections.connected(client, setup)
-    assert found is not None and found.agent is not None and found.hooked is client.hook
+    assert found is not None and found.agent is not None and found.hooked is hooked and not found.outdated
     assert not house.connections.plan(client, setup).needed, "a second time changes something"
     house.disconnect(client)
     left = {path for path in house.home.rglob("*") if path.is_file() and "assent/" not in str(path)}

@@ -136,7 +136,7 @@ def test_what_was_tried_with_a_client_is_what_is_written_for_it(client: str, tmp
     limits = [
         value / (1000 if value > 1000 else 1) for name, value in entry.items() if name.startswith(("time", "tool_t"))
     ]
-    assert [limit > float(entry[BY_ID[client].variables]["ASSENT_HOLD"]) for limit in limits] == [True]
+    assert [limit > float(entry[BY_ID[client].entry.variables]["ASSENT_HOLD"]) for limit in limits] == [True]
 
 
 @pytest.mark.parametrize("client", HOOKS)

@@ -118,5 +118,5 @@ def test_a_library_gets_a_program_that_is_python(home: Path, library: str, capsy
 
 def test_a_hook_of_a_client_without_hooks_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["connect", "zed", "--hook", "--yes"]) == 1
-    assert "no hooks" in capsys.readouterr().err
+    assert "no hook that" in capsys.readouterr().err
     assert os.listdir(home) == []

@@ -378,7 +378,7 @@ def test_each_client_is_said_to_be_connected_as_whom_and_seen_when(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     agents = Agents(places)
-    connections = ClientConnections(places, agents, {}, home)
+    connections = ClientConnections(places, agents, os.environ, home)
     for client, hook in (("codex", True), ("cursor", False)):
         connections.connect(connections.plan(BY_ID[client], connections.setup(hook=hook)), agents.add)
     found = {check.name: check for check in doctor._clients(places)}
@@ -388,19 +388,19 @@ def test_each_client_is_said_to_be_connected_as_whom_and_seen_when(
         "assent connect gemini-cli",
     )
     assert "Connected as codex" in found["Codex"].what and "no call yet" in found["Codex"].what
-    assert found["Codex"].state is State.WARN and "switch that off" in found["Codex"].what
+    assert found["Codex"].state is State.WARN and "features.hooks" in found["Codex"].what
     assert "not on the PATH" in found["Cursor"].what
     file = home / ".codex/config.toml"
     for old, new, said in (
+        ("env -i", "env", "not as this version"),
         ("timeout = 600", "timeout = 60", "60 s in place of 600"),
-        ("env -i", "env", "earlier version"),
     ):
         file.write_text(file.read_text().replace(old, new))
         worse = {check.name: check for check in doctor._clients(places)}["Codex"]
         assert worse.state is State.WARN and said in worse.what and worse.fix == "assent connect codex --hook"
     connections.connect(connections.plan(BY_ID["codex"], connections.setup(hook=True)), agents.add)
     renewed = {check.name: check for check in doctor._clients(places)}["Codex"]
-    assert "switch that off" in renewed.what
+    assert "features.hooks" in renewed.what
     agents.revoke("codex")
     revoked = {check.name: check for check in doctor._clients(places)}["Codex"]
     assert revoked.state is State.BAD and "not valid" in revoked.what

@@ -100,3 +100,25 @@ def test_a_body_without_end_is_not_read(places: Places) -> None:
     long = "x" * LONGEST_BODY
     ledger(places.ledger, [("grant-made", "", {"title": long}), ("agent-added", "", {"agent": "a"})])
     assert [one.body for one in read_changes(places.ledger)] == [{"agent": "a"}, {}]
+
+
+def test_programs_at_work_are_found_by_their_project(places: Places) -> None:
+    about = {"name": "shop-1a2b3c", "project": "/home/me/shop"}
+    many = [{"path": "x" * 300} for _ in range(100)]
+    entries: list[tuple[str, str, dict[str, object]]] = [
+        ("work-started", "", {**about, "program": ["claude"], "later": True}),
+        ("work-seen", "", {**about, "commands": []}),
+        ("work-apply", "", {**about, "changes": 100, "paths": many}),
+        ("work-not-applied", "", {**about, "why": "Assent is in lockdown."}),
+        ("work-open", "", {**about, "host": "evil.example", "port": 443, "always": True}),
+    ]
+    ledger(places.ledger, entries)
+    lines = [change_line(one) for one in read_changes(places.ledger)]
+    assert [one.title.split(" · ")[0] for one in lines] == [
+        "Host opened: evil.example:443, always",
+        "Changes not applied",
+        "Changes to be applied (100)",
+        "At work: claude (recorded later)",
+    ]
+    assert all("/home/me/shop" in one.spoken for one in lines), "also of a long body"
+    assert "lockdown" in lines[1].title

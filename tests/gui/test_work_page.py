@@ -20,6 +20,7 @@ from app.work import terminals
 from app.work.change_rows import RowKind, table_of
 from app.work.command_rows import rows_of
 from app.work.held import HeldDialog
+from app.work.project_hosts import ProjectHostsDialog
 from app.work.starting import NO_FOLDER, StartDialog
 from app.work.unified import lines_of
 from runner.approval.deliberate import ApproveBy
@@ -29,6 +30,7 @@ from runner.model.errors import KnownError
 from runner.model.events import WorkMoved
 from runner.model.network import NOT_LISTED, Contact, Destination
 from runner.model.work import HostSeen, WorkEnded, WorkUsage
+from runner.work.project_hosts import ProjectHost
 from runner.workspace.apply import Applied
 from runner.workspace.change import ProjectChange, ProjectChanges, digest
 from runner.workspace.difference import LineDifference
@@ -255,7 +257,8 @@ def test_a_list_that_moved_says_so_and_shows_the_new_one(bench: Bench) -> None:
     bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
     bench.desk.bridge.fail("apply", KnownError("The changes are not those that were shown.", "Look at them again."))
     bench.desk.qtbot.waitUntil(bench.answered)
-    bench.desk.qtbot.waitUntil(lambda: "moved" in bench.page.changes.said.text())
+    bench.desk.qtbot.waitUntil(lambda: "as they are now" in bench.page.changes.said.text())
+    assert bench.page.changes.said.text().startswith("Not applied: The changes are not those that were shown.")
     assert [row.name for row in bench.page.changes.model.rows] == ["a.py", "b.py"]
 
 
@@ -353,8 +356,13 @@ def test_pictures_stand_beside_each_other_and_are_decoded_apart(desk: Desk) -> N
     number = bench.page.changes.model.rows[0]
     pane.show_row(NAME, number)
     desk.qtbot.waitUntil(lambda: desk.bridge.waits("lines"))
-    desk.bridge.give("lines", LineDifference(instead="not text: 1 bytes to 2 bytes"), newest=True)
-    desk.qtbot.waitUntil(lambda: sum(name == "content" and not one.done() for name, one in desk.bridge.open) == 2)
+
+    def asks_for_both() -> bool:
+        while desk.bridge.waits("lines"):  # for the pane, and for the count in the row
+            desk.bridge.give("lines", LineDifference(instead="not text: 1 bytes to 2 bytes"))
+        return sum(name == "content" and not one.done() for name, one in desk.bridge.open) == 2
+
+    desk.qtbot.waitUntil(asks_for_both)
     desk.bridge.give("content", picture(20))
     desk.bridge.give("content", picture(30))
     desk.qtbot.waitUntil(lambda: all(view.isVisible() for view in pane.pictures.views))
@@ -405,6 +413,22 @@ def test_for_the_project_is_asked_first(desk: Desk) -> None:
     dialog._rested()
     QTest.mouseClick(dialog.yes, LEFT)
     assert opened(desk) == [("open_host", NAME, "api.example.com", 443, True, "")]
+
+
+def test_what_is_always_allowed_is_listed_and_taken_back(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    bench.page.always.click()
+    dialog = bench.dialog(ProjectHostsDialog)
+    first, second = (ProjectHost("/home/me/x", 1, 2, name, 443, at=1.0) for name in ("one.example", "two.example"))
+    desk.give("hosts", (first, second))
+    assert [row.place.text() for row in dialog.rows] == ["two.example:443", "one.example:443"]
+    dialog.rows[1].forget.click()
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("forget_host"))
+    assert ("forget_host", first) in desk.bridge.calls
+    desk.give("forget_host", None)
+    desk.give("hosts", ())
+    assert not dialog.rows and "No host is always allowed" in dialog.message.text()
+    dialog.reject()
 
 
 def opened(desk: Desk) -> list[tuple[Any, ...]]:
@@ -541,6 +565,21 @@ def test_ten_thousand_changes_are_rows_of_a_model(desk: Desk) -> None:
     assert model.rowCount() == 10_000 and bench.page.changes.apply.text() == "Apply 10,000 files  A"
     asked = [call for call in desk.bridge.asides if call[0] == "lines"]
     assert len(asked) < 100, "only what is on screen is counted"
+
+
+def test_stop_all_ends_programs_at_work_too_and_says_so(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    assert desk.window.toolbar.stop.isEnabled()
+    desk.window.toolbar.stop.click()
+    dialog = bench.dialog(ConfirmDialog)
+    assert dialog.what == "1 program at work will be ended; the changes stay."
+    dialog.yes.click()
+    assert ("stop_all",) in desk.bridge.calls
+
+
+def test_deletions_are_said_before_they_are_applied(desk: Desk) -> None:
+    bench = Bench(desk, found=ProjectChanges((changed("a.py"), deleted("b.py", 2), deleted("c.py", 3))))
+    assert bench.page.changes.said.text() == "2 ticked files will be deleted from your folder."
 
 
 # ---- notices ----

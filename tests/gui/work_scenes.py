@@ -116,7 +116,7 @@ def session(name: str = NAME, **others: Any) -> WorkSession:
         commands=commands,
         command_count=61,
         contacts=contacts,
-        opened=(HostOpened(began + 301, "registry.npmjs.org", 443),),
+        opened=(HostOpened(began + 301, "registry.packages.example", 443),),
         memory_bytes=4 << 30,
         at_work=True,
     )

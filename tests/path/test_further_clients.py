@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from runner.engine.engine import Engine
     from runner.model.events import Event
-    from tests.path.mock_model import Model
+    from tests.path.mock_model import Answering
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(300)]
 PROMPT = "Do it."
@@ -41,12 +41,12 @@ Prepared = tuple[list[str], dict[str, str]]
 """A command, and what its environment has besides HOME and PATH: where its model is."""
 
 
-def _copilot(_home: Path, model: Model) -> Prepared:
+def _copilot(_home: Path, model: Answering) -> Prepared:
     more = {"COPILOT_PROVIDER_BASE_URL": f"{model.address}/v1", "COPILOT_MODEL": "mock", "COPILOT_OFFLINE": "true"}
     return [COPILOT, "-p", PROMPT, "--allow-tool", "assent"], more
 
 
-def _opencode(home: Path, model: Model) -> Prepared:
+def _opencode(home: Path, model: Answering) -> Prepared:
     options = {"baseURL": f"{model.address}/v1", "apiKey": "none"}
     provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"mock": {}}}
     file = home / ".config/opencode/opencode.json"
@@ -55,18 +55,18 @@ def _opencode(home: Path, model: Model) -> Prepared:
     return [OPENCODE, "run", PROMPT], {"OPENCODE_DISABLE_MODELS_FETCH": "1"}
 
 
-def _cline(home: Path, model: Model) -> Prepared:
+def _cline(home: Path, model: Answering) -> Prepared:
     words = ["auth", "-p", "openai", "-k", "none", "-b", f"{model.address}/v1", "-m", "mock"]
-    subprocess.run([CLINE, *words], env=_environment(home), check=True, capture_output=True)
+    subprocess.run([CLINE, *words], env=environment_of(home), check=True, capture_output=True)
     return [CLINE, PROMPT], {}
 
 
-def _goose(_home: Path, model: Model) -> Prepared:
+def _goose(_home: Path, model: Answering) -> Prepared:
     more = {"GOOSE_PROVIDER": "openai", "GOOSE_MODEL": "mock", "OPENAI_HOST": model.address, "OPENAI_API_KEY": "none"}
     return [GOOSE, "run", "--no-session", "--text", PROMPT], {"GOOSE_DISABLE_KEYRING": "1", **more}
 
 
-PROGRAMS: dict[str, Callable[[Path, Model], Prepared]] = {
+PROGRAMS: dict[str, Callable[[Path, Answering], Prepared]] = {
     "copilot-cli": _copilot,
     "opencode": _opencode,
     "cline": _cline,
@@ -74,12 +74,12 @@ PROGRAMS: dict[str, Callable[[Path, Model], Prepared]] = {
 }
 
 
-def _environment(home: Path) -> dict[str, str]:
+def environment_of(home: Path) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": str(home)}
 
 
 @asynccontextmanager
-async def _started(command: list[str], environment: dict[str, str], folder: Path) -> AsyncIterator[Process]:
+async def started(command: list[str], environment: dict[str, str], folder: Path) -> AsyncIterator[Process]:
     pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
         *command, env=environment, cwd=folder, stdin=nothing, stdout=pipe, stderr=pipe, start_new_session=True
@@ -126,10 +126,10 @@ async def test_a_connected_client_calls_and_brings_both_answers_to_its_model(tmp
             command, more = PROGRAMS[client](home, model)
             words = [sys.executable, "-m", "app", "connect", client, "--yes", "--no-wait"]
             connected = await asyncio.to_thread(
-                subprocess.run, words, env=_environment(home), capture_output=True, text=True, check=False
+                subprocess.run, words, env=environment_of(home), capture_output=True, text=True, check=False
             )
             assert connected.returncode == 0, connected.stderr
-            async with _started(command, {**_environment(home), **more}, folder) as process:
+            async with started(command, {**environment_of(home), **more}, folder) as process:
                 async with asyncio.timeout(HANGS):
                     out, err = await process.communicate()
             said = (out + err).decode()

@@ -305,3 +305,33 @@ def test_gemini_cli_may_mean_another_file_than_a_relative_name_says() -> None:
         assessment = weigh(request)
         assert assessment.level is Level.CRITICAL and "looks for a file of this name" in assessment.verdict.sentence
     assert weigh(asked("write_file", file_path=f"{FOLDER}/a.md", content="x")).level is Level.MEDIUM
+
+
+FURTHER = [
+    ("bash", {"command": "rm -rf ~"}, Tool.CLIENT_SHELL, ()),
+    ("developer__shell", {"command": "rm -rf ~", "timeout_secs": 5}, Tool.CLIENT_SHELL, ()),
+    ("write", {"filePath": "/a/b.md", "content": "new"}, Tool.CLIENT_EDIT, ("/a/b.md",)),
+    ("create", {"path": "/a/b.md", "file_text": "new"}, Tool.CLIENT_EDIT, ("/a/b.md",)),
+    ("developer__write", {"path": "/a/b.md", "content": "new"}, Tool.CLIENT_EDIT, ("/a/b.md",)),
+    ("edit", {"filePath": "/a/b.md", "oldString": "o", "newString": "new"}, Tool.CLIENT_EDIT, ("/a/b.md",)),
+    ("edit", {"path": "/a/b.md", "old_str": "o", "new_str": "new"}, Tool.CLIENT_EDIT, ("/a/b.md",)),
+    ("edit", {"file_path": "/a/b.md", "old_string": "o", "new_string": "new"}, Tool.CLIENT_EDIT, ("/a/b.md",)),
+    ("developer__edit", {"path": "/a/b.md", "before": "o", "after": "new"}, Tool.CLIENT_EDIT, ("/a/b.md",)),
+    ("webfetch", {"url": "https://example.com/x"}, Tool.CLIENT_FETCH, ()),
+    # Which of two paths counts is not known, nor what the arguments of one client are to another.
+    ("write", {"filePath": "/a/b.md", "path": "/etc/x", "content": "new"}, Tool.CLIENT_TOOL, ()),
+    ("create", {"path": "/a/b.md", "filePath": "/etc/x", "file_text": "new"}, Tool.CLIENT_TOOL, ()),
+    ("edit", {"path": "/a/b.md", "old_string": "o", "new_string": "new"}, Tool.CLIENT_TOOL, ()),
+    ("create", {"path": "/a/b.md", "content": "new"}, Tool.CLIENT_TOOL, ()),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "tool", "files"), FURTHER)
+def test_the_tools_of_further_clients_are_known_by_their_own_arguments(
+    name: str, given: dict[str, object], tool: Tool, files: tuple[str, ...]
+) -> None:
+    request = asked(name, **given)
+    assert (request.tool, request.files) == (tool, files)
+    if tool is Tool.CLIENT_EDIT:
+        assert request.code == "new"
+        assert request.client is not None and request.client.replaced == ("o" if len(given) == 3 else "")

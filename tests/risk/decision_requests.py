@@ -190,7 +190,7 @@ REQUESTS = (
         D1,
         "Deletes every folder older than 7 days in its working folder, or where BUILD_ROOT points, "
         "except “dist” and “docs”.",
-        Level.MEDIUM,
+        Level.HIGH,
         5,
     ),
     DecisionRequest(

@@ -90,10 +90,41 @@ def test_bombs_get_an_assessment(name: str) -> None:
     assert level(*ANYTHING[name]) >= Level.HIGH
 
 
-TOO_LARGE = {
+PICTURE = """
+from PIL import Image
+pixels = []
+for y in range(2160):
+    for x in range(3840):
+        pixels.append((x % 256, y % 256, (x * y) % 255))
+grid = [[(x * y) % 7 for x in range(900)] for y in range(900)]
+for row in grid:
+    line = "".join("#" if cell > 3 else "." for cell in row)
+    print(line)
+image = Image.new("RGB", (3840, 2160))
+image.putdata(pixels)
+image.save("picture.png")
+"""
+OF_LARGE_NUMBERS = {
+    "a picture": (PYTHON, PICTURE),
     "comprehensions in comprehensions": (PYTHON, "[[[x for x in range(999)] for y in range(999)] for z in range(999)]"),
     "reduce in reduce": (JAVASCRIPT, "x=[" + '"a",' * 200 + '];x.reduce((a,b)=>x.reduce((c,d)=>c+d+a,c),"")'),
     "map in map": (JAVASCRIPT, "x=[" + '"a",' * 120 + "];x.map(a=>x.map(b=>x.map(c=>a+b+c)))"),
+    "loops in a loop": (
+        JAVASCRIPT,
+        "s='';for(let i=0;i<3000;i++){for(let j=0;j<3000;j++){s+=i*j}}",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_LARGE_NUMBERS)
+def test_a_loop_costs_what_its_code_is_and_not_its_numbers(name: str) -> None:
+    found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, *OF_LARGE_NUMBERS[name]))
+    assert found.level is Level.HIGH
+    assert found.attention is None
+
+
+TOO_LARGE = {
+    "a long text that is made again and again": (PYTHON, "x = 'a' * 400_000\n" + "y = x[:-1] + 'b'\n" * 600),
     "more characters than are read": (SHELL, "echo hi\n" * 300_000),
 }
 

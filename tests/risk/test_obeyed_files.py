@@ -70,7 +70,7 @@ def test_the_configuration_of_every_client_is_among_them(scope: ConfigScope, cli
     assert client in CLIENTS
     setup = Setup("t", Path(HOME), {}, scope, Path(FOLDER), hook=True)
     known = next(one for one in CLIENTS if one is client)
-    if scope is ConfigScope.PROJECT and not known.projects:
+    if scope is ConfigScope.PROJECT and not known.entry.has_projects:
         pytest.skip("it has no configuration in projects")
     files = {known.server(setup)[0], *(edits.path for edits in known.files(setup))}
     assert {str(path): weighed("Write", file_path=str(path), content="x").level for path in files} == dict.fromkeys(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from runner.risk.model.bounds import CUT
 from runner.risk.model.value import HOLE
-from runner.risk.sql import LONGEST_SQL, Effect, changes
+from runner.risk.sql import LONGEST_SQL, MOST_STATEMENTS, Effect, changes
 
 FOUND = [
     ("DELETE FROM orders", "deletes every row of orders"),
     ("delete from orders where id = 1", "deletes rows of orders"),
     ("DELETE FROM orders WHERE 1 = 1;", "deletes every row of orders"),
     ("DELETE FROM orders -- WHERE id = 1", "deletes every row of orders"),
-    ("DELETE /* WHERE */ FROM orders", None),
+    ("DELETE /* WHERE */ FROM orders", "deletes every row of orders"),
     ("UPDATE a SET b = 'WHERE'", "changes every row of a"),
     ('UPDATE "a" AS x SET b = 1 WHERE c = 2', "changes a"),
     ("TRUNCATE TABLE a", "deletes every row of a"),
@@ -34,13 +35,19 @@ FOUND = [
 
 @pytest.mark.parametrize(("statement", "expected"), FOUND)
 def test_a_statement(statement: str, expected: str | None) -> None:
-    assert next((one.words for one in changes(statement)), None) == expected
+    assert next((one.words for one in changes(statement, set())), None) == expected
 
 
 def test_each_of_several_statements_counts() -> None:
-    found = [one.effect for one in changes("INSERT INTO a VALUES (';'); DELETE FROM b; DROP TABLE c")]
+    found = [one.effect for one in changes("INSERT INTO a VALUES (';'); DELETE FROM b; DROP TABLE c", set())]
     assert found == [Effect.ADDS, Effect.DELETES_ALL, Effect.DROPS]
 
 
 def test_much_text_is_bounded() -> None:
-    assert len([*changes("DELETE FROM a;" * LONGEST_SQL)]) <= 50
+    noted: set[str] = set()
+    assert len([*changes("DELETE FROM a;" * LONGEST_SQL, noted)]) <= MOST_STATEMENTS
+    assert noted == {CUT}
+
+
+def test_a_comment_is_no_part_of_a_statement() -> None:
+    assert [one.words for one in changes("-- a\n" * 5_000 + "DROP TABLE a;", set())] == ["drops the table a"]

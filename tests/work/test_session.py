@@ -8,13 +8,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from runner.model.errors import KnownError
-from runner.model.work import CommandSeen, HostSeen, WorkEnded, WorkStarted
+from runner.model.work import CommandSeen, HostSeen, PortsSeen, WorkEnded, WorkStarted
 from runner.work import control
 from runner.work.log import WorkReading
 from runner.workspace.working_copy import all_below
@@ -100,6 +101,10 @@ class Desk:
         assert "END " in errors, errors
         end: list[object] = json.loads(errors.partition("END ")[2])
         return said, end
+
+    @property
+    def is_made(self) -> bool:
+        return bool(all_below(self.work))
 
     @property
     def name(self) -> str:
@@ -197,3 +202,17 @@ def test_it_can_be_ended_and_measured_from_outside(desk: Desk) -> None:
     assert [(one.code, one.why) for one in desk.events() if isinstance(one, WorkEnded)] == [(137, "Lockdown.")]
     with pytest.raises(KnownError, match="no longer at work"):
         control.order(desk.runtime, desk.name, "usage")
+
+
+def test_a_port_inside_is_seen_and_carried_outside(desk: Desk) -> None:
+    serve = "cd /tmp; echo page > index.html; exec python3 -m http.server 5173 --bind 127.0.0.1"
+    with desk.start(SHELL + f"shell({serve!r})\n") as process:
+        until(lambda: any(isinstance(one, PortsSeen) and one.ports for one in desk.events()) if desk.is_made else False)
+        with pytest.raises(KnownError, match="Nothing inside listens"):
+            control.order(desk.runtime, desk.name, "carry", port=5174)
+        address = control.order(desk.runtime, desk.name, "carry", port=5173)["address"]
+        with urllib.request.urlopen(f"http://{address}/", timeout=HANGS) as page:
+            assert page.read() == b"page\n"
+        assert [one.ports for one in desk.events() if isinstance(one, PortsSeen)] == [((5173, ""),), ((5173, address),)]
+        control.order(desk.runtime, desk.name, "end")
+        process.communicate(timeout=HANGS)

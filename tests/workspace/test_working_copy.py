@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,9 @@ import pytest
 
 from runner.model.errors import KnownError
 from runner.workspace import apply, entry, journal, reading
-from runner.workspace.change import How, digest
+from runner.workspace.change import How, ProjectChanges, digest
 from runner.workspace.working_copy import WAYS, WorkingCopy, all_below, named
+from tests.patience import HANGS
 from tests.small_disk import small_disk
 from tests.workspace.trees import look, make, work
 
@@ -125,6 +127,44 @@ def test_the_digest_is_of_exactly_these_changes(copy: WorkingCopy) -> None:
     assert digest(copy.changes().changes) != digest(first)
 
 
+@pytest.mark.parametrize(
+    ("side", "command"),
+    [
+        ("program", "echo m >>a"),
+        ("program", "chmod 700 new"),
+        ("program", "touch d/n/further"),
+        ("program", "rm new"),
+        ("person", "echo q >>a"),
+        ("person", "echo q >>b"),
+        ("person", "echo q >new"),
+        ("person", "echo q >>d/sub/3"),
+        ("person", "touch e/further"),
+        ("undo", ""),
+    ],
+)
+def test_a_further_look_finds_nothing_new_until_something_is(copy: WorkingCopy, side: str, command: str) -> None:
+    work(copy, "echo p >>a; rm b; echo n >new; rm -r d; mkdir -p d/n; rm -r e; echo s >s")
+    copy.apply([one for one in copy.changes().changes if one.path == b"s"])
+    end = time.monotonic() + HANGS
+    while not (known := copy.changes(ProjectChanges())).stamp:
+        assert time.monotonic() < end, "it never comes to rest"
+    assert copy.changes(known) is known
+    if side == "program":
+        work(copy, command)
+    elif side == "person":
+        subprocess.run(["bash", "-ec", command], cwd=copy.project, check=True)
+    else:
+        copy.undo()
+    found = copy.changes(known)
+    assert found is not known
+    assert found != known
+
+
+def test_folders_within_each_other_without_end_are_looked_at(copy: WorkingCopy) -> None:
+    work(copy, "for one in $(seq 600); do mkdir x; cd x; done")
+    assert copy.changes(ProjectChanges()).left_out
+
+
 # ---- what is planted ----
 
 
@@ -178,6 +218,11 @@ def test_odd_names_are_bytes_and_sort(copy: WorkingCopy) -> None:
         ("cp s su; chmod 4755 su", b"su", "rights"),
         ("echo x >.envrc", b".envrc", "other programs"),
         ("mkdir .vscode; echo x >.vscode/tasks.json", b".vscode/tasks.json", ""),
+        (
+            "mkdir -p $'.claude/commands/a\\n'; echo x >$'.claude/commands/a\\n/b.md'",
+            b".claude/commands/a\n/b.md",
+            "agents",
+        ),
     ],
 )
 def test_what_runs_later_by_itself_is_marked(copy: WorkingCopy, program: str, path: bytes, word: str) -> None:

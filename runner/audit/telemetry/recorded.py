@@ -45,6 +45,8 @@ class RecordedEntry:
     @property
     def words(self) -> str:
         """The entry in a sentence."""
+        if self.kind.startswith("work-"):
+            return f"Program at work: {self.kind.removeprefix('work-').replace('-', ' ')}"
         if not self.request_id:
             return f"History: {self.kind.replace('-', ' ')}"
         whose = f" of {self.facts['agent']}" if "agent" in self.facts else ""

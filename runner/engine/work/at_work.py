@@ -11,24 +11,30 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING, TypeVar
 
+from runner.approval.modes import LOCKED, Mode
 from runner.engine.work.deeds import WorkDeeds
 from runner.engine.work.following import WorkFollowing
+from runner.engine.work.orders import WorkOrders
 from runner.engine.work.recording import WorkRecording
 from runner.model.errors import KnownError
-from runner.model.events import WorkMoved
+from runner.model.events import ModeChanged, WorkMoved
 from runner.system.tasks import spawn
+from runner.work import deed_log
+from runner.work.lockdown import LockdownSign
 from runner.workspace import difference
 from runner.workspace.entry import TreeKind, UnreadableEntry
 from runner.workspace.working_copy import named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from runner.approval.circumstances import Circumstances
     from runner.approval.modes import Modes
+    from runner.model.events import Event
     from runner.model.record import Record
-    from runner.model.work import WorkSession
+    from runner.model.work import WorkSession, WorkUsage
     from runner.system.places import Places
+    from runner.work.project_hosts import ProjectHost
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.difference import LineDifference
@@ -44,11 +50,22 @@ MOST_CONTENT = 16 << 20
 class AtWork:
     """Every method but `sessions` is called on the engine's loop."""
 
-    def __init__(self, places: Places, record: Record, modes: Modes, circumstances: Circumstances) -> None:
+    def __init__(
+        self,
+        places: Places,
+        record: Record,
+        modes: Modes,
+        circumstances: Circumstances,
+        look_up: Callable[[str, int], Awaitable[Sequence[str]]],
+    ) -> None:
+        """`look_up` returns the addresses of a host and port; it raises OSError."""
         self._places = places
+        self._modes = modes
         self._record = record
         self._deeds = WorkDeeds(places, record, modes, circumstances)
+        self._orders = WorkOrders(places, record, modes, circumstances, self._session, look_up)
         self._recording = WorkRecording(places, record, circumstances.unwritable)
+        self._sign = LockdownSign(places)
         self._settled = 0
         """Number of the ledger in which every deed of an earlier console has its outcome."""
         self._following = WorkFollowing(places.work)
@@ -62,6 +79,9 @@ class AtWork:
     def sessions(self) -> tuple[WorkSession, ...]:
         """Return all working copies with the programs that worked over them, the newest first. For any thread."""
         return self._sessions
+
+    def _session(self, name: str) -> WorkSession | None:
+        return next((one for one in self._sessions if one.name == name), None)
 
     async def changes(self, name: str) -> ProjectChanges:
         """Return what a working copy changes in its project now, also while its program is at work.
@@ -121,6 +141,69 @@ class AtWork:
         finally:
             await self.look()
 
+    # ---- telling a program ----
+
+    async def open_host(
+        self, name: str, host: str, port: int, *, always: bool = False, private: str = "", proven: bool = False
+    ) -> None:
+        """Let a session reach a host, and with `always` later ones of its project too.
+
+        Raises PrivateAddress for a host that leads to other addresses of the own network than `private`, those that the
+        person was shown, KnownError where it may not, and LedgerFailed where that cannot be recorded first.
+        """
+        await self._orders.open_host(name, host, port, always=always, private=private, proven=proven)
+        await self.look()
+
+    async def hosts(self) -> tuple[ProjectHost, ...]:
+        """Return the hosts that are open for all sessions of a project. Raises KnownError."""
+        return await self._orders.hosts()
+
+    async def forget_host(self, old: ProjectHost) -> None:
+        """Let later sessions of its project not reach a host any more. Raises KnownError."""
+        await self._orders.forget_host(old)
+
+    async def answer(self, name: str, number: int, *, run: bool, why: str = "", proven: bool = False) -> None:
+        """Let a held command run, or not. Raises KnownError, LedgerFailed among them: then it does not run."""
+        await self._orders.answer(name, number, run=run, why=why, proven=proven)
+        await self.look()
+
+    async def carry(self, name: str, port: int) -> str:
+        """Carry a port of the inside to this machine; return its address. Raises KnownError."""
+        return await self._orders.carry(name, port)
+
+    async def end(self, name: str, why: str) -> None:
+        """End a program at work and all that it started. Raises KnownError."""
+        await self._orders.end(name, why)
+
+    async def usage(self, name: str) -> WorkUsage:
+        """Return what a program at work uses now. Raises KnownError."""
+        return await self._orders.usage(name)
+
+    def hear(self, event: Event) -> None:
+        """Let programs that start know whether this console is in lockdown."""
+        if isinstance(event, ModeChanged):
+            self._show_lockdown(up=event.mode == Mode.LOCKDOWN)
+
+    def _show_lockdown(self, *, up: bool) -> None:
+        try:
+            self._sign.show(up=up)
+        except OSError as error:
+            log.warning("Programs that start cannot be told of the lockdown: %s", error)
+
+    def end_all(self, why: str) -> None:
+        """End every program at work, as soon as may be."""
+        spawn("end programs at work", self._end_all(why))
+
+    async def _end_all(self, why: str) -> None:
+        await self.look()  # those that began a moment ago, too
+        at_work = [one.name for one in self._sessions if one.at_work]
+        ended = await asyncio.gather(*(self.end(name, why) for name in at_work), return_exceptions=True)
+        for name, error in zip(at_work, ended, strict=True):
+            if isinstance(error, KnownError):
+                log.warning("%s could not be ended: %s", name, error)
+            elif error is not None:
+                raise error
+
     # ---- opening and closing ----
 
     def start(self) -> None:
@@ -130,6 +213,7 @@ class AtWork:
     async def close(self) -> None:
         """Follow them no more."""
         self._over.set()
+        self._show_lockdown(up=False)
         await self._deeds.close()
         if self._task is not None:
             await self._task
@@ -146,7 +230,8 @@ class AtWork:
             self._sessions = found.sessions
             if found.moved:
                 self._record.publish(WorkMoved(found.moved))
-            await self._recording.record(found.sessions, [one.session.name for one in found.news])
+            behind = [one.session.name for one in found.news]
+            await self._recording.record(found.sessions, [*behind, deed_log.FOLDER] if found.deeds else behind)
             return found.more
 
     async def _settle(self) -> None:
@@ -162,6 +247,8 @@ class AtWork:
     async def _follow(self) -> None:
         while not self._over.is_set():
             await self._settle()
+            if self._modes.now.mode is Mode.LOCKDOWN:
+                await self._end_all(LOCKED)
             more = await self.look()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._over.wait(), 0 if more else LOOK_SECONDS)

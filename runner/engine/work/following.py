@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.expression import expression
 from runner.model.work import WorkSession, after
+from runner.work import deed_log
 from runner.work.log import NAME, WorkReading
 from runner.workspace.apply import UNDO_LIST
 from runner.workspace.working_copy import ABOUT, WorkingCopy
@@ -47,6 +48,8 @@ class WorkLook:
     news: tuple[NewEvents, ...]
     more: bool
     """Whether a log has more than is read at once."""
+    deeds: bool
+    """Whether something was done on a terminal."""
 
 
 @dataclass(slots=True)
@@ -70,6 +73,7 @@ class WorkFollowing:
         self._home = home
         self._followed: dict[str, _Followed] = {}
         self._sessions: tuple[WorkSession, ...] = ()
+        self._deeds = NONE
 
     def look(self) -> WorkLook:
         """Look at all of them; only what has changed since the last look is read. Raises OSError."""
@@ -91,7 +95,9 @@ class WorkFollowing:
             self._sessions = tuple(sorted(after_it.values(), key=lambda one: (-one.started_at, one.name)))
         news = tuple(NewEvents(one.session, tuple(one.news)) for one in self._followed.values() if one.news)
         more = any(one.reading.more for one in self._followed.values())
-        return WorkLook(self._sessions, tuple(sorted(moved)), news, more)
+        deeds = _signature(self._home / deed_log.FOLDER / NAME)
+        before_it, self._deeds = self._deeds, deeds
+        return WorkLook(self._sessions, tuple(sorted(moved)), news, more, deeds != before_it)
 
 
 def _folders(home: Path) -> list[Path]:

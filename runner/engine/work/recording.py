@@ -12,18 +12,28 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.redact import redacted
-from runner.audit.work import recorded_places
+from runner.audit.work import TERMINAL, recorded_places
 from runner.engine.work.facts import MOST_WORDS, cut
 from runner.model.errors import KnownError
-from runner.model.work import CommandAnswered, CommandSeen, HostOpened, HostSeen, PortsSeen, WorkEnded, WorkStarted
-from runner.model.work_entries import ENDED, SEEN, STARTED
+from runner.model.work import (
+    CommandAnswered,
+    CommandSeen,
+    HostOpened,
+    HostSeen,
+    PortsSeen,
+    WorkDone,
+    WorkEnded,
+    WorkSession,
+    WorkStarted,
+)
+from runner.model.work_entries import ENDED, OUTCOMES, SEEN, STARTED, WANTED
 from runner.work.log import WorkReading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from runner.model.record import Record
-    from runner.model.work import WorkEvent, WorkSession
+    from runner.model.work import WorkEvent
     from runner.system.places import Places
 
     Placed = tuple[int, WorkEvent]
@@ -53,6 +63,7 @@ class WorkRecording:
     async def record(self, sessions: Sequence[WorkSession], moved: Collection[str]) -> None:
         """Record what is new in the logs of `moved`; what cannot be written now is at a later call."""
         self._behind.update(moved)
+        sessions = (*sessions, WorkSession(TERMINAL, "", (), 0.0))
         ledger = self._record.ledger
         if not ledger or self._unwritable():
             return
@@ -117,6 +128,9 @@ class WorkRecording:
                     put_down()
                     kind = STARTED if isinstance(event, WorkStarted) else ENDED
                     found.append((kind, self._body(session, [placed], _bound(event))))
+                case WorkDone() as event:
+                    if session.name == TERMINAL and event.kind in (*WANTED, *OUTCOMES):
+                        found.append((event.kind, {**event.body, "terminal_upto": placed[0]}))
                 case PortsSeen():
                     continue
                 case _:

@@ -10,10 +10,12 @@ from runner.risk.javascript.paths import file_address, home, joined_path, resolv
 from runner.risk.javascript.properties import OF_FUNCTIONS, PROXY
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
+from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, reference, text
 from runner.risk.trace.conditions import time_between, written_moment
 from runner.risk.trace.members import members, module_of
 from runner.risk.trace.shown import note_shown
+from runner.risk.trace.standing import STANDING
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -150,7 +152,8 @@ def opened(machine: Machine, called: Value, args: Args, named: Named, place: Pla
 
 def temporary_name(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """fs.mkdtempSync(prefix): a folder of its own, wherever the prefix is."""
-    return Value((f"/tmp/{HOLE}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"}))
+    prefix = first(args) if first(args).texts else text(f"{HOLE}/")
+    return machine.trail.own.named(f"{TEMPORARY}{place[0]}:{place[1]}", concatenate((prefix, text(HOLE))))
 
 
 def mocked(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -203,7 +206,7 @@ def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place
         return Value(labels=value.labels | {Source.ENVIRONMENT})
     if value.fields is None:
         return Value(labels=value.labels | members(machine.vocabulary, value), name=value.name)
-    names = list(value.fields.items())[:1000]
+    names = list(value.fields.items())
     match called.name:
         case "Object.keys":
             items = [text(key) for key, _ in names]
@@ -339,6 +342,7 @@ SPECIALS: dict[str, Special] = {
     "url.pathToFileURL": file_address,
     "path.normalize": same,
     "path.basename": last_part,
+    **STANDING,
     "JSON.stringify": same,
     "JSON.parse": from_json,
     "worker_threads.Worker": worker,

@@ -131,7 +131,7 @@ def _routes(walker: Walker, called: Value, args: list[Value]) -> None:
         return
     if path[:1] != "/" and called.attribute not in ("use", "createServer"):
         return
-    for one in args[:8]:
+    for one in args:
         if one.function is not None and 0 < len(one.function.parameters) <= 3:
             only = len(one.function.parameters) == 1 and one.function.parameters[0] not in ("req", "request")
             walker.follow(one.function, [CONTEXT if only else REQUEST], {}, one.owner)
@@ -147,7 +147,7 @@ def _events(walker: Walker, called: Value, args: list[Value], where: Place) -> N
         if event in KEYS:
             walker.follow(args[1].function, [Value(labels=frozenset({"captured"}))], {}, args[1].owner)
     if called.attribute == "emit":
-        for listener in walker.listeners.get(event, [])[:8]:
+        for listener in walker.listeners.get(event, []):
             walker.call(listener, list(args[1:]), {}, where)
 
 

@@ -31,7 +31,7 @@ def depends_on(condition: Node, value: Value) -> frozenset[str]:
     """Return what decides the branch, of the machine, its user, the clock and signs of being watched."""
     on = telling(value.labels)
     if Source.CLOCK in on:
-        written = code_of(condition)[:1_000]
+        written = code_of(condition)
         if OF_FILES.search(written) or not (MOMENT.search(written) or Source.MOMENT in value.labels):
             on -= {Source.CLOCK}
     return on
@@ -39,7 +39,7 @@ def depends_on(condition: Node, value: Value) -> frozenset[str]:
 
 def note_flood(walker: Walker, body: Node | None, every: float = 0) -> None:
     """Note a body that starts processes or adds to a list again and again; `every` so many milliseconds."""
-    written = code_of(body)[:5_000] if body is not None else ""
+    written = code_of(body) if body is not None else ""
     if body is None or LEAVES_LOOP.search(written) or every >= SOON:
         return
     if STARTS.search(written):

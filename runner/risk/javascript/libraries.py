@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.javascript.methods import first
 from runner.risk.model.acts import Source
-from runner.risk.model.value import UNKNOWN, Value, text
+from runner.risk.model.value import UNKNOWN, Value, alternatives, text
 
 if TYPE_CHECKING:
     from runner.risk.javascript.methods import Args
@@ -32,7 +32,7 @@ def docker_create(machine: Machine, called: Value, args: Args, named: Named, pla
     given = (first(args).fields or {}).get("HostConfig", UNKNOWN).fields or {}
     outside = [one.text.partition(":")[0] for one in given.get("Binds", UNKNOWN).items or []]
     fields = {
-        "path": Value(tuple(outside)[:12]),
+        "path": alternatives(outside),
         "rights": text("yes") if given.get("Privileged", UNKNOWN).name == "True" else UNKNOWN,
     }
     machine.trail.add("container", called.name, fields, place, called.labels)

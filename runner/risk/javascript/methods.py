@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
 from runner.risk.model.acts import Place
+from runner.risk.model.bounds import bounded
+from runner.risk.model.fold import MOST_ITEMS
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, raw, readable, text
-from runner.risk.trace.machine import MOST_SIMPLE_CALLS
+from runner.risk.trace.machine import MOST_CALLS, MOST_SIMPLE_CALLS
 
 if TYPE_CHECKING:
     from runner.risk.model.value import Function
@@ -87,7 +89,8 @@ def m_match(machine: Machine, owner: Value, args: Args, place: Place) -> Value |
     if found is None or found[1]:
         return None
     matches = (match.group() for match in found[0].finditer(owner.exact))
-    return Value(items=[text(one, labels=owner.labels) for one in itertools.islice(matches, 4000)])
+    parts = [text(one, labels=owner.labels) for one in itertools.islice(matches, MOST_ITEMS + 1)]
+    return Value(items=bounded(machine.trail, parts, MOST_ITEMS, "parts of a text"))
 
 
 def m_get(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
@@ -156,7 +159,7 @@ def m_push(machine: Machine, owner: Value, args: Args, place: Place) -> Value | 
 
 
 def m_pop(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
-    return either(owner.items[:60]) if owner.items else None
+    return either(owner.items) if owner.items else None
 
 
 def m_shift(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
@@ -168,12 +171,15 @@ def m_shift(machine: Machine, owner: Value, args: Args, place: Place) -> Value |
 
 def m_reduce(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
     function = first(args).function
-    if function is None or owner.items is None or not 0 < len(owner.items) <= 200:
+    if function is None or not owner.items:
         return m_each(machine, owner, args, place)
     items = [*args[1:2], *owner.items]
-    value = items[0]
-    for at, item in enumerate(items[1:]):
-        value = machine.follow(function, [value, item, Value(number=at)], {}, first(args).owner)
+    with machine.turn_by_turn(len(items)) as one_by_one:
+        if not one_by_one:
+            return m_each(machine, owner, args, place)
+        value = items[0]
+        for at, item in enumerate(items[1:]):
+            value = machine.follow(function, [value, item, Value(number=at)], {}, first(args).owner)
     return value.labelled(owner.labels)
 
 
@@ -207,23 +213,24 @@ def _decides_alone(function: Function) -> bool:
 
 def m_next(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
     """Return what a generator gives next, whichever of its values that is."""
-    return Value(fields={"value": either(owner.items[:60])}) if owner.items else None
+    return Value(fields={"value": either(owner.items)}) if owner.items else None
 
 
 def m_each(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
     """map, forEach, filter, reduce over a known array."""
-    function = first(args).function
-    if function is None or owner.items is None:
+    chosen = first(args)
+    if chosen.function is None or owner.items is None:
         return None
-    met = either(owner.items[:60])
-    result = machine.follow(function, [met, UNKNOWN, owner], {}, first(args).owner)
+    met = either(owner.items)
+    functions = [(one.function, one.owner) for one in (chosen, *chosen.others) if one.function is not None]
+    result = either([machine.follow(one, [met, UNKNOWN, owner], {}, whose) for one, whose in functions])
     return Value(labels=result.labels | owner.labels, name=result.name)
 
 
 def m_find(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
     """Return any of the items, of which the function chooses one."""
     met = m_each(machine, owner, args, place)
-    return either(owner.items[:60]).labelled(owner.labels) if owner.items and met is not None else met
+    return either(owner.items).labelled(owner.labels) if owner.items and met is not None else met
 
 
 def mapped(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
@@ -231,11 +238,18 @@ def mapped(machine: Machine, owner: Value, args: Args, place: Place) -> Value | 
         return None
     if args[0].function is None:
         if args[0].name:
-            return Value(items=[machine.call(args[0], [item], {}, place) for item in owner.items[:4000]])
+            with machine.turn_by_turn(len(owner.items)) as one_by_one:
+                if one_by_one:
+                    return Value(items=[machine.call(args[0], [item], {}, place) for item in owner.items])
+            return machine.call(args[0], [either(owner.items)], {}, place)
         return None
-    if len(owner.items) > (MOST_SIMPLE_CALLS if args[0].function.simple else 7):
+    if args[0].others or len(owner.items) > (MOST_SIMPLE_CALLS if args[0].function.simple else MOST_CALLS):
         return m_each(machine, owner, args, place)
-    items = [machine.follow(args[0].function, [item, Value(number=i), owner], {}) for i, item in enumerate(owner.items)]
+    function = args[0].function
+    with machine.turn_by_turn(len(owner.items)) as one_by_one:
+        if not one_by_one:
+            return m_each(machine, owner, args, place)
+        items = [machine.follow(function, [item, Value(number=i), owner], {}) for i, item in enumerate(owner.items)]
     return Value(items=items, labels=owner.labels)
 
 

@@ -63,6 +63,7 @@ class JavaScript(Walker):
     leaves = LEAVES
     function_kinds = dict.fromkeys(FUNCTIONS, define)
     ignored = IGNORED | TYPES
+    keepers = frozenset({"expect"})
     broken = False
     """Whether parts of the code could not be parsed."""
     broken_at: Place | None = None

@@ -8,7 +8,7 @@ from runner.risk.javascript.literals import unescaped
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
 from runner.risk.model.acts import VALUE_OF, Source
-from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, reference, text
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, either, reference, text
 from runner.risk.outline_data import words
 from runner.risk.rules.targets import VARIABLES, WHO
 from runner.risk.trace.members import member_labels
@@ -144,7 +144,7 @@ def subscript_expression(walker: Walker, node: Node) -> Value:
     literal = index is not None and index.type in ("string", "number") and b"\\" not in (index.text or b"")
     if key.texts and (owner.name or owner.fields is not None or owner.texts) and not key.text.isdigit():
         labels = NO_LABELS if literal else fold.ASSEMBLED
-        return reach(walker, owner, key.text, labels if owner.name else NO_LABELS)
+        return either([reach(walker, owner, known, labels if owner.name else NO_LABELS) for known in key.texts])
     if owner.name == "process.env":
         return Value(name="process.env[]", labels=frozenset({Source.ENVIRONMENT}))
     return by_key(walker, owner, key)

@@ -12,7 +12,7 @@ from runner.risk.javascript.modules import export_statement, import_statement
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.javascript.within import with_statement
 from runner.risk.model import fold
-from runner.risk.model.value import UNKNOWN, Value, text
+from runner.risk.model.value import UNKNOWN, Value, alternatives
 from runner.risk.trace.conditions import note_condition
 from runner.risk.trace.members import members
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from runner.risk.javascript.walker import Handler, Walker
 
-MOST_TURNS = 400
-"""Turns of a loop that are followed one by one."""
 COUNTED = expression(
     rb"for\s*\(\s*(?:var|let)\s+(\w+)\s*=\s*(?P<start>\d{1,4})\s*[,;](?:(?>[^;]*?(?<!\s)\s*\1\s*<)|[^;]*+;\s*\1\s*<)"
     rb"(?P<equal>=?+)[^;]*+;\s*"
@@ -80,10 +78,12 @@ def loop(walker: Walker, node: Node) -> Value:
         if part is not None:
             walker.statement(part)
     condition = node.child_by_field_name("condition")
-    for turn in _turns(walker, node):
-        bind(walker, turn[0], Value(number=turn[1]))
-        with walker.trail.again():
-            walker.certain_body(node.child_by_field_name("body"))
+    turns = _turns(walker, node)
+    with walker.turn_by_turn(len(turns)) as one_by_one:
+        for turn in turns if one_by_one else ():
+            bind(walker, turn[0], Value(number=turn[1]))
+            with walker.trail.again():
+                walker.certain_body(node.child_by_field_name("body"))
     if (
         node.type == "while_statement"
         and condition is not None
@@ -102,15 +102,17 @@ def for_in_statement(walker: Walker, node: Node) -> Value:
     keys = any(child.type == "in" for child in node.children)
     body = node.child_by_field_name("body")
     turns = fold.spread(over) if not keys and body is not None and COLLECTS.search(body.text or b"") else None
-    if left is not None and turns and len(turns) <= MOST_TURNS:
-        for turn in turns:
-            bind(walker, left, turn)
-            with walker.trail.again():
-                walker.certain_body(body)
-        return UNKNOWN
+    if left is not None and turns:
+        with walker.turn_by_turn(len(turns)) as one_by_one:
+            for turn in turns if one_by_one else ():
+                bind(walker, left, turn)
+                with walker.trail.again():
+                    walker.certain_body(body)
+        if one_by_one:
+            return UNKNOWN
     if left is not None:
         met = (
-            text(*list(over.fields)[:12])
+            alternatives(over.fields)
             if keys and over.fields and "?" not in over.fields
             else Value(labels=over.labels | members(walker.vocabulary, over))
             if keys
@@ -138,7 +140,7 @@ def _turns(walker: Walker, node: Node) -> list[tuple[Node, int]]:
         return []
     step = int(match["step"] or 1)
     numbers = range(int(match["start"]), last + (match["equal"] == b"="), step if step > 0 else 1)
-    return [(counter, number) for number in numbers] if len(numbers) <= MOST_TURNS else []
+    return [(counter, number) for number in numbers] if len(numbers) <= fold.MOST_TURNS else []
 
 
 def try_statement(walker: Walker, node: Node) -> Value:

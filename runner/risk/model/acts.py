@@ -8,7 +8,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from runner.risk.model.value import UNKNOWN, Value
+from runner.risk.model.bounds import CUT, excerpt
+from runner.risk.model.standing import moved, placed
+from runner.risk.model.temporary import OwnFiles
+from runner.risk.model.value import HOLE, UNKNOWN, Value, either, text
+from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +46,7 @@ KINDS = frozenset(
         "copy",
         "credentials",
         "crumbs",
+        "cut",
         "database",
         "decodes",
         "decrypt",
@@ -203,10 +208,21 @@ class Source(StrEnum):
 
 VALUE_OF = "env:"
 """Begins the label of the value of one environment variable; its name follows."""
-MOST_CALLED = 400
-"""Names of functions without a meaning here that are remembered."""
-
-
+GRAVE = frozenset({"grave"})
+"""The label of an act of kind `cut` where what was left out may do harm."""
+OF_FILES = ("path", "source")
+"""Fields of an act that hold the path of a file."""
+OF_PLACES = words(
+    "append archive chmod chown copy delete discard extract link make move open read search start use walk write"
+)
+"""Kinds of acts that are done in the folder that the program stands in."""
+WORKS_ON = ("path", "source", "command", "code", "sql", "url", "host")
+"""Fields of an act that say what it is done to."""
+DEEDS = words(
+    "append archive chmod chown configure connect container copy delete destroy discard execute extract fetch kill "
+    "link lookup move native open query read record run schedule send start tamper tunnel unpickle use write"
+)
+"""Kinds of acts that may do harm, by what they are done to."""
 REPEATED = frozenset({"repeated"})
 """The label of what is done in a loop."""
 DEEPEST_NESTING = 6
@@ -229,13 +245,17 @@ class Trail:
     depth: int = 0
     language: str = ""
     called: set[str] = field(default_factory=set)
-    """Functions without a meaning here that were called, the first MOST_CALLED of them."""
+    """Functions without a meaning here that were called."""
     evaluated: int = 0
     """How many texts deep, run as code where they stand, the program is."""
     around: frozenset[str] = frozenset()
     """Labels of all that is done at present."""
-    cut: dict[str, None] = field(default_factory=dict)
-    """Sentences on what a bound has left out, each once."""
+    folder: Value | None = None
+    """The folder that the program stands in, once it has left the one where it began."""
+    own: OwnFiles = field(default_factory=OwnFiles)
+    """The temporary files that the program has made."""
+    _cut: dict[str, bool] = field(default_factory=dict)
+    """Sentences on what a bound has left out, each once, and whether one of them was grave."""
 
     def add(
         self, kind: str, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str] = frozenset()
@@ -244,9 +264,23 @@ class Trail:
         if self.evaluated:
             labels |= {"evaluated"}
         labels |= self.around
+        for part in OF_FILES:
+            if self.folder is not None and kind in OF_PLACES and part in fields:
+                fields[part] = placed(fields[part], self.folder)
+            if (path := fields.get(part)) is not None and (path.labels or path.fields is not None):
+                fields[part] = self.own.only(path)
         act = Act(kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts))
         self.acts.append(act)
+        if any(CUT in value.labels for value in fields.values()) and kind != "cut":
+            self._done_to_some(act)
         return act
+
+    def _done_to_some(self, act: Act) -> None:
+        """Note that an act is done to more than what is known of its target."""
+        targets = [act.get(name) for name in WORKS_ON]
+        if any(CUT in one.labels and one.texts and set(one.texts) != {HOLE} for one in targets):
+            what = f"Looks at no more than some of what {excerpt(act.name, 40) or act.kind} may be given."
+            self.cut_off(what, grave=act.kind in DEEDS)
 
     def is_too_deep(self, name: str, place: Place) -> bool:
         """Return whether code at `place` is nested too deeply to be followed, and note it if so."""
@@ -255,11 +289,29 @@ class Trail:
         self.add("too-deep", name, {}, place)
         return True
 
-    def first(self, texts: tuple[str, ...], most: int, what: str) -> tuple[str, ...]:
-        """Return the first of alternatives that are followed; note it where there are more."""
-        if len(texts) > most:
-            self.cut[f"Follows only {most} of the {what} that it may run."] = None
-        return texts[:most]
+    def cut_off(self, what: str, *, grave: bool = True) -> None:
+        """Note that a bound has left something out; `grave` says that it may have been anything."""
+        known = self._cut.get(what)
+        if known is None or grave > known:
+            self._cut[what] = grave
+            place = self.acts[-1].place if self.acts else (1, 0, 1, 0)
+            self.add("cut", "", {"what": text(what)}, place, GRAVE if grave else frozenset())
+
+    def go(self, folder: Value, *, surely: bool = True) -> None:
+        """Note that the program stands in another folder from here on, or may do so."""
+        then = moved(self.folder, folder)
+        self.folder = then if surely else either((then, text(".") if self.folder is None else self.folder))
+
+    @contextmanager
+    def standing(self, folder: Value) -> Iterator[None]:
+        """While what is followed has a folder of its own."""
+        kept = self.folder
+        if folder is not UNKNOWN and folder.name not in ("None", "undefined"):
+            self.go(folder)
+        try:
+            yield
+        finally:
+            self.folder = kept
 
     @contextmanager
     def again(self) -> Iterator[None]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from runner.risk.model.acts import Source
+from runner.risk.model.bounds import bounded
 from runner.risk.model.value import (
     HOLE,
     LONGEST_TEXT,
@@ -33,6 +34,9 @@ DECODED = frozenset({Source.DECODED})
 ASSEMBLED = frozenset({Source.ASSEMBLED})
 MOST_INFLATED = 4_000_000
 MOST_TURNS = 4000
+"""Turns of a loop that are followed one by one, those of a loop around it included."""
+MOST_ITEMS = 20_000
+"""Parts of a list that are kept."""
 """Turns of a loop that are followed one by one."""
 
 
@@ -175,9 +179,7 @@ def characters(values: Sequence[Value], labels: frozenset[str] = ASSEMBLED) -> V
     if not values or any(value.number is None for value in values):
         return Value(labels=labels | labels_of(values))
     try:
-        return text(
-            "".join(chr(int(value.number or 0)) for value in values[:LONGEST_TEXT]), labels=labels | labels_of(values)
-        )
+        return text("".join(chr(int(value.number or 0)) for value in values), labels=labels | labels_of(values))
     except (ValueError, OverflowError):
         return Value(labels=labels)
 
@@ -195,7 +197,9 @@ def added(left: Value, right: Value, sign: str) -> Value:
         return arithmetic(left.number, right.number, sign)
     if sign == "+":
         if left.items is not None and right.items is not None:
-            return Value(items=[*left.items, *right.items][:20_000], labels=left.labels | right.labels)
+            marked = set(left.labels | right.labels)
+            items = bounded(marked, [*left.items, *right.items], MOST_ITEMS, "parts of a list")
+            return Value(items=items, labels=frozenset(marked))
         joined = concatenate((left, right))
         if (
             left.texts
@@ -287,7 +291,7 @@ def sliced(value: Value, start: Value, stop: Value, step: Value) -> Value:
 def joined(separator: Value, values: Sequence[Value]) -> Value:
     """Return the values put together with a separator; many single characters make an assembled text."""
     if len(values) > 20_000:
-        return Value(labels=labels_of(values[:1000]))
+        return Value(labels=labels_of(values))
     whole = concatenate(values, separator.text if separator.texts else "")
     if len(values) > 1 and all(len(value.text) == 1 for value in values) and not separator.text:
         return whole.labelled(ASSEMBLED)
@@ -313,8 +317,10 @@ def split(value: Value, separator: Value) -> Value:
     by = separator.exact
     if separator.texts and not by:
         return Value(labels=value.labels)
-    parts = value.text.split(by)[:20_000]
-    return Value(items=[text(part, labels=value.labels, binary=value.binary) for part in parts], labels=value.labels)
+    marked = set(value.labels)
+    parts = bounded(marked, value.text.split(by), MOST_ITEMS, "parts of a text")
+    items = [text(part, labels=value.labels, binary=value.binary) for part in parts]
+    return Value(items=items, labels=frozenset(marked))
 
 
 def parsed_json(known: str) -> Value | None:
@@ -334,9 +340,9 @@ def _plain(data: object) -> Value:
         case int() | float():
             return Value(number=data)
         case list():
-            return Value(items=[_plain(item) for item in data[:1000]])
+            return Value(items=[_plain(item) for item in data])
         case dict():
-            return Value(fields={key: _plain(item) for key, item in list(data.items())[:1000]})
+            return Value(fields={key: _plain(item) for key, item in data.items()})
         case _:
             return UNKNOWN
 

@@ -5,24 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from runner.risk.model.bounds import bounded, excerpt
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 HOLE = "\ufffc"
 """Stands in a text for a part that is not known before the run."""
 
-MOST_TEXTS = 12
-"""Alternatives followed for one value; the rest are dropped, the first ones tell enough."""
-
-CUT = "cut"
-"""The label of a value of which alternatives were dropped."""
-CUT_OFF = frozenset({CUT})
+MOST_TEXTS = 64
+"""Alternatives followed for one value; where there are more, it has the label `cut`."""
+MOST_INSIDE = 4_000
+"""Parts of a list or mapping that are looked at, at each depth."""
+MOST_OTHERS = 200
+"""Functions that one value may refer to."""
+MOST_JOINED = 20_000
+"""Parts of lists that are put together, one by one, into what a loop over those lists meets."""
 
 LONGEST_TEXT = 400_000
 """Characters of a folded text; longer results are not kept (a code of `'a' * 10**9` must not cost memory)."""
 
 LONGEST_NAME = 120
-MOST_YIELDED = 1000
 NO_LABELS: frozenset[str] = frozenset()
 
 
@@ -44,6 +47,7 @@ class Value:
         "labels",
         "name",
         "number",
+        "others",
         "owner",
         "texts",
     )
@@ -69,6 +73,8 @@ class Value:
         self.kind: Class | None = None
         self.owner: Value | None = None
         self.attribute = ""
+        self.others: tuple[Value, ...] = ()
+        """What it may refer to in place of `name`, `function` or `kind`."""
 
     @property
     def text(self) -> str:
@@ -91,7 +97,22 @@ class Value:
             return self
         copy = Value(self.texts, self.name, added, self.items, self.fields, self.number, self.binary)
         copy.function, copy.kind, copy.owner, copy.attribute = self.function, self.kind, self.owner, self.attribute
+        copy.others = self.others
         return copy
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a name as it stands, such as `os.remove`, and not what a call gave."""
+        return bool(self.name) and not self.texts and "(" not in self.name and self.name[0] != "~"
+
+    @property
+    def refers_to(self) -> object:
+        """What it is told from another by that it may stand beside."""
+        return (
+            self.name,
+            id(self.function) if self.function is not None else None,
+            id(self.kind) if self.kind is not None else None,
+        )
 
 
 UNKNOWN = Value()
@@ -179,7 +200,14 @@ def text(*texts: str, labels: frozenset[str] = NO_LABELS, binary: bool = False) 
 
 
 def reference(name: str, labels: frozenset[str] = NO_LABELS) -> Value:
-    return Value(name=name[:LONGEST_NAME], labels=labels)
+    return Value(name=excerpt(name, LONGEST_NAME), labels=labels)
+
+
+def alternatives(texts: Iterable[str], labels: Iterable[str] = NO_LABELS) -> Value:
+    """Return a value that may be any of these texts."""
+    marked = set(labels)
+    kept = bounded(marked, tuple(dict.fromkeys(texts)), MOST_TEXTS, "texts")
+    return Value(kept, labels=frozenset(marked))
 
 
 def labels_of(values: Iterable[Value], depth: int = 3) -> frozenset[str]:
@@ -188,24 +216,38 @@ def labels_of(values: Iterable[Value], depth: int = 3) -> frozenset[str]:
     for value in values:
         if value.labels:
             found |= value.labels
-        if depth:
-            most = 200 if depth == 3 else 30
-            if value.items:
-                found |= labels_of(value.items[:most], depth - 1)
-            if value.fields:
-                found |= labels_of(list(value.fields.values())[:most], depth - 1)
+        if depth and (value.items or value.fields):
+            for inside in _inside(value, depth, found):
+                if inside.labels:
+                    found |= inside.labels
     return frozenset(found) if found else NO_LABELS
 
 
 def texts_of(value: Value, depth: int = 3) -> list[str]:
-    """Return every text in the value and in what it contains, a bounded number of them."""
-    found = list(value.texts)
-    if not found and value.number is not None:
-        found.append(str(value.number))
-    if depth:
-        for inside in (*(value.items or ())[:100], *list((value.fields or {}).values())[:100]):
-            found += texts_of(inside, depth - 1)
-    return found[:200]
+    """Return every text in the value and in what it contains."""
+    found: list[str] = []
+    for one in (value, *_inside(value, depth, set())):
+        if one.texts:
+            found += one.texts
+        elif one.number is not None:
+            found.append(str(one.number))
+    return found
+
+
+def _inside(value: Value, depth: int, noted: set[str]) -> Iterator[Value]:
+    """Yield what a value contains, to a depth; `noted` gets a label where not all of it is."""
+    level = [value]
+    for _ in range(depth):
+        deeper: list[Value] = []
+        for one in level:
+            deeper += one.items or ()
+            deeper += (one.fields or {}).values()
+            if len(deeper) > MOST_INSIDE:
+                break
+        level = bounded(noted, deeper, MOST_INSIDE, "parts")
+        if not level:
+            return
+        yield from level
 
 
 def pieces(value: Value) -> tuple[str, ...]:
@@ -231,9 +273,7 @@ def concatenate(parts: Iterable[Value], between: str = "") -> Value:
     for part in parts:
         options = pieces(part)
         glue = "" if first else between
-        if len(texts) * len(options) > MOST_TEXTS:
-            options = options[: max(1, MOST_TEXTS // len(texts))]
-            labels.add(CUT)
+        options = bounded(labels, options, max(1, MOST_TEXTS // len(texts)), "texts")
         texts = [head + glue + tail for head in texts for tail in options]
         if len(texts[0]) > LONGEST_TEXT:
             texts = [HOLE]
@@ -253,36 +293,50 @@ def either(values: Iterable[Value]) -> Value:
     texts: dict[str, None] = {}
     labels: set[str] = set()
     for option in options:
-        if len(texts) < MOST_TEXTS or not option.texts:
+        if option.texts:
             texts.update(dict.fromkeys(option.texts))
-        else:
-            labels.add(CUT)
         labels |= option.labels
-    if len(texts) > MOST_TEXTS:
-        labels.add(CUT)
-    joined = Value(tuple(texts)[:MOST_TEXTS], labels=frozenset(labels))
-    telling = next((o for o in options if o.function or o.kind or o.name), None)
-    if telling is not None:
-        joined.name, joined.function, joined.kind = telling.name, telling.function, telling.kind
-        joined.owner, joined.attribute = telling.owner, telling.attribute
-    lists = [option.items for option in options[:50] if option.items is not None]
+    joined = Value(bounded(labels, tuple(texts), MOST_TEXTS, "texts"))
+    _refer(joined, [o for o in options if o.function or o.kind or o.name], labels)
+    lists = [option.items for option in options if option.items is not None]
     if lists:
-        longest = max(len(items) for items in lists)
-        if longest <= 40:
-            joined.items = [either(items[i] for items in lists if i < len(items)) for i in range(longest)]
-        else:
-            joined.items = lists[0]
-    maps = [option.fields for option in options[:50] if option.fields]
+        joined.items = _beside(lists, labels)
+    maps = [option.fields for option in options if option.fields]
     if maps:
-        keys = dict.fromkeys(key for fields in maps for key in list(fields)[:60])
+        maps = bounded(labels, maps, max(1, MOST_JOINED // max(map(len, maps))), "mappings")
+        keys = dict.fromkeys(key for fields in maps for key in fields)
         joined.fields = {key: either(fields[key] for fields in maps if key in fields) for key in keys}
+    joined.labels = frozenset(labels)
     return joined
+
+
+def _refer(joined: Value, options: Sequence[Value], labels: set[str]) -> None:
+    """Let a value refer to whatever the options do, the first one above all."""
+    if not options:
+        return
+    first = options[0]
+    joined.name, joined.function, joined.kind = first.name, first.function, first.kind
+    joined.owner, joined.attribute = first.owner, first.attribute
+    if len(options) > 1 or first.others:
+        unique = {one.refers_to: one for option in options for one in (option, *option.others)}
+        unique.pop(first.refers_to, None)
+        joined.others = bounded(labels, tuple(unique.values()), MOST_OTHERS, "functions")
+
+
+def _beside(lists: list[list[Value]], labels: set[str]) -> list[Value]:
+    """Return one list of what may stand at each place of several."""
+    longest = max(map(len, lists))
+    if longest * len(lists) > MOST_JOINED:
+        # Any of them may be at any place: so much is told from each other only where it is little.
+        every = bounded(labels, [item for items in lists for item in items], MOST_JOINED, "parts of lists")
+        return [either(every)]
+    return [either(items[i] for items in lists if i < len(items)) for i in range(longest)]
 
 
 def yields(returned: list[Value], value: Value) -> None:
     """Add what a generator yields to what its function returns: one list of everything, in the order of the code."""
     last = returned[-1] if returned else None
-    if last is not None and last.attribute == "yield" and last.items is not None and len(last.items) < MOST_YIELDED:
+    if last is not None and last.attribute == "yield" and last.items is not None:
         last.items.append(value)
         last.labels |= value.labels
         return

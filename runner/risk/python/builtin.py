@@ -48,6 +48,7 @@ from runner.risk.python.sequences import backwards, dictionary, listed, next_of,
 from runner.risk.python.statements_run import RUN_STATEMENTS
 from runner.risk.python.texts import call_coder, codec, coder, decoder, from_json, shell_words, substituted, template
 from runner.risk.trace.members import members
+from runner.risk.trace.standing import STANDING
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -255,6 +256,7 @@ SPECIALS: dict[str, Special] = {
     "os.fspath": same_path,
     "os.path.dirname": parent,
     "os.path.basename": last_part,
+    **STANDING,
     "tempfile.NamedTemporaryFile": temporary,
     "tempfile.TemporaryFile": temporary,
     "tempfile.mktemp": temporary_name,

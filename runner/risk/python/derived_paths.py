@@ -57,7 +57,8 @@ def _joined(machine: Machine, called: Value, args: Args, named: Named, place: Pl
 
 
 def _working(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    return Value((".",), A_PATH)
+    folder = machine.trail.folder
+    return Value((".",), A_PATH) if folder is None else Value(folder.texts, A_PATH, folder.labels)
 
 
 DERIVED: dict[str, Special] = {

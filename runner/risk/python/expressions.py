@@ -82,9 +82,10 @@ class PythonExpressions(PythonNames):
             return fold.sliced(owner, *ends)
         key = self.value(node.slice)
         if key.texts and (owner.name in BUILTINS or owner.name.endswith(("__globals__", "__builtins__"))):
-            return reference(key.text, owner.labels | fold.ASSEMBLED)
+            return either([reference(known, owner.labels | fold.ASSEMBLED) for known in key.texts])
         if key.texts and owner.name in ("sys.modules", "globals()", "locals()", "vars()"):
-            return self.name(key.text).labelled(owner.labels | hidden_name(node.slice))
+            found = either([self.name(known) for known in key.texts])
+            return found.labelled(owner.labels | hidden_name(node.slice))
         if owner.name == "os.environ" and key.texts:
             return self.call(self.attribute(owner, "get"), [key], {}, place(node))
         if (
@@ -92,9 +93,9 @@ class PythonExpressions(PythonNames):
             and owner.name
             and owner.fields is None
             and all(label.startswith("$") for label in owner.labels)
-            and self.vocabulary.knows(f"{owner.name}.{key.text}")
+            and any(self.vocabulary.knows(f"{owner.name}.{known}") for known in key.texts)
         ):
-            return reference(f"{owner.name}.{key.text}", fold.ASSEMBLED)
+            return either([reference(f"{owner.name}.{known}", fold.ASSEMBLED) for known in key.texts])
         if (own := self.dunder(owner, "__getitem__")) is not None:
             return self.call(own, [key], {}, place(node))
         return self.element(owner, key)
@@ -269,8 +270,9 @@ class PythonExpressions(PythonNames):
             first = node.generators[0]
             whole = self.value(first.iter)
             turns = fold.spread(whole) if len(node.generators) == 1 else None
-            if turns:
-                return self._unrolled(first, node.elt, Value(items=turns, labels=whole.labels))
+            with self.turn_by_turn(len(turns or ())) as one_by_one:
+                if turns and one_by_one:
+                    return self._unrolled(first, node.elt, Value(items=turns, labels=whole.labels))
             for generator in node.generators:
                 self.bind(generator.target, self.each(whole if generator is first else self.value(generator.iter)))
                 for condition in generator.ifs:
@@ -314,9 +316,11 @@ class PythonExpressions(PythonNames):
             first = node.generators[0]
             whole = self.value(first.iter)
             turns = fold.spread(whole) if len(node.generators) == 1 else None
-            if turns:
-                made = [(self._chosen(first, one), self.value(node.key), self.value(node.value)) for one in turns]
-                return Value(fields={key.text if key.texts else "?": value for chosen, key, value in made if chosen})
+            with self.turn_by_turn(len(turns or ())) as one_by_one:
+                if turns and one_by_one:
+                    made = [(self._chosen(first, one), self.value(node.key), self.value(node.value)) for one in turns]
+                    fields = {key.text if key.texts else "?": value for chosen, key, value in made if chosen}
+                    return Value(fields=fields)
             for generator in node.generators:
                 self.bind(generator.target, self.each(whole if generator is first else self.value(generator.iter)))
             key, value = self.value(node.key), self.value(node.value)

@@ -8,7 +8,7 @@ from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, text
 from runner.risk.python.arguments import first
 from runner.risk.rules.targets import VARIABLES, WHO
-from runner.risk.trace.shown import note_shown
+from runner.risk.trace.shown import from_outside, note_shown
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -136,15 +136,19 @@ def logged(machine: Machine, called: Value, args: Args, named: Named, place: Pla
 
 def temporary(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """Return a temporary file: its name is not known, but it is the same wherever it turns up."""
-    ending = named.get("suffix", UNKNOWN).text
-    path = Value((f"/tmp/{HOLE}{ending}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"}))
+    path = _made(machine, named, UNKNOWN, place)
     return Value(name="open()", fields={"path": path, "name": path, "mode": text("w")})
 
 
 def temporary_name(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    return Value(
-        (f"/tmp/{HOLE}{named.get('suffix', UNKNOWN).text}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"})
-    )
+    return _made(machine, named, args[2] if len(args) > 2 else UNKNOWN, place)
+
+
+def _made(machine: Machine, named: Named, third: Value, place: Place) -> Value:
+    """Return the path of a temporary file in the folder `dir`, or where those of the system are."""
+    given = named.get("dir", third)
+    folder = text("/tmp") if given is UNKNOWN or given.name == "None" else given
+    return machine.trail.own.made(*place[:2], folder, named.get("suffix", UNKNOWN).text)
 
 
 def temporary_pair(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -162,7 +166,7 @@ def printed(machine: Machine, called: Value, args: Args, named: Named, place: Pl
         machine.nested.printed(concatenate(args, " "))
     path = (named.get("file", UNKNOWN).fields or {}).get("path")
     if path is None:
-        note_shown(machine.trail, called.name, labels_of(args), place)
+        note_shown(machine.trail, called.name, from_outside(labels_of(args)), place)
         return None
     fields = {"path": path, "data": concatenate(args, " "), "mode": (named["file"].fields or {}).get("mode", UNKNOWN)}
     machine.nested.done(machine.trail.add("write", "print", fields, place, called.labels))

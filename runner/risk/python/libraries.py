@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.risk.model.value import UNKNOWN, Value, text
+from runner.risk.model.value import UNKNOWN, Value, alternatives, text
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -30,7 +30,7 @@ def docker_run(machine: Machine, called: Value, args: Args, named: Named, place:
     volumes = named.get("volumes", UNKNOWN)
     outside = [*(volumes.fields or ()), *(one.text.partition(":")[0] for one in volumes.items or ())]
     fields = {
-        "path": Value(tuple(outside)[:12]),
+        "path": alternatives(outside),
         "rights": text("yes") if named.get("privileged", UNKNOWN).name == "True" else UNKNOWN,
     }
     machine.trail.add("container", called.name, fields, place, called.labels)

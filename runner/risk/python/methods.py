@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
+from runner.risk.model.bounds import bounded, is_beyond
 from runner.risk.model.value import HOLE, UNKNOWN, Value, each, either, raw, text
 from runner.risk.python.arguments import first
 from runner.risk.python.formatting import formatted
@@ -101,7 +102,7 @@ def m_maketrans(machine: Machine, owner: Value, args: Args) -> Value | None:
 def m_append(machine: Machine, owner: Value, args: Args) -> Value | None:
     if owner.items is None:
         return None
-    if len(owner.items) < 20_000:
+    if not is_beyond(machine.trail, owner.items, fold.MOST_ITEMS, "parts of a list"):
         owner.items.append(first(args))
     return UNKNOWN
 
@@ -110,8 +111,10 @@ def m_extend(machine: Machine, owner: Value, args: Args) -> Value | None:
     if owner.items is None:
         return None
     more = first(args)
-    if len(owner.items) < 20_000:
-        owner.items.extend((more.items or [machine.each(more)])[:20_000])
+    if not is_beyond(machine.trail, owner.items, fold.MOST_ITEMS, "parts of a list"):
+        owner.items.extend(
+            bounded(machine.trail, more.items or [machine.each(more)], fold.MOST_ITEMS, "parts of a list")
+        )
     return UNKNOWN
 
 
@@ -133,7 +136,7 @@ def m_reverse(machine: Machine, owner: Value, args: Args) -> Value | None:
 
 def m_pop(machine: Machine, owner: Value, args: Args) -> Value | None:
     if owner.items:
-        return either(owner.items[:60])
+        return either(owner.items)
     return machine.element(owner, first(args)) if owner.fields is not None else None
 
 
@@ -147,9 +150,7 @@ def m_get(machine: Machine, owner: Value, args: Args) -> Value | None:
 def m_items(machine: Machine, owner: Value, args: Args) -> Value | None:
     if owner.fields is None or owner.kind is not None:
         return None
-    return Value(
-        items=[Value(items=[text(key), value]) for key, value in list(owner.fields.items())[:1000]], labels=owner.labels
-    )
+    return Value(items=[Value(items=[text(key), value]) for key, value in owner.fields.items()], labels=owner.labels)
 
 
 def m_values(machine: Machine, owner: Value, args: Args) -> Value | None:

@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
-from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Function, Scope, Value, each, reference, text
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Function, Scope, Value, each, either, reference, text
 from runner.risk.python.builtin import SPECIALS
 from runner.risk.python.files import upper_folder
 from runner.risk.python.held_modules import HELD, PATHS, SAME, full_name
@@ -75,7 +75,7 @@ class PythonNames(Machine):
                 if owner.name
                 else NO_LABELS
             )
-            return self.reach(owner, name.text, hidden)
+            return either([self.reach(owner, known, hidden) for known in name.texts])
         return reference(f"{owner.name}[]", name.labels) if owner.name in ("os", "subprocess", "builtins") else None
 
     def written(self, node: ast.Constant) -> str:
@@ -89,7 +89,8 @@ class PythonNames(Machine):
     def unbound(self, parameter: str, labels: frozenset[str]) -> Value:
         """Return the value of a parameter; those that pytest fills in have temporary folders."""
         if parameter in ("tmp_path", "tmpdir"):
-            return Value((f"/tmp/{HOLE}",), "pathlib.Path()", labels | {"$temporary0:0"})
+            made = self.trail.own.made(0, 0, text("/tmp")).labelled(labels)
+            return Value(made.texts, "pathlib.Path()", made.labels)
         if (fixture := self.fixtures.get(parameter)) is not None and not fixture.active:
             return self.each(made) if (made := self.follow(fixture, [], {})).attribute == "yield" else made
         return super().unbound(parameter, labels)

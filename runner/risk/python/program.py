@@ -7,6 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, cast
 
 from runner.risk.model import fold
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import UNKNOWN, Class, Function, Scope, Value, reference, text
 from runner.risk.python.conditions import depends_on, floods
 from runner.risk.python.expressions import PythonExpressions
@@ -40,7 +41,7 @@ class Python(PythonExpressions):
     def _doctest(self, tree: ast.Module) -> None:
         """Follow the examples in docstrings, which `doctest` runs."""
         if code := examples(tree.body):
-            with self.trail.inside((1, 0, 1, 0), code[:200], "python"), contextlib.suppress(Unparsed):
+            with self.trail.inside((1, 0, 1, 0), excerpt(code, 200), "python"), contextlib.suppress(Unparsed):
                 self.inner(code)
 
     def inner(self, code: str) -> Value:
@@ -200,12 +201,13 @@ class Python(PythonExpressions):
         over = self.value(node.iter)
         turns = fold.spread(over) if _collects(node.body) else None
         before = self.scope.names.get(node.target.id) if isinstance(node.target, ast.Name) and self.branches else None
-        if turns:
+        with self.turn_by_turn(len(turns or ())) as one_by_one:
             # A text that grows turn by turn: how names and commands are put together.
-            for turn in turns:
+            for turn in (turns or ()) if one_by_one else ():
                 self.budget.spend(5)
                 self._bind_turn(node.target, turn)
                 self.block(node.body)
+        if turns and one_by_one:
             if isinstance(node.target, ast.Name) and before is not None:
                 self.scope.names[node.target.id] = self._merged(before, self.scope.names[node.target.id])
             return
@@ -250,14 +252,19 @@ class Python(PythonExpressions):
         self.block(node.finalbody)
 
     def using(self, node: ast.With | ast.AsyncWith) -> None:
-        kept = self.mocked
+        kept, folder, moved = self.mocked, self.trail.folder, False
         for item in node.items:
             value = self.value(item.context_expr)
+            if value.name == "contextlib.chdir()":
+                self.trail.go((value.fields or {}).get("path", UNKNOWN))
+                moved = True
             self.mocked += MOCKERS.get(value.name.removesuffix("()"), ()) or self._patched(item.context_expr, value)
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value)
         self.block(node.body)
         self.mocked = kept
+        if moved:
+            self.trail.folder = folder
 
     def _patched(self, node: ast.expr, value: Value) -> tuple[str, ...]:
         """Return the function that `patch("module.function")` replaces, unless what takes its place is given."""

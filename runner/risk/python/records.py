@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from runner.risk.python.arguments import Args, Named
     from runner.risk.trace.machine import Machine, Special
 
-MOST_PARTS = 60
-
 
 def parts_of(node: ast.ClassDef, bases: Iterable[Value]) -> tuple[str, ...]:
     """Return the names of what an instance of a class is made of, where nothing else makes it: those of bases first."""
@@ -24,7 +22,7 @@ def parts_of(node: ast.ClassDef, bases: Iterable[Value]) -> tuple[str, ...]:
     for statement in node.body:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             names.append(statement.target.id)
-    return tuple(dict.fromkeys(names))[:MOST_PARTS]
+    return tuple(dict.fromkeys(names))
 
 
 def named_tuple(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -32,7 +30,7 @@ def named_tuple(machine: Machine, called: Value, args: Args, named: Named, place
     given = args[1] if len(args) > 1 else named.get("field_names", Value())
     listed = given.exact.replace(",", " ").split() if given.exact else [one.text for one in given.items or ()]
     made = Value()
-    made.kind = Class(first(args).text, [], {}, tuple(listed)[:MOST_PARTS])
+    made.kind = Class(first(args).text, [], {}, tuple(listed))
     return made
 
 

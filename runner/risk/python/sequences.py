@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
@@ -45,14 +46,19 @@ def ranged(machine: Machine, called: Value, args: Args, named: Named, place: Pla
         return None
     try:
         numbers = range(*(int(end or 0) for end in ends))
-        return Value(items=[Value(number=n) for n in numbers]) if len(numbers) <= 1000 else None
+        return Value(items=list(_numbers(numbers))) if len(numbers) <= fold.MOST_TURNS else None
     except (ValueError, OverflowError):
         return None
 
 
+@lru_cache(16)
+def _numbers(numbers: range) -> tuple[Value, ...]:
+    return tuple(Value(number=n) for n in numbers)
+
+
 def numbered(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     values = listed(machine, called, args[:1], {}, place)
-    if values is None or values.items is None or len(values.items) > 4000:
+    if values is None or values.items is None:
         return Value(items=None, labels=first(args).labels)
     return Value(
         items=[Value(items=[Value(number=i), item]) for i, item in enumerate(values.items)], labels=values.labels
@@ -64,7 +70,7 @@ def zipped(machine: Machine, called: Value, args: Args, named: Named, place: Pla
     if not lists or any(items is None for items in lists):
         return None
     known = [items for items in lists if items is not None]
-    return Value(items=[Value(items=list(row)) for row in zip(*known, strict=False)][:4000], labels=labels_of(args))
+    return Value(items=[Value(items=list(row)) for row in zip(*known, strict=False)], labels=labels_of(args))
 
 
 def nothing_new(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:

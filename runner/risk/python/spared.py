@@ -65,8 +65,8 @@ def note_spared(tree: ast.Module, acts: Sequence[Act]) -> None:
     deletions = [act for act in acts if act.kind == "delete"]
     if not deletions:
         return
-    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For)][:MOST_LOOPS]
-    if not loops or not (program := PlainProgram(tree)).plain:
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For)]
+    if not 0 < len(loops) <= MOST_LOOPS or not (program := PlainProgram(tree)).plain:
         return
     found: dict[Place, Spared] = {}
     for loop in loops:

@@ -7,7 +7,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model.value import UNKNOWN, Value, text
+from runner.risk.model.bounds import excerpt
+from runner.risk.model.value import UNKNOWN, Value, alternatives, text
 from runner.risk.python.syntax import Unparsed
 from runner.risk.trace.conditions import written_moment
 from runner.risk.trace.search_path import note_programs
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from runner.risk.trace.machine import Machine, Special
 
 EXAMPLE = expression(r"(?m)^[ \t]*+(>>>|\.\.\.) ?([^\n]*+)")
-MOST_EXAMPLES = 200
 
 
 def run_statements(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -30,7 +30,7 @@ def run_statements(machine: Machine, called: Value, args: Args, named: Named, pl
         if code.texts and not machine.trail.is_too_deep(called.name, place):
             fields = {"code": code, "language": text("python"), "how": text(called.name), "text": code}
             machine.trail.add("execute", called.name, fields, place, called.labels)
-            with machine.trail.inside(place, code.text[:200], "python"), contextlib.suppress(Unparsed):
+            with machine.trail.inside(place, excerpt(code.text, 200), "python"), contextlib.suppress(Unparsed):
                 machine.inner(code.text)
     return UNKNOWN if any(code.texts for code in given) else None
 
@@ -38,7 +38,7 @@ def run_statements(machine: Machine, called: Value, args: Args, named: Named, pl
 def environment_names(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """Keep the names of the variables that a process is given beside their values."""
     if (given := named.get("env", UNKNOWN)).fields:
-        named["env-names"] = Value(tuple(given.fields)[:60])
+        named["env-names"] = alternatives(given.fields)
     return None
 
 
@@ -47,7 +47,7 @@ def stored_variables(machine: Machine, called: Value, args: Args, named: Named, 
     given = {**((args[0].fields or {}) if args else {}), **named}
     if called.name == "os.putenv":
         given = {args[0].text: args[1]} if len(args) > 1 else {}
-    for key, value in list(given.items())[:60]:
+    for key, value in given.items():
         full = f"os.environ[{key}]"
         machine.trail.add("store", full, {"value": value, "target": text(full)}, place)
         if key == "PATH":
@@ -62,7 +62,7 @@ def examples(body: Sequence[ast.stmt]) -> str:
         if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             documentation = ast.get_docstring(node) or ""
             lines = [match[2] for match in EXAMPLE.finditer(documentation)]
-            found += lines[: MOST_EXAMPLES - len(found)]
+            found += lines
     return "\n".join(found)
 
 

@@ -79,4 +79,4 @@ def shell_words(machine: Machine, called: Value, args: Args, named: Named, place
         parts = []
     if not parts:
         return Value(labels=value.labels)
-    return Value(items=[text(part, labels=value.labels) for part in parts[:1000]], labels=value.labels)
+    return Value(items=[text(part, labels=value.labels) for part in parts], labels=value.labels)

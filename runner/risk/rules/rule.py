@@ -23,8 +23,6 @@ MOST_FOR_A_RULE = 20
 """Findings that one rule makes in one request."""
 
 REFERENCE = expression(r"T\d{4}(\.\d{3})?|CWE-\d{1,5}")
-LONGEST_MATCHED = 20_000
-"""Characters of a text that a rule's expression looks at."""
 
 KEYS = frozenset(
     [
@@ -241,7 +239,7 @@ def _test(token: str, targets: Targets, compile: Compile) -> Test:
         return lambda value: named(value.name)
     if token.startswith("~"):
         pattern = compile(token[1:])
-        return lambda value: any(pattern(known[:LONGEST_MATCHED]) for known in _texts(value))
+        return lambda value: any(pattern(known) for known in _texts(value))
     if token.startswith("="):
         return lambda value: token[1:] in value.texts
     if token in WORDS:

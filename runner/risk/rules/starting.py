@@ -22,5 +22,5 @@ STARTERS = (
 
 def started_by(path: str) -> str:
     """Return what runs the file, in a word or two; '' where that is unknown."""
-    lowered = path[:1000].lower().replace("\\", "/")
+    lowered = path.lower().replace("\\", "/")
     return next((words for pattern, words in STARTERS if pattern.search(lowered)), "")

@@ -15,7 +15,10 @@ from runner.risk.outline_data import words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-LONGEST_PATH = 1000
+LONGEST_PATH = 1_000
+"""Characters of a path without detours that are compared."""
+TOO_LONG = frozenset(["outside"])
+"""What a longer path counts as: it may lead anywhere."""
 
 HOME = expression(
     r"^(?:/home/(?!\*)[^/]+|/users/(?!\*|shared)[^/]+|/root|/var/root|[a-z]:/users/(?!public|\*)[^/]+"
@@ -75,7 +78,7 @@ VARIABLE = expression(r"%([\w()]+)%|\$env:(\w+)|\$\{?(\w+)\}?")
 
 def normal(path: str) -> str:
     """`path` with forward slashes, `~` for a home folder, variables that name folders put in, and `..` resolved."""
-    path = path[:LONGEST_PATH].strip().replace("\\", "/")
+    path = path.strip().replace("\\", "/")
     if path.lower().startswith("file://"):
         path = path[7:]
     path = VARIABLE.sub(_variable, path) if "%" in path or "$" in path else path
@@ -121,8 +124,10 @@ class Targets:
     def _of(self, path: str) -> frozenset[str]:
         """Return the kinds that `path` belongs to."""
         plain = normal(path)
-        if not plain or plain == HOLE or len(path) > LONGEST_PATH or "\n" in plain:
+        if not plain or plain == HOLE or "\n" in plain:
             return frozenset()
+        if len(plain) > LONGEST_PATH:
+            return TOO_LONG
         kinds = {
             kind for need, found in self._groups if HAS[need](plain) for kind, pattern in found if pattern.search(plain)
         }

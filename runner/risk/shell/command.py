@@ -51,12 +51,18 @@ class ShellState:
     directory: str = ""
     folder: Value = UNKNOWN
     """The same with its labels."""
+    former: tuple[str, Value] = ("", UNKNOWN)
+    """Where the script was before: `cd -`."""
+    stack: list[tuple[str, Value]] = field(default_factory=list)
+    """Where it was at each `pushd`."""
     surely: bool = True
     """Whether the script is in that folder for sure: one that is not there leaves it where it was."""
     stops: bool = False
     """Whether the script ends when a command fails (`set -e`)."""
     names: dict[str, str] = field(default_factory=dict)
     """Variables that stand for another one (`declare -n`)."""
+    late: list[tuple[Value, dict[str, Value]]] = field(default_factory=list)
+    """What runs when the script ends (`trap`), and the variables when that was said."""
     descriptors: dict[str, Value] = field(default_factory=dict)
     """What `exec` has opened for reading, by number or by the variable that holds it; "0" is the standard input."""
 

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
+from runner.risk.model.bounds import bounded
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, text
 from runner.risk.rules.targets import WHO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-MOST_BRACE_WORDS = 100
+    from runner.risk.model.bounds import Notes
+
+MOST_BRACE_WORDS = 1_000
 LONGEST_TRIMMING, LONGEST_TRIMMED = 20, 300
 """Characters of a pattern with wildcards, and of a text that is cut by one: that takes quadratic time."""
 
@@ -78,7 +81,7 @@ def glob_word(raw: str) -> str:
     return re.sub(r"\\(.)", r"\1", raw) if "\\" in raw else raw
 
 
-def brace_words(raw: str) -> list[str] | None:
+def brace_words(raw: str, noted: Notes | set[str]) -> list[str] | None:
     """`a{b,c}d` and `{1..3}` spread out; None when nothing is to be spread."""
     if "{" not in raw or _group(raw) is None:
         return None
@@ -88,7 +91,7 @@ def brace_words(raw: str) -> list[str] | None:
         for word in words:
             made += _spread_one(word)
             if len(made) > MOST_BRACE_WORDS:
-                return made[:MOST_BRACE_WORDS]
+                return bounded(noted, made, MOST_BRACE_WORDS, "words of braces")
         if made == words:
             break
         words = made
@@ -106,13 +109,13 @@ def _spread_one(word: str) -> list[str]:
         return [word]
     inner = match[1]
     if "," in inner:
-        options = inner.split(",", MOST_BRACE_WORDS + 1)[: MOST_BRACE_WORDS + 1]
+        options = inner.split(",")
     else:
         numbers = re.fullmatch(r"(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.-?\d+)?", inner)
         if numbers is None:
             return [word]
         low, high = sorted((int(numbers[1]), int(numbers[2])))
-        options = [str(n) for n in itertools.islice(range(low, high + 1), MOST_BRACE_WORDS)]
+        options = [str(n) for n in itertools.islice(range(low, high + 1), MOST_BRACE_WORDS + 1)]
     return [word[: match.start()] + option + word[match.end() :] for option in options]
 
 

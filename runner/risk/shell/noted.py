@@ -72,11 +72,11 @@ def _is_shown(node: Node) -> bool:
 
 def depends_on(shell: ShellContext, condition: Node) -> frozenset[str]:
     """Return what decides a test, of the machine, its user, the clock and signs of being watched."""
-    written = source(condition)[:1_000]
+    written = source(condition)
     if not COMPARES.search(written):
         return frozenset()
     on: set[str] = set()
-    for name in VARIABLE_NAME.findall(written)[:10]:
+    for name in VARIABLE_NAME.findall(written):
         if (value := shell.state.variables.get(name)) is not None:
             on |= telling(value.labels)
     if ASKS.search(written):
@@ -88,7 +88,7 @@ def depends_on(shell: ShellContext, condition: Node) -> frozenset[str]:
 
 def note_flood(shell: ShellContext, body: Node) -> None:
     """Note a loop that starts processes in the background and waits for none."""
-    written = source(body)[:5_000]
+    written = source(body)
     job = next((child for child in body.children if child.type == "&"), None)
     if job is not None and not WAITING.search(written):
         shell.trail.add("flood", "while", {"what": text("processes")}, place(job))

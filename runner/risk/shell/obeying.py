@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from runner.risk.shell.command import Command
 
-MOST_FILES = 20
 LANGUAGES = {
     **dict.fromkeys(("sed", "gsed", "awk", "gawk", "mawk", "nawk", "split", "parallel", "xargs"), "shell"),
     "python": "python",
@@ -59,7 +58,7 @@ def _given(command: Command) -> Iterator[Value]:
         yield command.stdin
     script = command.name in OPERANDS
     named = False
-    for word in command.arguments[:MOST_FILES]:
+    for word in command.arguments:
         if word.text.startswith("-") and "=" not in word.text and word.text[:2] not in ("-r", "-M", "-m", "-f", "-S"):
             continue
         for path in _paths(command.name, word):

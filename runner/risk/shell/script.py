@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model import fold
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.broken import first_broken
 from runner.risk.model.value import UNKNOWN, Value, concatenate, either, text
 from runner.risk.shell.assignments import Assignments
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 MOST_TURNS = 100
 GROWS = expression(rb"\bprintf\b|\+=|echo -n|=[\"']?\$\{?\w+\}?[\"']?\$")
-MOST_OUTPUTS = 50
-"""Statements whose output is put together."""
 ALTERNATIVES = ("elif_clause", "else_clause")
 TO_FILE = (">", ">>", ">|")
 
@@ -65,7 +64,18 @@ class Shell:
         for name, body in list(state.functions.items()):
             if name not in state.called:
                 self.simple.follow(name, body, [], UNKNOWN)
+        self._end()
         return result
+
+    def _end(self) -> None:
+        """Follow what runs at the end once more, where variables that it may use have changed since it was said."""
+        state = self.shell.state
+        for code, before in state.late:
+            whole = " ".join([code.text, *map(source, state.functions.values())])
+            changed = [name for name, value in state.variables.items() if before.get(name) is not value]
+            if code.text and any(f"${name}" in whole or f"${{{name}" in whole for name in changed):
+                self._inner(code.text, state.arguments, UNKNOWN)
+        state.late.clear()
 
     def _inner(self, code: str, arguments: Sequence[Value], stdin: Value) -> Value:
         """Go through a script inside this one, with arguments of its own."""
@@ -87,7 +97,7 @@ class Shell:
         with self.shell.deeper():
             for node in nodes:
                 output = self.statement(node, stdin)
-                if output is not UNKNOWN and len(outputs) < MOST_OUTPUTS:
+                if output is not UNKNOWN:
                     outputs.append(output)
         return _together(outputs)
 
@@ -218,7 +228,7 @@ class Shell:
             [word for child in given for word in self.words.words(child)] if given else list(self.shell.state.arguments)
         )
         if variable is not None:
-            met = either(values[:40]) if values else UNKNOWN
+            met = either(values) if values else UNKNOWN
             variables[name] = met.labelled((f"${name}",)) if not met.texts else met
         if body is None:
             return UNKNOWN
@@ -249,7 +259,7 @@ class Shell:
             known = source(name)
             self.shell.state.functions[known] = body
             if f"{known}|{known}" in source(body).replace(" ", "") or re.fullmatch(r"\W*", known):
-                self.shell.trail.add("fork-bomb", known, {"line": text(source(node)[:200])}, place(node))
+                self.shell.trail.add("fork-bomb", known, {"line": text(excerpt(source(node), 200))}, place(node))
         return UNKNOWN
 
     # Redirections and commands.
@@ -276,7 +286,7 @@ class Shell:
             with self.words.waiting():
                 output = self.statement(body, stdin)
             for redirect in redirects:
-                write_redirect(self.shell, redirect, output, text(source(body)[:200]))
+                write_redirect(self.shell, redirect, output, text(excerpt(source(body), 200)))
         for part in rest:
             if part not in words:
                 output = self.statement(part, output)
@@ -324,7 +334,7 @@ class Shell:
         if output.labels:
             note_output(shell, node, words, output, redirects)
         for redirect in redirects:
-            write_redirect(shell, redirect, output, concatenate(words[:30], " "))
+            write_redirect(shell, redirect, output, concatenate(words, " "))
         self.words.feed(output)
         return UNKNOWN if any(r.operator in TO_FILE and r.descriptor in ("", "1") for r in redirects) else output
 
@@ -396,4 +406,4 @@ def _in_background(node: Node) -> bool:
 def _braces(node: Node) -> list[str] | None:
     """Return the words that `{rm,-rf,/}` becomes; None for a group of statements."""
     whole = source(node).strip()
-    return None if re.search(r"[\s;$`'\"]", whole) else brace_words(whole)
+    return None if re.search(r"[\s;$`'\"]", whole) else brace_words(whole, set())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, labels_of, text
 from runner.risk.running import Obeys
 from runner.risk.shell.command import Command
@@ -32,10 +33,6 @@ COMMAND_STEPS = 25
 """What a command costs beside its words and acts, in steps of some 1.3 microseconds."""
 LONGEST_PATTERN = 200
 """Of a command's name with `?` and `[...]` in it: making an expression of one takes quadratic time."""
-MOST_NAMES = 4
-"""What a command may be, by the value of its name."""
-MOST_OPERANDS = 20
-"""Words of a command, of which some commands look at no more."""
 MOST_ALIASES = 50
 """Aliases that stand for each other, one after the other."""
 BOMB = 2
@@ -108,8 +105,7 @@ class SimpleCommands:
     ) -> Value:
         state = self.shell.state
         if len(words[0].texts) > 1:
-            given = self.shell.trail.first(words[0].texts, MOST_NAMES, "programs")
-            names = [text(one, labels=words[0].labels) for one in given]
+            names = [text(one, labels=words[0].labels) for one in words[0].texts]
             return either(self._start([one, *words[1:]], stdin, where, redirects, hidden, through) for one in names)
         name = words[0].text
         if not name and not words[0].labels:
@@ -118,7 +114,7 @@ class SimpleCommands:
         if matched:
             hidden |= fold.ASSEMBLED
         if (body := state.functions.get(name)) is not None:
-            for word in words[1:40]:
+            for word in words[1:]:
                 worked_out(self.shell, word, where)
             return self.follow(name, body, words[1:], stdin, given=True)
         if (alias := state.aliases.get(name)) is not None and alias.exact and name not in state.active:
@@ -161,14 +157,12 @@ class SimpleCommands:
         """Record the command and what it does; return what it prints."""
         shell, words = self.shell, command.words
         fields = {
-            "line": concatenate(words[:60], " "),
+            "line": concatenate(words, " "),
             "stdin": command.stdin,
             "name": words[0],
             "redirects": shown(command.redirects),
             "background": text("yes") if shell.background else UNKNOWN,
         }
-        if len(words) > MOST_OPERANDS:
-            shell.trail.cut[f"Does not look at every word that {command.name[:40]} gets."] = None
         how = how_it_runs(command.name, command.arguments)
         if how >= Obeys.CAN:
             fields["runs"] = text(how.name)
@@ -217,13 +211,13 @@ class SimpleCommands:
         calls.number += 1
         calls.at_once = calls.at_once or self.shell.piped or self.shell.background
         if calls.number == BOMB and calls.at_once and f"{name}|{name}" not in source(body).replace(" ", ""):
-            self.shell.trail.add("fork-bomb", name, {"line": text(source(body)[:200])}, place(body))
+            self.shell.trail.add("fork-bomb", name, {"line": text(excerpt(source(body), 200))}, place(body))
 
     def _uses(self, command: Command) -> None:
         """Record that a program which is not known uses the files that it gets."""
         if command.name in NO_READERS:
             return
-        for word in command.arguments[:40]:
+        for word in command.arguments:
             if word.text.startswith(("/", "~", "./", "../")) or "/." in word.text:
                 act = self.shell.trail.add("use", command.name, {"path": word}, command.place, command.labels)
                 self.shell.nested.done(act)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE, UNKNOWN, text
 from runner.risk.outline_data import words
 from runner.risk.trace.search_path import note_programs
@@ -43,7 +44,7 @@ def steers(shell: ShellContext, name: str, value: Value, where: Place) -> None:
     if name in COMMAND_VARIABLES:
         plain = not known.strip(HOLE + " ") or PLAIN_SSH.match(known) is not None
         if not plain and not shell.trail.is_too_deep(name, where):
-            with shell.trail.inside(where, known[:200], "shell"):
+            with shell.trail.inside(where, excerpt(known, 200), "shell"):
                 shell.inner(known.lstrip("|"), [], UNKNOWN)
         return
     if name in LIBRARIES:
@@ -59,6 +60,6 @@ def steers(shell: ShellContext, name: str, value: Value, where: Place) -> None:
         pattern = OPTIONS_THAT_LOAD.get(name)
         found = pattern is not None and pattern.search(known) is not None
     if found:
-        shell.trail.add("steer", name, {"value": text(known[:200])}, where)
+        shell.trail.add("steer", name, {"value": text(excerpt(known, 200))}, where)
     elif name == "PATH":
         note_programs(shell.trail, value, where)

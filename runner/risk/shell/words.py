@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from runner.model.expression import expression
 from runner.risk.model import fold
+from runner.risk.model.bounds import bounded, excerpt
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, text
 from runner.risk.outline_data import words
 from runner.risk.shell.expansion import ansi, brace_words, expand, glob_word
@@ -66,18 +67,19 @@ class ShellWords:
     def words(self, node: Node) -> list[Value]:
         """Return the arguments that one word becomes."""
         if node.type in ("word", "concatenation") and b"{" in (node.text or b""):
-            spread = brace_words(source(node))
+            spread = brace_words(source(node), self.shell.trail)
             if spread is not None and not any(mark in source(node) for mark in "$`'\""):
                 return [text(part) for part in spread]
         word = self._list(node) or self.word(node)
         value = word.value
         self.shell.trail.budget.spend(WORD_STEPS + len(value.text) // CHARACTERS_A_STEP)
         if value.items is not None:
-            return value.items[:MOST_WORDS]
+            return bounded(self.shell.trail, value.items, MOST_WORDS, "words of a list")
         if word.splits and value.texts and any(c in value.text for c in self.separators):
             parts = re.split(f"[{re.escape(self.separators)}]+", value.text.strip(self.separators), maxsplit=MOST_WORDS)
             self.shell.trail.budget.spend(len(parts))
-            return [text(part, labels=value.labels) for part in parts[:MOST_WORDS]]
+            parts = bounded(self.shell.trail, parts, MOST_WORDS, "words of a value")
+            return [text(part, labels=value.labels) for part in parts]
         return [value]
 
     def _list(self, node: Node) -> Word | None:
@@ -230,7 +232,7 @@ class ShellWords:
     def inside(self, node: Node) -> Value:
         """Follow the substitutions of a test, which does nothing else; record what it compares with."""
         if node.type == "test_command":
-            words = text(re.sub(r"[\[\]\"'*]", " ", source(node))[:300])
+            words = text(excerpt(re.sub(r"[\[\]\"'*]", " ", source(node)), 300))
             self.shell.trail.add(
                 "compare", "", {"text": words, "with": Value(labels=frozenset({"shell"}))}, place(node)
             )

@@ -88,7 +88,7 @@ def note_condition(trail: Trail, on: frozenset[str], start: int, place: Place) -
 
 def _is_deed(act: Act, grave_only: bool) -> bool:
     if act.kind == "command":
-        return not grave_only and SHELL_DEEDS.match(act.get("line").text[:200]) is not None
+        return not grave_only and SHELL_DEEDS.match(act.get("line").text) is not None
     if act.kind == "execute" and act.get("language").text in TEXTS:
         return False
     return act.kind in (GRAVE if grave_only else DEEDS)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import Act, Place, Source
+from runner.risk.model.bounds import excerpt
+from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, labels_of, text
 
 if TYPE_CHECKING:
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
     from runner.risk.model.acts import Trail
     from runner.risk.rules.targets import Targets
 
-LONGEST_SCRIPT = 60_000
-MOST_SCRIPTS = 20
+LONGEST_SCRIPT = 100_000
+"""Characters of a script that is written, beyond which it is not followed."""
 LONGEST_FOLDER = 120
 IN_MEMORY = "in-memory"
 """The label of a database that is in no file."""
@@ -73,6 +75,8 @@ class WrittenFiles:
         return NO_LABELS
 
     def _copied(self, act: Act) -> frozenset[str]:
+        if act.kind == "link" or "link" in act.name:
+            self.trail.own.replaced(act.get("path"))
         labels = self._read(act, "source")
         content = Value(labels=labels | labels_of((self.content(act.get("source")),)))
         self._wrote(act.get("path"), content, act.place)
@@ -99,7 +103,7 @@ class WrittenFiles:
         labels = {"narrowed"} if names is not None and not set(names) <= set("*./") else set[str]()
         folder = next((known for known in act.get("path").texts if known.strip(HOLE)), "")
         if folder:
-            labels.add(f"{FOUND_IN}{folder[:LONGEST_FOLDER]}")
+            labels.add(f"{FOUND_IN}{excerpt(folder, LONGEST_FOLDER)}")
         return frozenset(labels)
 
     def _made_ready(self, act: Act) -> frozenset[str]:
@@ -121,9 +125,9 @@ class WrittenFiles:
                 self.trail.contents[key] = data
         if len(data.text) > 12 and path.texts:
             before = self.scripts.get(path.text)
-            text_so_far = data.text if before is None or not piece else before[0] + data.text
-            if len(text_so_far) < LONGEST_SCRIPT and len(self.scripts) < MOST_SCRIPTS:
-                self.scripts[path.text] = text_so_far, place
+            so_far = before[0] if before is not None and piece else ""
+            if len(so_far) <= LONGEST_SCRIPT:
+                self.scripts[path.text] = so_far + data.text, place
 
     def settle(self) -> None:
         """Take back that a file is emptied where the program makes or adds to it: that begins a file of its own."""
@@ -167,8 +171,8 @@ FOLLOW_UPS: dict[str, Callable[[WrittenFiles, Act], frozenset[str]]] = {
 
 def is_temporary(path: Value) -> bool:
     """Return whether a path is surely one that the program has got for itself, in the folder for temporary files."""
-    known = bool(path.texts) and all("/tmp/" in one for one in path.texts)
-    return known and any(label.startswith("$temporary") for label in path.labels)
+    known = bool(path.texts) and all("/tmp/" in one and ".." not in one.split("/") for one in path.texts)
+    return known and any(label.startswith(TEMPORARY) for label in path.labels)
 
 
 def keys(path: Value) -> list[str]:

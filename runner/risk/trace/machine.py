@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from runner.risk.model.acts import MOST_CALLED, Place
-from runner.risk.model.value import NO_LABELS, UNKNOWN, Class, Function, Scope, Value, either, labels_of, reference
+from runner.risk.model import fold
+from runner.risk.model.acts import DEEDS, Place
+from runner.risk.model.bounds import CUT, CUT_OFF, bounded, excerpt
+from runner.risk.model.value import (
+    HOLE,
+    NO_LABELS,
+    UNKNOWN,
+    Class,
+    Function,
+    Scope,
+    Value,
+    either,
+    labels_of,
+    reference,
+)
 from runner.risk.rules.vocabulary import picked
 from runner.risk.trace.everything import CHOOSING, choice, given
+from runner.risk.trace.giving_back import kept
 from runner.risk.trace.members import note_handed, note_member
-from runner.risk.trace.shown import note_shown
+from runner.risk.trace.shown import from_outside, note_shown
 from runner.risk.trace.values import Values
 
 if TYPE_CHECKING:
@@ -22,9 +36,12 @@ if TYPE_CHECKING:
 DEEPEST = 170
 """Levels of nesting that are followed, inlined calls included. Each costs up to three Python frames."""
 
-MOST_CALLS = 8
-"""Different argument lists with which one function is followed."""
-
+MOST_CALLS = 40
+"""Different argument lists with which one function is followed at once; the rest are put together, for later."""
+MOST_TURNS_IN_ALL = 20_000
+"""Turns of all loops that are followed one by one; of further ones the body is followed once."""
+MOST_ROUNDS = 3
+"""Times that a function is followed with the rest of its arguments, while following it adds to them."""
 
 MOST_SIMPLE_CALLS = 400
 """As MOST_CALLS, for functions that are a single expression."""
@@ -47,6 +64,10 @@ SET_UP = ("setUp", "setUpClass", "asyncSetUp", "setup_method", "setup_class", "s
 """Methods that run before each of the others."""
 RUNNERS = frozenset(["eval", "exec", "Function"])
 """Functions that run a text as code."""
+
+
+MOST_COMPARED = 200
+"""Parts of a list by which two are told from each other; longer ones are never taken for the same."""
 
 
 class TooDeep(Exception):
@@ -84,6 +105,12 @@ class Machine(Values):
         self.variables: dict[str, Value] = {}
         """What the program has put into its environment."""
 
+        self._around = 1
+        """Turns of the loops around what is looked at, multiplied, of loops that are followed turn by turn."""
+        self._turns = MOST_TURNS_IN_ALL
+        self._later: dict[int, Later] = {}
+        """Calls that were not followed where they stand, by their function."""
+
     # What subclasses do with a function's body.
 
     def enter(self, function: Function) -> None:
@@ -100,7 +127,14 @@ class Machine(Values):
     # Calls.
 
     def call(self, called: Value, args: list[Value], named: dict[str, Value], place: Place) -> Value:
-        """Return what calling `called` gives; what it does goes to the trail."""
+        """Return what calling `called` gives, whatever that may refer to; what it does goes to the trail."""
+        if not called.others:
+            return self._call(called, args, named, place)
+        if CUT in called.labels:
+            self.trail.cut_off("Looks at no more than some of the functions that it may call.")
+        return either([self._call(one, args, named, place) for one in (called, *called.others)])
+
+    def _call(self, called: Value, args: list[Value], named: dict[str, Value], place: Place) -> Value:
         self.budget.spend(2)
         function = called.function
         if function is not None:
@@ -123,15 +157,16 @@ class Machine(Values):
             and (owner.texts or owner.items is not None or owner.fields is not None or owner.number is not None)
         ) and (made := self.method(owner, called.attribute, args, place)) is not None:
             return self.weighed(made)
-        labels = labels_of(args) | called.labels if args or named else called.labels
-        if named:
-            labels |= labels_of(named.values())
+        labels = called.labels
+        if args or named:
+            labels |= kept(labels_of((*args, *named.values())), name)
+        labels -= CUT_OFF
         result = Value(name=f"{name}()" if name and len(name) < 110 else name, labels=labels)
         meanings = self.vocabulary.of(name)
         for meaning in meanings:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
         found = bool(called.labels) and note_member(self.trail, called, meanings, place)
-        if not meanings and not found and len(self.trail.called) < MOST_CALLED:
+        if not meanings and not found:
             self.trail.called.add(name)
         self.callbacks(called, args, named, result, place)
         return result
@@ -146,7 +181,23 @@ class Machine(Values):
 
     def caught(self, before: int) -> Value:
         """Return what a handler catches: what was thrown since `before` were, or what was thrown lately at all."""
-        return either(self.raised[before:][-4:] or self.raised[-4:])
+        return either(self.raised[before:] or self.raised)
+
+    @contextmanager
+    def turn_by_turn(self, turns: int) -> Iterator[bool]:
+        """While a loop is followed, once or as often as it turns: tell which, by what its turns cost with those around.
+
+        What counts is what code does, and for that a loop is followed once, with whatever it meets. Turn by turn it is
+        followed where a text may grow: a picture of a thousand lines is none.
+        """
+        around = self._around
+        one_by_one = around * turns <= fold.MOST_TURNS and turns <= self._turns
+        if one_by_one:
+            self._around, self._turns = around * max(turns, 1), self._turns - turns
+        try:
+            yield one_by_one
+        finally:
+            self._around = around
 
     def weighed(self, made: Value) -> Value:
         """`made`, paid for by its size: long texts and lists cost more than the step that makes them."""
@@ -175,7 +226,7 @@ class Machine(Values):
         if act:
             fields = {key: picked(where, owner, args, named) for key, where in meaning.fields}
             if act == "print":
-                note_shown(self.trail, called.name, labels_of(fields.values()), place)
+                note_shown(self.trail, called.name, from_outside(labels_of(fields.values())), place)
                 return result
             if act == "send" and called.attribute == "send" and called.name.partition(".")[0] in ANSWERS:
                 act = "answer"
@@ -228,8 +279,9 @@ class Machine(Values):
         self, called: Value, args: Sequence[Value], named: Mapping[str, Value], result: Value, place: Place
     ) -> None:
         """Functions handed to a call are called some time, with something that comes from it."""
-        for value in (*args, *named.values()):
-            given = called.owner if called.owner is not None else UNKNOWN
+        given = called.owner if called.owner is not None else UNKNOWN
+        handed = [one for value in (*args, *named.values()) for one in (value, *value.others)]
+        for value in handed:
             if value.function is not None and called.attribute == "then" and not given.unknown:
                 self.follow(value.function, [given.labelled(result.labels)], {}, value.owner)
             elif value.function is not None:
@@ -300,15 +352,28 @@ class Machine(Values):
             *map(_signature, args),
             *((k, _signature(v)) for k, v in named.items()),
             labels,
+            self.trail.folder.texts if self.trail.folder is not None else None,
         )
         if (known := function.results.get(key)) is not None:
             return known
         if function.active or len(function.results) >= (
             MOST_SIMPLE_CALLS if function.simple or function.short else MOST_CALLS
         ):
-            self.trail.cut[f"Does not follow every call of {function.name[:40] or 'a function'}."] = None
+            later = self._later.setdefault(id(function), Later(function))
+            later.calls.append((args, named, owner, labels))
             unresolved = {"unresolved"} if any(arg.texts for arg in args) else NO_LABELS
             return Value(labels=labels_of(args) | labels_of(named.values()) | unresolved)
+        return self._through(function, args, named, owner, labels, key)
+
+    def _through(
+        self,
+        function: Function,
+        args: Sequence[Value],
+        named: Mapping[str, Value],
+        owner: Value | None,
+        labels: frozenset[str],
+        key: object,
+    ) -> Value:
         outside = self.scope, self.branches, self.mocked
         self.scope, self.branches = Scope(function.scope), 0
         self.mocked += function.mocked
@@ -326,7 +391,8 @@ class Machine(Values):
             self.scope, self.branches, self.mocked = outside
             returned = self.returned.pop()
         result = either(returned)
-        function.results[key] = result
+        if key is not None:
+            function.results[key] = result
         if function.reduces and result.items and len(result.items) > 1:
             self.trail.add("reduce", result.items[0].name, {"function": result.items[0]}, (1, 0, 1, 0))
             self.call(result.items[0], result.items[1].items or [], {}, (1, 0, 1, 0))
@@ -371,6 +437,28 @@ class Machine(Values):
             done += 1
             if not function.called:
                 self.follow(function, [], {}, None if function.of is None else self._made_before(function.of))
+        self._follow_later()
+
+    def _follow_later(self) -> None:
+        """Follow the calls that were not followed where they stand, those of each function all at once."""
+        for _ in range(MOST_ROUNDS):
+            waiting = [one for one in self._later.values() if one.calls]
+            for later in waiting:
+                self._follow_joined(later)
+        for later in self._later.values():
+            if later.calls and not later.adds_nothing():
+                name = excerpt(later.function.name, 40) or "a function"
+                self.trail.cut_off(f"Does not follow every call of {name}.", grave=later.acts)
+
+    def _follow_joined(self, later: Later) -> None:
+        if later.adds_nothing():
+            return
+        later.join()
+        start = len(self.trail.acts)
+        what = f"objects of which {excerpt(later.function.name, 40) or 'a function'} is called"
+        for owner in bounded(self.trail, later.owners, MOST_CALLS, what):
+            self._through(later.function, later.args, later.named, owner, later.labels, None)
+        later.acts = later.acts or any(one.kind in DEEDS for one in self.trail.acts[start:])
 
     def _made_before(self, kind: Class) -> Value | None:
         """Return the object that a method which nobody calls is called on; None where nothing is known of it."""
@@ -386,6 +474,76 @@ class Machine(Values):
         return made if made.fields else None
 
 
+def _of_items(items: list[Value]) -> object:
+    if len(items) > MOST_COMPARED:
+        return id(items), len(items)
+    return tuple((item.texts, item.name, item.number) for item in items)
+
+
+class Later:
+    """The calls of one function that are followed together, with whatever each argument may be."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.calls: list[tuple[Sequence[Value], Mapping[str, Value], Value | None, frozenset[str]]] = []
+        """Those that are not part of the joined ones."""
+        self.args: list[Value] = []
+        self.named: dict[str, Value] = {}
+        self.owners: list[Value | None] = []
+        self.labels = NO_LABELS
+        self.acts = False
+        """Whether following it did more than to look."""
+
+    def join(self) -> None:
+        """Put the calls that are left to the others."""
+        most = max(len(args) for args, _, _, _ in self.calls)
+        for at in range(max(most, len(self.args))):
+            met = [args[at] for args, _, _, _ in self.calls if at < len(args)]
+            if at < len(self.args):
+                self.args[at] = either([self.args[at], *met])
+            else:
+                self.args.append(either(met))
+        for name in dict.fromkeys(name for _, named, _, _ in self.calls for name in named):
+            met = [named[name] for _, named, _, _ in self.calls if name in named]
+            self.named[name] = either([*([self.named[name]] if name in self.named else []), *met])
+        for _, _, owner, labels in self.calls:
+            if all(owner is not one for one in self.owners):
+                self.owners.append(owner)
+            self.labels |= labels
+        self.calls.clear()
+
+    def adds_nothing(self) -> bool:
+        """Return whether what is left is part of what was followed already."""
+        return bool(self.owners) and all(self._is_part(*call) for call in self.calls)
+
+    def _is_part(
+        self, args: Sequence[Value], named: Mapping[str, Value], owner: Value | None, labels: frozenset[str]
+    ) -> bool:
+        if len(args) > len(self.args) or not named.keys() <= self.named.keys() or not labels <= self.labels:
+            return False
+        pairs = [*zip(args, self.args, strict=False), *((one, self.named[name]) for name, one in named.items())]
+        return any(owner is one for one in self.owners) and all(_is_within(one, whole) for one, whole in pairs)
+
+
+class _Covered:
+    """Tells whether a text is one of some others, or one of what a text with a hole may be."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._exact = frozenset(texts)
+        self._open = [(one[: one.find(HOLE)], one[one.rfind(HOLE) + 1 :]) for one in texts if HOLE in one]
+
+    def __call__(self, known: str) -> bool:
+        return known in self._exact or any(known.startswith(start) and known.endswith(end) for start, end in self._open)
+
+
+def _is_within(value: Value, whole: Value) -> bool:
+    """Return whether nothing about `value` is new beside `whole`."""
+    if not value.labels - CUT_OFF <= whole.labels or not all(map(_Covered(whole.texts), value.texts)):
+        return False
+    known = {one.refers_to for one in (whole, *whole.others)}
+    return value.refers_to in known or (not value.name and value.function is None and value.kind is None)
+
+
 def _signature(value: Value) -> object:
     function = value.function
     return (
@@ -395,5 +553,6 @@ def _signature(value: Value) -> object:
         value.number,
         id(function) if function is not None else None,
         id(value.fields) if value.fields is not None else None,
-        tuple(item.texts for item in value.items[:10]) if value.items else None,
+        _of_items(value.items) if value.items else None,
+        tuple(one.refers_to for one in value.others),
     )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.images import IN_AN_IMAGE
 from runner.risk.model.acts import DEEPEST_NESTING
-from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, readable, text
+from runner.risk.model.bounds import bounded, excerpt, is_beyond
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, either, labels_of, readable, text
 from runner.risk.python.syntax import Repair, Unparsed, broken_at, parse, recoded
 from runner.risk.rules.packages import mistaken_for, name_of
-from runner.risk.trace.files import WrittenFiles, keys
+from runner.risk.trace.files import LONGEST_SCRIPT, WrittenFiles, keys
 from runner.risk.trace.search_path import note_programs
 
 if TYPE_CHECKING:
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 
 LONGEST_EVIDENCE = 200
 IMAGE = frozenset({IN_AN_IMAGE})
-MOST_LINES = 50
-"""Printed lines that are put together."""
+MOST_FOUND = 400
+"""Places in code of a language without a grammar that are looked at."""
 LONGEST_STARTED = 100_000
 """Characters of a file that is started, beyond which it is not followed."""
 FIRST_LINES = {"python": "python", "node": "javascript", "perl": "perl", "ruby": "ruby", "php": "php", "sh": "shell"}
@@ -66,8 +68,7 @@ class Nested:
 
     def printed(self, value: Value) -> None:
         """Note a line that the program prints."""
-        if len(self.lines) < MOST_LINES:
-            self.lines.append(value)
+        self.lines.append(value)
 
     def mentioned(self, known: str, place: Place) -> None:
         """Note a text of the program that is enough by itself."""
@@ -77,7 +78,7 @@ class Nested:
     def written_out(self, source: str, place: Place) -> None:
         """Note a literal whose letters are written as numbers; `source` is how it stands in the code."""
         if ESCAPED.search(source):
-            self.trail.add("escaped", "", {"text": text(source[:200])}, place)
+            self.trail.add("escaped", "", {"text": text(excerpt(source, LONGEST_EVIDENCE))}, place)
 
     # Programs.
 
@@ -178,8 +179,10 @@ class Nested:
         language = language or _by_first_line(code)
         if not language or self.trail.depth >= DEEPEST_NESTING:
             return
+        if is_beyond(self.trail, code, LONGEST_SCRIPT, "characters of a script that it writes"):
+            return
         around, self.trail.around = self.trail.around, IMAGE if run is not None and run.image else self.trail.around
-        with self.trail.inside(place, code[:LONGEST_EVIDENCE], "written"):
+        with self.trail.inside(place, excerpt(code, LONGEST_EVIDENCE), "written"):
             if language == "shell":
                 self.shell(code)
             else:
@@ -192,10 +195,12 @@ class Nested:
         self.done(act)
         code = self.content(path).exact
         language = language or _language_of(path.text, code or "")
-        if code is None or not language or self.trail.depth >= DEEPEST_NESTING or len(code) > LONGEST_STARTED:
+        if code is None or not language or self.trail.depth >= DEEPEST_NESTING:
+            return
+        if is_beyond(self.trail, code, LONGEST_STARTED, "characters of a file that it starts"):
             return
         act.fields["followed"] = text("yes")
-        with self.trail.inside(place, code[:LONGEST_EVIDENCE], language):
+        with self.trail.inside(place, excerpt(code, LONGEST_EVIDENCE), language):
             if language == "shell":
                 self.shell(code)
             else:
@@ -206,17 +211,17 @@ class Nested:
     def _run(self, act: Act) -> frozenset[str]:
         command, place = act.get("command"), act.place
         origin = self.origin(command) | (self.origin(command.items[0]) if command.items else NO_LABELS)
-        for item in (command.items or ())[1:3]:
+        for item in (command.items or ())[1:]:
             origin |= self.origin(item)
         act.fields["origin"] = Value(labels=origin)
         act.fields["program"] = command.items[0] if command.items else command
-        if ASKS_GIT.match(" ".join(one.text for one in command.items[:20]) if command.items else command.text):
+        if ASKS_GIT.match(" ".join(one.text for one in command.items) if command.items else command.text):
             act.fields["looks"] = text("yes")
         if self.trail.is_too_deep(act.name, place):
             return NO_LABELS
         self._written_code(command, place)
         labels = labels_of((command,)) | {"output"}
-        with self.trail.inside(place, self._shown(command), "shell"):
+        with self.trail.inside(place, self._shown(command), "shell"), self.trail.standing(act.get("cwd")):
             if command.items is not None and not command.texts:
                 words = [*command.items, *(act.get("arguments").items or [])]
                 if act.get("shell").name == "True" and len(words) == 1:
@@ -229,7 +234,7 @@ class Nested:
                     return self.shell(concatenate(words, " ").text, holes=labels_of(words)).labels | labels
                 return self._shell_words(words, place) | labels
             found = labels
-            for known in self.trail.first(command.texts, 4, "commands"):
+            for known in command.texts:
                 if known.strip(HOLE + " "):
                     found = found | self.shell(known, holes=command.labels).labels
             return found
@@ -242,15 +247,15 @@ class Nested:
 
     def _written_code(self, command: Value, place: Place) -> None:
         """Text that the program put into a nameless file, if the command is about that file."""
-        for key in {key for part in (command, *(command.items or ())[:4]) for key in keys(part) if key.startswith("$")}:
+        for key in {key for part in (command, *(command.items or ())) for key in keys(part) if key.startswith("$")}:
             content = self.trail.contents.pop(key, None)
             if content is not None and content.exact is not None:
-                with self.trail.inside(place, content.exact[:LONGEST_EVIDENCE], "written"):
+                with self.trail.inside(place, excerpt(content.exact, LONGEST_EVIDENCE), "written"):
                     self._quietly_python(content.exact)
 
     def _shown(self, value: Value) -> str:
-        whole = concatenate(value.items[:20], " ") if value.items is not None else value
-        return whole.text.replace(HOLE, "…")[:LONGEST_EVIDENCE]
+        whole = concatenate(value.items, " ") if value.items is not None else value
+        return excerpt(whole.text.replace(HOLE, "…"), LONGEST_EVIDENCE)
 
     # Code in other languages.
 
@@ -263,8 +268,8 @@ class Nested:
             return NO_LABELS
         outside, self.lines = self.lines, []
         try:
-            for known in self.trail.first(code.texts, 3, "texts"):
-                with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), language):
+            for known in code.texts:
+                with self.trail.inside(act.place, excerpt(known, LONGEST_EVIDENCE).replace(HOLE, "…"), language):
                     self._other(language, known)
             if self.lines:
                 act.fields["printed"] = concatenate(self.lines, "\n")
@@ -293,12 +298,11 @@ class Nested:
         for pattern in self.knowledge.foreign:
             if language not in pattern.languages:
                 continue
-            for count, match in enumerate(pattern.pattern.finditer(code)):
-                if count == 20:
-                    break
+            found = list(islice(pattern.pattern.finditer(code), MOST_FOUND + 1))
+            for match in bounded(self.trail, found, MOST_FOUND, f"places in code of {language}"):
                 fields = {key: text(value) for key, value in match.groupdict().items() if value is not None}
                 fields.update((key, text(value)) for key, value in pattern.fields)
-                act = self.trail.add(pattern.act, f"{language}: {match.group()[:60]}", fields, place)
+                act = self.trail.add(pattern.act, f"{language}: {excerpt(match.group(), 60)}", fields, place)
                 self.done(act)
 
     def shell_text(
@@ -308,31 +312,33 @@ class Nested:
         if self.trail.is_too_deep(command.name, command.place):
             return UNKNOWN
         outputs = []
-        for known in self.trail.first(code.texts, 3, "texts"):
+        for known in code.texts:
             if not known.strip(HOLE + " \n"):
                 continue
-            with self.trail.inside(command.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), "shell"):
+            with self.trail.inside(command.place, excerpt(known, LONGEST_EVIDENCE).replace(HOLE, "…"), "shell"):
                 outputs.append(command.shell.inner(readable(known), arguments, stdin))
-        return outputs[0].labelled(code.labels) if outputs else Value(labels=code.labels)
+        return either(outputs).labelled(code.labels) if outputs else Value(labels=code.labels)
 
     def executed(self, program: FollowedProgram, act: Act, code: Value) -> Value:
         """`exec` and `eval`: code that runs where it stands, in the program that holds it."""
         act.fields["origin"] = Value(labels=self.origin(code))
-        result = Value(labels=code.labels)
         if self.trail.is_too_deep(act.name, act.place):
-            return result
-        for known in self.trail.first(code.texts, 3, "texts"):
+            return Value(labels=code.labels)
+        results: list[Value] = []
+        for known in code.texts:
             if not known.strip(HOLE + " \n"):
                 continue
             self.trail.evaluated += 1
             try:
-                with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), program.language):
-                    result = program.inner(readable(known)).labelled(code.labels)
+                with self.trail.inside(
+                    act.place, excerpt(known, LONGEST_EVIDENCE).replace(HOLE, "…"), program.language
+                ):
+                    results.append(program.inner(readable(known)))
             except Unparsed:
                 act.fields["unparsed"] = text("yes")
             finally:
                 self.trail.evaluated -= 1
-        return result
+        return either(results).labelled(code.labels) if results else Value(labels=code.labels)
 
 
 def _language_of(path: str, code: str) -> str:
@@ -351,7 +357,7 @@ def _by_first_line(code: str) -> str:
 
 def _set_up(act: Act) -> None:
     """Note where a package, or what it requires, only looks like a known one."""
-    written = [act.get("package"), *(act.get("requires").items or ())[:60]]
+    written = [act.get("package"), *(act.get("requires").items or ())]
     meant = (mistaken_for(name_of(one.text, "python"), "python") for one in written if one.texts)
     if alike := next(filter(None, meant), ""):
         act.fields["mistaken"] = text(alike)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.model.workspace import WORKSPACE
 from runner.risk.model.acts import Source
+from runner.risk.model.bounds import bounded
 from runner.risk.model.value import HOLE, text
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from runner.risk.model.acts import Place, Trail
     from runner.risk.model.value import Value
 
-MOST_FOLDERS = 20
+MOST_FOLDERS = 200
 LONGEST_FOLDER = 200
 OF_TOOLS = expression(r"(?:^|/)(?:node_modules/\.bin|\.?v?env/bin|vendor/bin)$")
 """Folders that installers fill, which are in PATH for every script of theirs."""
@@ -28,12 +29,12 @@ SIGNS = expression(r"[\w./@+-]+")
 def note_programs(trail: Trail, path: Value, place: Place) -> None:
     """Note the folders that whoever writes in the working folder can fill, where PATH is set to `path`."""
     known = path.text.replace(f"{HOLE}/", "./") if path.labels & {Source.HOST_INFO, HERE} else path.text
-    for folder in _own(known):
+    for folder in _own(trail, known):
         trail.add("programs", "PATH", {"path": text(folder)}, place)
 
 
-def _own(path: str) -> Iterator[str]:
-    for entry in path.split(":")[:MOST_FOLDERS]:
+def _own(trail: Trail, path: str) -> Iterator[str]:
+    for entry in bounded(trail, path.split(":"), MOST_FOLDERS, "folders of PATH"):
         folder = entry.rstrip("/")
         inside = folder.removeprefix(f"{WORKSPACE}/")
         while inside.startswith("./"):

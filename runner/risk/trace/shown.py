@@ -28,6 +28,11 @@ def secrets(labels: Iterable[str]) -> frozenset[str]:
     return frozenset(label for label in labels if label in KINDS or NAMED.fullmatch(label))
 
 
+def from_outside(labels: frozenset[str]) -> frozenset[str]:
+    """Return the labels without those of the program's own names, which say nothing of where a value comes from."""
+    return frozenset(label for label in labels if label[:1] != "$") if labels else labels
+
+
 def note_shown(trail: Trail, name: str, labels: frozenset[str], place: Place) -> None:
     """Note that what carries these labels is printed, if it is secret."""
     if labels and (found := secrets(labels)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.acts import REPEATED
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, text
-from runner.risk.sql import Effect, changes, is_cut, is_of_one
+from runner.risk.sql import Effect, changes, is_of_one
 from runner.risk.trace.everything import lists_all, note_all
 from runner.risk.trace.files import IN_MEMORY, MEMORY, is_temporary
 
@@ -39,10 +39,8 @@ def done(trail: Trail, act: Act) -> frozenset[str]:
         case "bound":
             bound(trail, act)
         case "query":
-            if any(is_cut(known) for known in trail.first(act.get("sql").texts, 3, "statements")):
-                trail.cut["Does not read all statements of a long text of SQL."] = None
-            trail.budget.spend(sum(map(len, act.get("sql").texts[:3])) >> 6)
-            note_statements(act)
+            trail.budget.spend(sum(map(len, act.get("sql").texts)) >> 6)
+            note_statements(trail, act)
             note_one(act)
             note_all(act)
             return lists_all(act)
@@ -52,14 +50,14 @@ def done(trail: Trail, act: Act) -> frozenset[str]:
     return NO_LABELS
 
 
-def note_statements(act: Act) -> None:
+def note_statements(trail: Trail, act: Act) -> None:
     """Note what the statements of SQL do to data, the gravest first."""
     found = sorted(
-        (change for known in act.get("sql").texts[:3] for change in changes(known)), key=lambda one: -one.effect
+        (change for known in act.get("sql").texts for change in changes(known, trail)), key=lambda one: -one.effect
     )
     if found:
         act.fields["effect"] = text(found[0].effect.name)
-        act.fields["changes"] = Value(items=[text(one.words) for one in found[:5] if one.effect > Effect.ADDS])
+        act.fields["changes"] = Value(items=[text(one.words) for one in found if one.effect > Effect.ADDS])
         act.fields["table"] = text(found[0].table)
         note_statement(act)
 
@@ -113,7 +111,7 @@ def note_one(act: Act) -> None:
 
 def note_statement(act: Act) -> None:
     """Note that a statement of SQL is about one row, named by its key, and not again and again."""
-    known = act.get("sql").texts[:3]
+    known = act.get("sql").texts
     once = not act.labels & REPEATED and not act.name.endswith("many")
     if known and once and all(map(is_of_one, known)):
         act.fields["one"] = text("yes")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import VALUE_OF, Source
-from runner.risk.model.value import NO_LABELS, Class, Scope, Value, either
+from runner.risk.model.bounds import excerpt
+from runner.risk.model.value import NO_LABELS, Class, Scope, Value, alternatives, either
 
 if TYPE_CHECKING:
     from runner.risk.rules.vocabulary import Vocabulary
@@ -71,6 +72,8 @@ class Values:
     @staticmethod
     def _merged(old: Value, new: Value) -> Value:
         """After a branch either value may stand there; what counts of the old one are its texts and origins."""
+        if (old.function or old.kind or old.is_plain) and (new.function or new.kind or new.is_plain):
+            return either((new, old)) if old.refers_to != new.refers_to else new.labelled(old.labels)
         if old.function or old.kind or new.function or new.kind or new.fields is not None or new.items is not None:
             return new.labelled(old.labels)
         if old.texts and new.texts and new.text.startswith(old.text):
@@ -83,6 +86,13 @@ class Values:
         return new.labelled(old.labels)
 
     def attribute(self, owner: Value, name: str, extra: frozenset[str] = NO_LABELS) -> Value:
+        """Return `owner.name`, of whatever the owner may be."""
+        found = self._attribute(owner, name, extra)
+        if not owner.others:
+            return found
+        return either((found, *(self._attribute(one, name, extra) for one in owner.others)))
+
+    def _attribute(self, owner: Value, name: str, extra: frozenset[str]) -> Value:
         if owner.fields is not None and (found := owner.fields.get(name)) is not None:
             if found.function is not None and found.function.getter:
                 return self.read_by(found, owner)
@@ -146,9 +156,9 @@ class Values:
     def each(self, value: Value) -> Value:
         """Return what a loop over `value` meets."""
         if value.items is not None:
-            return either(value.items[:60]).labelled(value.labels)
-        if value.fields is not None and value.kind is None:
-            return Value(tuple(list(value.fields)[:12]), labels=value.labels)
+            return either(value.items).labelled(value.labels)
+        if value.fields is not None and value.kind is None and not value.name:
+            return alternatives(value.fields, value.labels)
         return Value(name=f"{value.name}[]" if value.name and len(value.name) < 100 else "", labels=value.labels)
 
     def dunder(self, owner: Value, name: str) -> Value | None:
@@ -173,7 +183,7 @@ def _item(owner: Value, key: Value) -> Value | None:
     if isinstance(key.number, int):
         return owner.items[key.number] if -len(owner.items) <= key.number < len(owner.items) else None
     if key.number is None and not key.texts:
-        return either(owner.items[:60]).labelled(owner.labels)
+        return either(owner.items).labelled(owner.labels)
     return None
 
 
@@ -181,10 +191,11 @@ def _field(owner: Value, key: Value) -> Value | None:
     """Return a field of an object; any of them where the name is not known."""
     fields = owner.fields or {}
     if key.texts:
-        return next((found for known in (*key.texts, "?") if (found := fields.get(known)) is not None), None)
+        met = [found for known in key.texts if (found := fields.get(known)) is not None]
+        return either(met) if met else fields.get("?")
     if key.number is not None and (found := fields.get(str(key.number))) is not None:
         return found
-    return either(list(fields.values())[:60]).labelled(owner.labels)
+    return either(fields.values()).labelled(owner.labels)
 
 
 def _character(owner: Value, at: int) -> Value | None:
@@ -196,4 +207,4 @@ def _character(owner: Value, at: int) -> Value | None:
 
 def _end(name: str) -> str:
     """Return a name for a long chain of calls of which only the last part still says something."""
-    return f"~long.{name.rpartition('.')[2][:40]}"
+    return f"~long.{excerpt(name.rpartition('.')[2], 40)}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.risk.model.lines import Lines
     from runner.risk.rules.targets import Targets
 
-UNREAD = frozenset({"unparsed", "left-out", "repaired", "too-deep"})
+UNREAD = frozenset({"unparsed", "left-out", "repaired", "too-deep", "cut"})
 PARTLY = ", as far as could be read"
 READ_LANGUAGES = frozenset({"", "python", "javascript", "shell", "awk"})
 ORDER = {verb: at for at, verb in enumerate(Verb)}
@@ -46,8 +46,13 @@ def verdict_on(
     findings: Sequence[Finding],
     judged: Mapping[int, Judged],
     targets: Targets,
+    *,
+    proved: bool = True,
 ) -> RiskVerdict:
-    """Return the verdict; `judged` has the worst that rules say of acts, by their order."""
+    """Return the verdict; `judged` has the worst that rules say of acts, by their order.
+
+    `proved` says whether the program was read so far that it may be said to touch nothing.
+    """
     stopped = next((one for one in findings if one.id.startswith("risk.")), None)
     cut = stopped is not None or len(trail.acts) > MOST_LOOKED_AT
     partly = PARTLY if cut or any(map(_is_unread, trail.acts)) else ""
@@ -61,7 +66,7 @@ def verdict_on(
     named = (Verb.STARTS, Verb.CALLS)
     acts = _acts([one for one in found if one.verb not in named or one.act.order not in needless], lines)
     shown = [*condensed(found, needless, source, None if lead is None else lead[1])]
-    shown += [(Verb.INSTALLS, quoted(package)) for package in request.packages[:20]]
+    shown += [(Verb.INSTALLS, quoted(package)) for package in request.packages]
     if lead is not None:
         return RiskVerdict(_led(lead[0], shown, "" if lead[2] else partly), looked, acts)
     if stopped is not None and not shown:
@@ -70,11 +75,11 @@ def verdict_on(
     if shown:
         shown += [(Verb.CALLS, name) for name in known if "." not in name]
         return RiskVerdict(sentence(shown, partly=partly), looked, acts)
-    return RiskVerdict(_without_acts(request, trail, known, partly), looked, acts)
+    return RiskVerdict(_without_acts(request, trail, known, partly, proved=proved), looked, acts)
 
 
-def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: str) -> str:
-    if not partly and only_computes(request.language, trail):
+def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: str, *, proved: bool) -> str:
+    if proved and not partly and only_computes(request.language, trail):
         computes = "Computes and prints" if prints(request.language, trail, request.code) else "Computes"
         return f"{computes}; touches no files, no network."
     if not all(act.kind in WITHOUT_WORDS or act.kind in BY_KIND for act in trail.acts):

@@ -373,6 +373,6 @@ BY_KIND: dict[str, Describe] = {
 WITHOUT_WORDS = words(
     "import variable compare forever crumbs mention command identity encrypt decrypt environment-change store decodes "
     "escaped mangled recoded repaired left-out unparsed trap accept receive assemble reduce package-setup module "
-    "member quietly swell query evaluates answer bound database"
+    "member quietly swell query evaluates answer bound database cut"
 )
 """Kinds of acts that use no files, no network and no other programs by themselves."""

@@ -56,9 +56,9 @@ def writes(act: Act, targets: Targets) -> Described:
     path = act.get("path")
     if path.text.startswith("/dev/") and not is_kind(path.text, "device", targets):
         return None
-    if any(is_kind(known, "startup", targets) or is_kind(known, "hook", targets) for known in path.texts[:4]):
+    if any(is_kind(known, "startup", targets) or is_kind(known, "hook", targets) for known in path.texts):
         named = path_of(path, "file")
-        by = next(filter(None, map(started_by, path.texts[:4])), "") or "runs by itself"
+        by = next(filter(None, map(started_by, path.texts)), "") or "runs by itself"
         return Verb.RUNS_ON_START, named._replace(words=f"{named.words} ({by})")
     edits = act.get("edit").text == "yes"
     return Verb.REWRITES if edits else Verb.WRITES, path_of(path, "file")
@@ -80,7 +80,7 @@ def reads(act: Act, targets: Targets) -> Described:
         return None
     if not path.texts and path.fields is None and "(" in path.name:
         return None  # what a call gave: a response, a stream
-    if any(is_kind(known, "secret", targets) for known in path.texts[:4]):
+    if any(is_kind(known, "secret", targets) for known in path.texts):
         return Verb.READS_SECRETS, path_of(path, "file")
     named = path_of(path, "file")
     return Verb.LISTS if named.words.startswith(WORKING) else Verb.READS, named

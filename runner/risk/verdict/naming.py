@@ -13,6 +13,7 @@ from runner.model.expression import expression
 from runner.model.shown import hides
 from runner.model.verdict import LONGEST_TARGET
 from runner.risk.model.acts import VALUE_OF
+from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, labels_of
 from runner.risk.trace.files import FOUND_IN
 
@@ -25,7 +26,7 @@ LONGEST_NAME = 44
 """Characters of one name in a sentence; of a longer one both ends are shown."""
 LONGEST_LOOKED_AT = 4_000
 MOST_COUNTED = 7
-"""Names that are counted: of many arguments of one command only the first ten or more are followed."""
+"""Names that are counted; more than these are many."""
 PLAIN = expression(r"(?=.*[/~*]|[\w-]+\.\w{1,8}$)[\w./~*+@%:=,-]+", re.ASCII)
 """A path or file name that nobody reads as words of a sentence."""
 IDENTIFIER = expression(r"[\w$]+(?:[.-][\w$]+)*", re.ASCII)
@@ -33,7 +34,6 @@ VARIABLE = expression(r"[A-Z_][A-Z0-9_]{1,60}")
 WORKING = "its working folder"
 FINDS = "what it finds in "
 AT_RUN_TIME = "worked out at run time"
-TEMPORARY = "$temporary"
 TEMPORARY_FILES = "its own temporary files"
 HOST = expression(r"^(?:\w+://)?(?:[^/@\s]*@)?(\[[0-9a-fA-F:.]+\]|[^/:?#\s\[\]]+)(?=[:/?#]|$)")
 

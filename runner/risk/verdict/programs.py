@@ -62,7 +62,7 @@ SIGN = expression(r"[\d._@/+=-]")
 
 
 def containers(act: Act, targets: Targets) -> Described:
-    mounted = [file_name(one) for one in act.get("path").texts[:3] if one.startswith(("/", "~", ".."))]
+    mounted = [file_name(one) for one in act.get("path").texts if one.startswith(("/", "~", ".."))]
     if not mounted:
         return None
     return Verb.STARTS, Named(f"a container that has {listed(mounted)} of this machine")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, assert_never
 from runner.model.assessment import Capability
 from runner.model.expression import expression
 from runner.model.request import Language
-from runner.risk.model.value import CUT, HOLE
+from runner.risk.model.bounds import CUT
+from runner.risk.model.value import HOLE
 from runner.risk.outline_data import words
 from runner.risk.trace.files import FOUND_IN
 from runner.risk.verdict.naming import shown
@@ -102,9 +103,19 @@ def unread(
         found.update(dict.fromkeys(soft if acting else ()))
         if acting and LEAVES.search(code):
             found["Changes the folder that it works in, or leaves one by a part of its path."] = None
-    if acts:
-        found.update(trail.cut)
     return tuple(shown(one, LONGEST) for one in found)[:MOST]
+
+
+PLAIN_DOUBT = expression(
+    r"Uses input, .*|Goes on piece by piece.*|Looks into programs by compile\."
+    r"|Calls (?!(?:open|exec|eval|compile|getattr|fetch|require|import|Function|process)\b)[\w$]+, which may be .*"
+)
+"""Sentences on what is not followed of a program's own functions, where it has no others that reach outside."""
+
+
+def is_proved(left: Sequence[str]) -> bool:
+    """Return whether a program in which nothing was found may be said to touch nothing, by what could not be read."""
+    return len(left) < MOST and all(map(PLAIN_DOUBT.fullmatch, left))
 
 
 def _language(act: Act) -> Language | None:
@@ -120,6 +131,8 @@ def _by_acts(trail: Trail) -> Iterator[str]:
     for act in trail.acts:
         if act.kind in NOT_PARSED:
             yield "A part of it cannot be parsed."
+        elif act.kind == "cut":
+            yield act.get("what").text
         elif act.kind in QUIET or (act.kind == "store" and ITEM.fullmatch(act.get("target").text)):
             continue
         elif (fields := TARGETS.get(act.kind)) is None:

@@ -1,7 +1,7 @@
-"""A program of the person's own, in bubblewrap on the terminal it was started from: it sees the system and one folder.
+"""A program of the person's own, in bubblewrap and on a terminal of its own: it sees the system and one folder.
 
 The system is read-only and the home folder an empty one. There is no network, or the hosts that a gate lets through.
-The terminal is the caller's, job control included; the filter on system calls keeps the program from typing into it.
+What it prints reaches the caller's terminal through a filter; without a terminal its streams are the caller's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,12 +22,13 @@ from runner.model.errors import KnownError
 from runner.model.request import Limits
 from runner.network.loop import NetworkLoop
 from runner.sandbox import leftovers
-from runner.sandbox.local import syscalls, trusted
+from runner.sandbox.local import own_terminal, syscalls, trusted
+from runner.sandbox.local.attended import KEYS, AttendedProgram
 from runner.sandbox.local.bubblewrap import REMEDY, first_process, in_memory, pipe, system_folders
 from runner.sandbox.local.control_groups import ControlGroups
 from runner.sandbox.local.doors import FILES, LocalDoors
-from runner.sandbox.local.lent import KEYS, LentTerminal
 from runner.sandbox.local.piped import PipedStreams
+from runner.sandbox.local.printed import NOTHING, Dropped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,7 +63,6 @@ FOR_A_RING = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SETFCAP")
 LEAST_FREE = 1 << 30
 """Bytes of disk that stay free: a program that would take more is ended."""
 ALL_ENTER = stat.S_IROTH | stat.S_IXOTH
-LOOK_SECONDS = 0.5
 NOT_FOUND, NOT_STARTED = 127, 125
 ENV = "/usr/bin/env"
 
@@ -119,10 +118,12 @@ class ProgramEnd:
     """Why Assent ended it; '' where it ended by itself."""
     told: int = 0
     """The signal by which Assent itself was told to end; 0 for none."""
+    dropped: Dropped = NOTHING
+    """What it printed for more than the screen, and was kept from the terminal."""
 
 
 def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> ProgramEnd:
-    """Run the program to its end, on the caller's terminal. Blocks the main thread. Raises KnownError and OSError.
+    """Run the program to its end, from the caller's terminal. Blocks the main thread. Raises KnownError and OSError.
 
     `wrap` makes the command that starts another one where the folder can be seen.
     """
@@ -133,12 +134,15 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
         raise KnownError("System calls cannot be filtered on this machine, so nothing is contained here.")
     if _is_full(what):
         raise KnownError(f"Less than {_gigabytes(what)} of the disk is free.", "Free disk space, then try again.")
-    terminal = LentTerminal()
     with contextlib.ExitStack() as kept:
         doors = None if what.gate is None else open_doors(what.gate, kept)
         group = _group(what, kept)
-        streams = PipedStreams(kept)
-        kept.enter_context(terminal.borrowed(ignoring=_resets_signals()))
+        terminal = own_terminal.found()
+        attended = AttendedProgram(terminal)
+        kept.enter_context(attended.heard(ignoring=_resets_signals()))
+        kept.enter_context(terminal or contextlib.nullcontext())
+        given = () if terminal is None else terminal.passed
+        streams = PipedStreams(kept, {} if terminal is None else terminal.streams)
         with contextlib.ExitStack() as handed:
             reader, writer = pipe(kept, handed)
             hold, release = pipe(handed, kept)
@@ -148,28 +152,40 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
             filtered = () if what.filters_itself else ("--seccomp", calls)
             channels = ("--info-fd", writer, "--block-fd", hold, "--sync-fd", release, *filtered)
             words = (bubblewrap, *options, *map(str, channels), "--", *_started(what.program))
+            words = (*(() if group is None else group.entry), *wrap(words))
             process = subprocess.Popen(
-                (*(() if group is None else group.entry), *wrap(words)),
+                words if terminal is None else terminal.command(words),
                 env=_environment(what.variables or {}),
-                pass_fds=(writer, hold, release, calls, *files.values(), *what.passed),
-                process_group=0,
+                pass_fds=(writer, hold, release, calls, *files.values(), *given, *what.passed),
+                process_group=0 if terminal is None else None,
                 **streams.handed,
             )
-        streams.close()
         kept.callback(_ended, process)
+        streams.close()
+        own_group = process.pid if terminal is None else terminal.begin(process.pid)
         root = first_process(reader, process)
         inside = os.pidfd_open(root)
         kept.callback(os.close, inside)
         _limit(root, _memory(what))
         if doors is not None:
             doors.open(root)
-        terminal.lend(process.pid)
+        if terminal is not None:
+            terminal.watch(root)
+        attended.begin(own_group)
         os.write(release, b"go")
         what.began(root)
-        why = _waited(process, terminal, what)
+        full = False
+
+        def is_full() -> bool:
+            nonlocal full
+            full = full or _is_full(what)
+            return full
+
+        code = attended.wait(process, is_full)
         _all_ended(inside)
-    code = process.returncode
-    return ProgramEnd(code if code >= 0 else 128 - code, why, terminal.told)
+    dropped = NOTHING if terminal is None else terminal.dropped
+    why = _why(what, full=full, told=attended.told)
+    return ProgramEnd(code if code >= 0 else 128 - code, why, attended.told, dropped)
 
 
 def _started(program: tuple[str, ...]) -> tuple[str, ...]:
@@ -282,27 +298,11 @@ def _limit(root: int, memory: int) -> None:
             resource.prlimit(root, kind, (bound, bound))
 
 
-def _waited(process: subprocess.Popen[bytes], terminal: LentTerminal, what: Contained) -> str:
-    """Wait for the end; return why it was ended, '' where it ended by itself."""
-    over, full = threading.Event(), threading.Event()
-
-    def watch() -> None:
-        while not over.wait(LOOK_SECONDS):
-            if _is_full(what):
-                full.set()
-                os.killpg(process.pid, signal.SIGKILL)
-                return
-
-    watching = threading.Thread(target=watch, name="disk of the program", daemon=True)
-    watching.start()
-    try:
-        process.returncode = os.waitstatus_to_exitcode(terminal.wait(process.pid))
-    finally:
-        over.set()
-        watching.join()
-    if full.is_set():
+def _why(what: Contained, *, full: bool, told: int) -> str:
+    """Return why it was ended; '' where it ended by itself."""
+    if full:
         return f"It was ended: less than {_gigabytes(what)} of the disk was left."
-    return f"It was ended, as Assent was ({signal.Signals(terminal.told).name})." if terminal.told else ""
+    return f"It was ended, as Assent was ({signal.Signals(told).name})." if told else ""
 
 
 def _is_full(what: Contained) -> bool:

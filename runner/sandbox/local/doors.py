@@ -171,7 +171,7 @@ class LocalDoors:
         while True:
             await self._room.acquire()
             try:
-                connection = await _accepted(listener)
+                connection = await accepted(listener)
             except OSError:
                 self._room.release()
                 await asyncio.sleep(AGAIN_SECONDS)
@@ -212,7 +212,7 @@ class LocalDoors:
             await asyncio.sleep(0)
 
 
-async def _accepted(listener: socket.socket) -> socket.socket:
+async def accepted(listener: socket.socket) -> socket.socket:
     """Return the next connection. `loop.sock_accept` loses one that comes while its caller is cancelled."""
     loop = asyncio.get_running_loop()
     while True:

@@ -1,7 +1,8 @@
-"""Files that a program reads or writes as its standard streams, handed to it as pipes.
+"""Files and terminals that a program reads or writes as its standard streams, handed to it as pipes.
 
 Who has a file open can open it again by /proc/self/fd, for writing where it was for reading: a way to what is not in
-the sandbox. A pipe leads nowhere.
+the sandbox. A pipe leads nowhere. A further terminal, besides the one that the program gets its own for, shows plain
+text of it alone.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, cast
 
 if TYPE_CHECKING:
     import contextlib
+    from collections.abc import Mapping
 
-CARRY = "/bin/cat"
+CARRY, PLAIN = ("/bin/cat",), ("/bin/cat", "-v")
 
 
 class HandedStreams(TypedDict, total=False):
@@ -26,19 +28,19 @@ class HandedStreams(TypedDict, total=False):
 
 
 class PipedStreams:
-    """What stands in for the streams of this process that are files."""
+    """What stands in for the streams of this process that are files or terminals."""
 
-    def __init__(self, kept: contextlib.ExitStack) -> None:
-        """All that is written has arrived once `kept` is closed."""
-        self.handed: HandedStreams = {}
+    def __init__(self, kept: contextlib.ExitStack, given: Mapping[int, int]) -> None:
+        """All that is written has arrived once `kept` is closed. `given` are those that somebody else stands in for."""
         self._ends: list[int] = []
-        if _is_file(0):
-            self.handed["stdin"] = self._carried(0, kept)
-        if _is_file(1):
-            self.handed["stdout"] = self._carried(1, kept)
-        if _is_file(2):
-            same = "stdout" in self.handed and os.path.samestat(os.fstat(1), os.fstat(2))
-            self.handed["stderr"] = self.handed["stdout"] if same else self._carried(2, kept)
+        handed = dict(given)
+        for number in range(3):
+            if number in handed or not (_is_file(number) or os.isatty(number)):
+                continue
+            same = number == 2 and 1 in handed and os.path.samestat(os.fstat(1), os.fstat(2))
+            handed[number] = handed[1] if same else self._carried(number, kept)
+        names = {0: "stdin", 1: "stdout", 2: "stderr"}
+        self.handed = cast("HandedStreams", {names[number]: stream for number, stream in handed.items()})
 
     def close(self) -> None:
         """Close the program's ends here, once it has them."""
@@ -52,7 +54,7 @@ class PipedStreams:
         self._ends.append(theirs)
         source, target = (number, ours) if number == 0 else (ours, number)
         # In a group of its own, as the program is: keys end the program, and what it wrote still arrives.
-        carrying = subprocess.Popen((CARRY,), stdin=source, stdout=target, process_group=0)
+        carrying = subprocess.Popen(PLAIN if os.isatty(target) else CARRY, stdin=source, stdout=target, process_group=0)
         os.close(ours)
         kept.callback(_end, carrying, waiting=number != 0)
         kept.callback(self.close)

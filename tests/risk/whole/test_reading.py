@@ -36,17 +36,17 @@ EVERYDAY = [
 ]
 RUN = "import subprocess\ndef run(cmd):\n    print('$', cmd)\n    subprocess.run(cmd, shell=True)\n"
 NOT_WHOLE = {
-    "a call beyond those that are followed": (P, RUN + "".join(f"run('ls a{n}')\n" for n in range(12))),
-    "more commands than are followed": (P, f"import os\nfor c in {[f'ls {n}' for n in range(9)]}:\n    os.system(c)"),
+    "a call beyond those that are followed": (P, RUN + "".join(f"run('ls a{n}')\n" for n in range(200))),
+    "more commands than are followed": (P, f"import os\nfor c in {[f'ls {n}' for n in range(90)]}:\n    os.system(c)"),
     "more texts than are followed": (
         P,
-        f"import shutil\nfor p in {[f'build/{n}' for n in range(13)]}:\n    shutil.rmtree(p)",
+        f"import shutil\nfor p in {[f'build/{n}' for n in range(90)]}:\n    shutil.rmtree(p)",
     ),
     "more statements than are read": (
         P,
-        "import sqlite3\nsqlite3.connect('a.db').executescript('" + "SELECT 1; " * 60 + "DROP TABLE a;')",
+        "import sqlite3\nsqlite3.connect('a.db').executescript('" + "SELECT 1; " * 6_000 + "DROP TABLE a;')",
     ),
-    "more operands than are read": (S, "cat " + " ".join(f"a{n}" for n in range(25))),
+    "more words than are read": (S, 'x="' + "a " * 3_000 + '"\ncat $x'),
     "a choice": (P, HOME + "f = print if len(home) > 3 else shutil.rmtree\nf(home)"),
     "a list of functions": (P, HOME + "for f in (print, shutil.rmtree):\n    f(home)"),
     "a table of functions": (P, HOME + "for f in {'a': print, 'b': shutil.rmtree}.values():\n    f(home)"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, labels_of, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, alternatives, concatenate, labels_of, text
 from runner.risk.shell.command import ELSEWHERE
 from runner.risk.trace.files import is_temporary
 from runner.risk.trace.search_path import HERE
@@ -47,6 +47,7 @@ def trap(command: Command) -> Value | None:
     _, operands = command.parsed()
     if len(operands) >= 2:
         command.script(operands[0])
+        command.shell.state.late.append((operands[0], dict(command.shell.state.variables)))
         command.act("trap", code=operands[0], signal=concatenate(operands[1:], " "))
     return UNKNOWN
 
@@ -63,9 +64,16 @@ def alias(command: Command) -> Value | None:
 def change_directory(command: Command) -> Value | None:
     _, operands = command.parsed()
     state = command.shell.state
-    if command.name == "popd" or (operands and operands[0].text in ("-", "")):
-        state.directory, state.folder = "", ELSEWHERE.labelled(labels_of(operands))
+    now = state.directory, state.folder
+    back = bool(operands) and operands[0].text == "-"
+    if command.name == "popd" or back or (operands and not operands[0].text):
+        before = state.former if back else state.stack.pop() if state.stack and command.name == "popd" else None
+        state.former = now
+        state.directory, state.folder = before or ("", ELSEWHERE.labelled(labels_of(operands)))
         return UNKNOWN
+    state.former = now
+    if command.name == "pushd":
+        state.stack.append(now)
     folder = operands[0] if operands else text("~")
     if state.folder.texts and not folder.text.startswith(ABSOLUTE):
         folder = concatenate((state.folder, text("/"), folder)).labelled(folder.labels)
@@ -84,14 +92,14 @@ def read(command: Command) -> Value | None:
     options, operands = command.parsed("-d -n -N -p -t -u -i -a" if command.name == "read" else "-d -n -O -s -u -C -c")
     fed = command.stdin
     if fed.texts and fed.text.strip(HOLE):
-        lines = fed.text.rstrip("\n").split("\n")[:200]
+        lines = fed.text.rstrip("\n").split("\n")
         array = options.get("-a") if command.name == "read" else (operands[0] if operands else text("MAPFILE"))
         if array is not None and array.exact:
             parts = lines[0].split() if command.name == "read" else lines
             command.shell.state.variables[array.exact] = Value(items=[text(p, labels=fed.labels) for p in parts])
         elif len(operands) <= 1:
             name = operands[0].text if operands else "REPLY"
-            command.shell.state.variables[name] = text(*lines[:12], labels=fed.labels)
+            command.shell.state.variables[name] = alternatives(lines, fed.labels)
         else:
             parts = lines[0].split(None, len(operands) - 1)
             for operand, part in zip(operands, parts, strict=False):

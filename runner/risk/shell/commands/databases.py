@@ -12,7 +12,6 @@ from runner.risk.trace.files import is_temporary
 if TYPE_CHECKING:
     from runner.risk.shell.command import Command, Handler
 
-MOST_STATEMENTS = 10
 CHANGES_MANY = expression(r"\.(?:updatemany|bulkwrite|remove|renamecollection)\b|\.deletemany\(\{\s*[^}\s]")
 """Calls of mongosh that change more than one document."""
 
@@ -32,7 +31,7 @@ def client(statements: str, files: str, valued: str = "", *, operands: bool = Fa
         if operands and is_temporary(database):
             return None
         if operands:
-            given += words[1:MOST_STATEMENTS]
+            given += words[1:]
         if not given and command.stdin is not UNKNOWN:
             given = [command.stdin]
         where = text(database.text or command.name)
@@ -69,7 +68,7 @@ def key_client(command: Command) -> Value | None:
 
 def document_client(command: Command) -> Value | None:
     """mongosh --eval: commands that empty or change a database."""
-    line = concatenate([*command.arguments[:40], command.stdin], " ").text
+    line = concatenate([*command.arguments, command.stdin], " ").text
     lowered = line.lower()
     if CHANGES_MANY.search(lowered):
         command.act("query", effect=text("CHANGES"), at=text(command.name))

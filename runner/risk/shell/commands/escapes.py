@@ -11,8 +11,6 @@ from runner.risk.model.value import UNKNOWN, Value, text
 if TYPE_CHECKING:
     from runner.risk.shell.command import Command, Handler
 
-MOST_ARGUMENTS = 60
-
 
 def running(handler: Handler | None, *names: str) -> Handler:
     """Return `handler` for a program that runs the values of the options `names`."""
@@ -28,7 +26,7 @@ def running(handler: Handler | None, *names: str) -> Handler:
 def values_of(command: Command, names: tuple[str, ...]) -> list[Value]:
     """Return the values of the options `names`, in their order."""
     found = []
-    arguments = command.arguments[:MOST_ARGUMENTS]
+    arguments = command.arguments
     for at, argument in enumerate(arguments):
         name, equals, inline = argument.text.partition("=")
         if argument.text in names and at + 1 < len(arguments):
@@ -72,7 +70,7 @@ SYSTEM_CALL = expression(r"\b(?:system|os\.execute|os\.system)\s*+\(\s*+[\"']([^
 
 def editor(command: Command) -> Value | None:
     """vim -c ':!command', +!command: a command of the editor that runs one of the shell."""
-    arguments = command.arguments[:MOST_ARGUMENTS]
+    arguments = command.arguments
     given = [word.text[1:] for word in arguments if word.text.startswith("+")]
     given += [value.text for value in values_of(command, ("-c", "--cmd", "-S"))]
     for known in given:
@@ -94,7 +92,7 @@ def within(expression: re.Pattern[str], *names: str) -> Handler:
 
     def handle(command: Command) -> Value | None:
         for value in values_of(command, names):
-            for match in expression.finditer(value.text[:20_000]):
+            for match in expression.finditer(value.text):
                 command.script(text(match[1].replace('\\"', '"'), labels=value.labels))
         return None
 
@@ -121,9 +119,9 @@ BY_CLIENT = (
 
 def statement_runs(command: Command, statement: Value) -> None:
     """Follow the commands that a client of a database runs for a statement."""
-    for known in statement.texts[:3]:
+    for known in statement.texts:
         for pattern in BY_CLIENT:
-            for match in pattern.finditer(known[:20_000]):
+            for match in pattern.finditer(known):
                 command.script(text(match[1].replace("''", "'"), labels=statement.labels))
 
 
@@ -156,7 +154,7 @@ def compiler(language: str) -> Handler:
     def handle(command: Command) -> Value | None:
         for value in values_of(command, ("-e", "-E", "--eval", "-c") if language != "c" else ()):
             command.code(language, value)
-        words = command.arguments[:MOST_ARGUMENTS]
+        words = command.arguments
         if words and words[0].text == "eval" and len(words) > 1:
             return command.code(language, words[1])
         for word in words:
@@ -176,14 +174,14 @@ IN_SED = expression(r"(?m:^|[;{])[ \t]*+(?:\d++|\$|/[^/\n]*+/)?+(?:,(?:\d++|\$))
 
 def sed_runs(command: Command, program: Value) -> None:
     """Follow the command `e` of sed."""
-    for match in IN_SED.finditer(program.text[:5_000]):
+    for match in IN_SED.finditer(program.text):
         command.script(text(match[1], labels=program.labels))
 
 
 def recipe_fed(command: Command) -> None:
     """make -f -: a makefile on standard input, of which recipes may stand behind a semicolon."""
     if command.stdin.texts and any(word.text in ("-", "-f-", "/dev/stdin") for word in command.arguments):
-        for line in command.stdin.text[:20_000].split("\n"):
+        for line in command.stdin.text.split("\n"):
             recipe = line[1:] if line.startswith("\t") else line.partition(";")[2]
             if recipe.strip():
                 command.script(text(recipe.strip().lstrip("@-+"), labels=command.stdin.labels))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, labels_of, text
+from runner.risk.model.temporary import TEMPORARY
+from runner.risk.model.value import HOLE, UNKNOWN, Value, alternatives, concatenate, each, either, labels_of, text
 from runner.risk.shell.command import is_narrowed
 
 if TYPE_CHECKING:
@@ -18,12 +19,12 @@ def listing(command: Command) -> Value | None:
     """ls: names of what is there; a path with a pattern comes out as it went in."""
     options, operands = command.parsed("-I -w -T --ignore")
     if not any(one[1:2] != "-" and "d" in one for one in options):  # that says something of the folder alone
-        for path in operands[:10]:
+        for path in operands:
             command.act("walk", path=path)
     shown = [path for path in operands if "*" in path.text]
-    return Value(
-        tuple(path.text for path in shown)[:12] or (HOLE,), labels=labels_of(operands) | {"listed", "found"}, name="ls"
-    )
+    found = alternatives([path.text for path in shown] or (HOLE,), labels_of(operands) | {"listed", "found"})
+    found.name = "ls"
+    return found
 
 
 def which(command: Command) -> Value | None:
@@ -46,7 +47,7 @@ def remove(command: Command) -> Value | None:
     )
     if command.name in ("shred", "wipe"):
         tree = ""
-    for path in operands[:100]:
+    for path in operands:
         content = Value(path.texts, path.name, path.labels)
         placed = command.placed(content)
         if path.text in EVERYTHING and not command.shell.state.surely:
@@ -67,7 +68,7 @@ def truncate(command: Command) -> Value | None:
     options, operands = command.parsed("-s --size -r --reference")
     size = (options.get("-s") or options.get("--size") or UNKNOWN).text
     empties = text("yes") if size.lstrip("0") in ("", "K", "M", "G") else UNKNOWN
-    for path in operands[:20]:
+    for path in operands:
         command.act("write", path=command.placed(path), data=text(""), empties=empties)
     return UNKNOWN
 
@@ -105,7 +106,7 @@ def transfer(kind: str) -> Handler:
             if len(operands) < 2:
                 return UNKNOWN
             target, operands = operands[-1], operands[:-1]
-        for path in operands[:20]:
+        for path in operands:
             empties = text("yes") if kind == "copy" and path.text == "/dev/null" else UNKNOWN
             fields = {"mode": options.get("-m", UNKNOWN), "empties": empties}
             command.act(kind, source=command.placed(path), path=command.placed(target), **fields)
@@ -119,7 +120,7 @@ def change_mode(command: Command) -> Value | None:
     tree = any(re.fullmatch(r"-(?=[^\WR]*+R)\w++|--recursive", argument.text) for argument in command.arguments)
     if len(arguments) < 2:
         return UNKNOWN
-    for path in arguments[1:50]:
+    for path in arguments[1:]:
         command.act(
             "chmod",
             path=command.placed(path),
@@ -133,7 +134,7 @@ def change_mode(command: Command) -> Value | None:
 def change_owner(command: Command) -> Value | None:
     options, operands = command.parsed("--reference --from")
     tree = text("yes") if options.keys() & {"-R", "--recursive"} else UNKNOWN
-    for path in operands[1:50]:
+    for path in operands[1:]:
         command.act("chown", path=command.placed(path), owner=operands[0], narrowed=is_narrowed(path), tree=tree)
     return UNKNOWN
 
@@ -181,7 +182,7 @@ class Packing:
 def archive(command: Command) -> Value | None:
     """tar, zip, 7z: what is packed, and where to."""
     packing = _tar(command) if command.name == "tar" else _packer(command)
-    options, paths = packing.options, packing.paths[:30]
+    options, paths = packing.options, packing.paths
     if not packing.creates:
         folder = options.get("-C") or options.get("--directory") or options.get("-d")
         if folder is not None:
@@ -232,7 +233,7 @@ def _packer(command: Command) -> Packing:
 def make(command: Command) -> Value | None:
     """mkdir, touch: folders and empty files."""
     _, operands = command.parsed("-m --mode -t -d -r --date --reference")
-    for path in operands[:20]:
+    for path in operands:
         folder = text("yes") if command.name == "mkdir" else UNKNOWN
         command.act("make", path=command.placed(path), folder=folder)
     return None
@@ -241,7 +242,14 @@ def make(command: Command) -> Value | None:
 def temporary(command: Command) -> Value | None:
     """mktemp: a name that is not known, but the same wherever it turns up."""
     line, column = command.place[:2]
-    return Value((f"/tmp/{HOLE}",), labels=frozenset({f"$temporary{line}:{column}"}))
+    options, operands = command.parsed("-p --suffix")
+    folder = options.get("-p") or options.get("--tmpdir") or UNKNOWN
+    folder = folder if folder.texts and folder.text else text("/tmp")
+    template = operands[0] if operands else UNKNOWN
+    if not template.texts or options.keys() & {"-t", "-p", "--tmpdir"}:
+        return command.shell.trail.own.made(line, column, folder)
+    named = each(template, lambda known: re.sub("X{3,}", HOLE, known)) if template.exact is not None else template
+    return command.shell.trail.own.named(f"{TEMPORARY}{line}:{column}", named)
 
 
 def mkfifo(command: Command) -> Value | None:

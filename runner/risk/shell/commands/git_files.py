@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 GLOBAL = "-C -c --git-dir --work-tree --namespace --exec-path --config-env"
 """Options of git itself that take a value; those of its commands may mean something else."""
-MOST_FILES = 20
 VALUED = {
     "blame": "-L -S -M -C --contents --ignore-rev --ignore-revs-file --date",
     "commit": "-m -C -c -F -t --author --date --message --file --template --fixup --squash --cleanup",
@@ -51,7 +50,7 @@ def read_by_path(command: Command) -> Value:
         return UNKNOWN
     inner = replace(command, words=rest, name=command.name if verb in READERS else f"{command.name} {verb}")
     labels = NO_LABELS
-    for path in [*_read(inner, verb)][:MOST_FILES]:
+    for path in _read(inner, verb):
         placed = _below(options.get("-C", UNKNOWN), path)
         if verb == "config" and _changes(inner):
             inner.act("write", path=command.placed(placed), edit=text("yes"))

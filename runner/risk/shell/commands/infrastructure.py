@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.git_files import GLOBAL, read_by_path
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from runner.risk.shell.command import Command, Handler
 
 SPACES = ("-n", "--namespace")
-MOST_WORDS = 40
 KUBECTL_VALUED = (
     "-n --namespace --context --kubeconfig -f --filename -l --selector -k --kustomize -o --output -s --server"
     " --cluster --user --token --grace-period --timeout --replicas --field-selector -c --container"
@@ -82,7 +82,7 @@ def terraform(command: Command) -> Value | None:
     verb = words[0] if words else ""
     destroys = verb in ("destroy", "down") or (verb in ("apply", "run-all") and "-destroy" in options)
     if destroys or words[:2] == ["run-all", "destroy"]:
-        given = (word.text.partition("=") for word in command.arguments[:MOST_WORDS])
+        given = (word.text.partition("=") for word in command.arguments)
         part = next((value for name, _, value in given if name.lstrip("-") == "target"), "")
         part = part or options.get("-target", UNKNOWN).text
         _destroys(command, "" if part else "everything", part, "the infrastructure")
@@ -104,7 +104,7 @@ def cloud(command: Command) -> Value | None:
         what = " ".join(words[max(at - 1, 0) : at] + words[at + 1 : at + 3]) or words[at]
         named = next((word for word in words[at + 1 :] if "://" in word), what)
         _destroys(command, "", named, f"the cloud ({command.name})")
-    elif "--delete" in {word.text for word in command.arguments[:MOST_WORDS]} and "sync" in words[:3]:
+    elif "--delete" in {word.text for word in command.arguments} and "sync" in words[:3]:
         target = words[-1] if len(words) > 2 else ""
         _destroys(command, "whatever is not in the source", target, f"the cloud ({command.name})")
     elif any(map(DEPLOYS.fullmatch, words[:4])):
@@ -122,7 +122,7 @@ def keeps_data(where: str) -> Handler:
     """Return the handler of a tool for what is kept `where`: whether it takes something away there."""
 
     def handle(command: Command) -> Value | None:
-        words = [word.text for word in command.arguments[:MOST_WORDS]]
+        words = [word.text for word in command.arguments]
         at = next((at for at, word in enumerate(words) if TAKES_AWAY.fullmatch(word)), None)
         if at is not None and not _is_dry(command):
             _destroys(command, "", " ".join(words[at + 1 : at + 3]) or words[at], f"{where} ({command.name})")
@@ -133,7 +133,7 @@ def keeps_data(where: str) -> Handler:
 
 def offsets(command: Command) -> Value | None:
     """kafka-consumer-groups: what consumers have read is set to another place, or forgotten."""
-    words = {word.text for word in command.arguments[:MOST_WORDS]}
+    words = {word.text for word in command.arguments}
     if ("--reset-offsets" in words and "--execute" in words) or words & {"--delete", "--delete-offsets"}:
         _destroys(command, "what consumers have read", "", "the message broker")
     return None
@@ -172,7 +172,7 @@ def deploys(*verbs: str) -> Handler:
 
     def handle(command: Command) -> Value | None:
         words = _plain(command.arguments)
-        checks = {word.text for word in command.arguments[:MOST_WORDS]} & CHECKS
+        checks = {word.text for word in command.arguments} & CHECKS
         taken = next((one for one in words[:3] if verbs and TAKES_AWAY.fullmatch(one)), "")
         if taken and not checks and not _is_dry(command):
             _destroys(command, "", " ".join(words[1:3]), f"the cloud ({command.name})")
@@ -190,7 +190,7 @@ def container(command: Command) -> Value | None:
     """docker, podman: what `run` mounts, and the volumes and data that are removed."""
     _, operands = command.parsed("-H --host -c --context --config -l --log-level -f --file -p --project-name")
     words = _plain(operands)
-    options = {word.text for word in command.arguments[:MOST_WORDS]}
+    options = {word.text for word in command.arguments}
     prunes = words[1:2] == ["prune"]
     if prunes and (words[0] == "volume" or "--volumes" in options):
         _destroys(command, "unused volumes with their data", "", "the container engine")
@@ -205,7 +205,7 @@ def repository(command: Command) -> Value | None:
     """git: work that is not saved elsewhere and is thrown away, and settings that make it run something."""
     _, operands = command.parsed(GLOBAL)
     words = _plain(operands)
-    options = {word.text for word in command.arguments[:MOST_WORDS]}
+    options = {word.text for word in command.arguments}
     verb = words[0] if words else ""
     if verb in LOCAL and _is_own(command):
         return settings_that_run(command)
@@ -289,7 +289,7 @@ def _configured(command: Command, words: Sequence[str]) -> None:
 
 
 def _plain(words: Sequence[Value]) -> list[str]:
-    return [word.text for word in words[:MOST_WORDS] if word.text and not word.text.startswith("-")]
+    return [word.text for word in words if word.text and not word.text.startswith("-")]
 
 
 def _named(options: dict[str, Value], *names: str) -> str:
@@ -297,11 +297,11 @@ def _named(options: dict[str, Value], *names: str) -> str:
 
 
 def _is_dry(command: Command) -> bool:
-    return is_dry(command.name, [word.text for word in command.arguments[:MOST_WORDS]])
+    return is_dry(command.name, [word.text for word in command.arguments])
 
 
 def _destroys(command: Command, kind: str, name: str, where: str, within: str = "") -> None:
     """Record that something elsewhere is deleted; `name` and `within` are words of the command itself."""
     given = {"name": name, "within": within}
-    fields = {key: text(value[:200]) for key, value in given.items() if value}
+    fields = {key: text(excerpt(value, 200)) for key, value in given.items() if value}
     command.act("destroy", what=text(kind), at=text(where), **fields)

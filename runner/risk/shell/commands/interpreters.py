@@ -151,13 +151,13 @@ def _by_lines(command: Command, options: Sequence[Value], paths: Sequence[Value]
     if any(map(IN_PLACE.match, given)):
         _edits(command, paths)
     elif any(map(LINE_BY_LINE.match, given)):
-        for path in paths[:20]:
+        for path in paths:
             command.read(path)
 
 
 def _edits(command: Command, paths: Sequence[Value]) -> None:
     """perl -pi -e CODE FILES: the files are rewritten."""
-    for path in paths[:20]:
+    for path in paths:
         if not path.text.startswith("-"):
             found = path if path.exact is not None else path.labelled(("listed",))
             command.act("write", path=command.placed(found), edit=text("yes"))

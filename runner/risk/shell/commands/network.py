@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import Source
-from runner.risk.model.value import UNKNOWN, Value, concatenate, each, either, labels_of, text
+from runner.risk.model.value import UNKNOWN, Value, alternatives, concatenate, each, either, labels_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def curl(command: Command) -> Value | None:
         sent = sent.labelled(command.read(config).labels)
     if sent is not UNKNOWN or url.labels:
         command.act("send", url=url, data=sent.labelled(url.labels))
-    for own in [one for one in urls[:20] if one.text.lower().startswith("file://")]:
+    for own in [one for one in urls if one.text.lower().startswith("file://")]:
         command.read(each(own, lambda known: known[7:]))
     return _downloaded(
         command, url, options, "-o", "--output", remote_name=bool(options.keys() & {"-O", "--remote-name", "-J"})
@@ -95,7 +95,7 @@ def _posted(command: Command, names: Sequence[str]) -> Value:
                 else value.labelled(command.act("read", path=path).labels | {"file"})
             )
         parts.append(value)
-    return Value(tuple(part.text for part in parts)[:12], labels=labels_of(parts)) if parts else UNKNOWN
+    return alternatives((part.text for part in parts), labels_of(parts)) if parts else UNKNOWN
 
 
 def _downloaded(command: Command, url: Value, options: dict[str, Value], *names: str, remote_name: bool) -> Value:
@@ -240,7 +240,7 @@ def ssh(command: Command) -> Value | None:
 
 def look_up_name(command: Command) -> Value | None:
     """dig, nslookup, ping: a name that is looked up reaches whoever answers for it."""
-    data = Value(tuple(word.text for word in command.arguments)[:12], labels=labels_of(command.arguments))
+    data = alternatives((word.text for word in command.arguments), labels_of(command.arguments))
     command.act("lookup", host=concatenate(command.arguments, " "))
     if data.labels:
         command.act("send", url=concatenate(command.arguments, " "), data=data)

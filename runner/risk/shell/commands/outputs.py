@@ -11,7 +11,6 @@ from runner.risk.model.value import UNKNOWN, Value, text
 if TYPE_CHECKING:
     from runner.risk.shell.command import Command, Handler
 
-LONGEST_PROGRAM = 5_000
 SED_WRITES = expression(r"(?m:^|[;{])[ \t]*+(?:\d++|\$|/[^/\n]*+/)?+(?:,(?:\d++|\$))?+[ \t]*+[wW][ \t]++([^\n;}]++)")
 ESCAPED = expression(r"\\.")
 SED_FLAGS = expression(r"[gpiIeMm\d]*+w[ \t]++(\S[^\n]*+)")
@@ -34,7 +33,7 @@ def writing(handler: Handler, *names: str, operand: int | None = None) -> Handle
 
 def sed_writes(command: Command, program: Value) -> None:
     """Record what the command `w` of sed, and the flag `w` of its substitutions, write."""
-    known = program.text[:LONGEST_PROGRAM]
+    known = program.text
     found = [match[1] for match in SED_WRITES.finditer(known)]
     for line in known.split("\n"):
         start = line.lstrip("0123456789$, \t")
@@ -43,7 +42,7 @@ def sed_writes(command: Command, program: Value) -> None:
             parts = ESCAPED.sub("  ", start).split(start[1], 3)
             if len(parts) == 4 and (flag := SED_FLAGS.match(parts[3])) is not None:
                 found.append(flag[1])
-    for path in found[:20]:
+    for path in found:
         command.act("write", path=command.placed(text(path.strip())), data=command.stdin)
 
 

@@ -56,7 +56,7 @@ def python_packages(command: Command) -> Value | None:
 
 
 def _installs(command: Command, ecosystem: str, written: Sequence[Value], registries: Sequence[Value]) -> None:
-    for one in written[:50]:
+    for one in written:
         known = one.exact or ""
         meant = mistaken_for(name_of(known, ecosystem), ecosystem)
         source = text(source_of(known, ecosystem).value) if known else UNKNOWN

@@ -10,7 +10,6 @@ from runner.risk.model.value import UNKNOWN, Value, labels_of, text
 if TYPE_CHECKING:
     from runner.risk.shell.command import Command, Handler
 
-MOST_WORDS = 40
 EVERYBODY = expression(r"(?:--?[\w.-]{1,40}=)?(?:[\w+]{1,10}://)?(?:0\.0\.0\.0|\[?::\]?|\*)(?::\d{1,5})?")
 """A word that binds a server to every address of the machine."""
 OWN = expression(r"(?:--?[\w.-]{1,40}=)?(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)(?::\d{1,5})?")
@@ -22,7 +21,7 @@ def serves(*, openly: bool = False, verbs: str = "") -> Handler:
     known = frozenset(verbs.split())
 
     def handle(command: Command) -> Value | None:
-        words = [word.text for word in command.arguments[:MOST_WORDS]]
+        words = [word.text for word in command.arguments]
         if any(map(OPEN.fullmatch, words)) or (known and not known.intersection(words[:3])):
             return None
         bound = any(map(OWN.fullmatch, words))
@@ -35,7 +34,7 @@ def serves(*, openly: bool = False, verbs: str = "") -> Handler:
 
 def message(command: Command) -> Value | None:
     """mail, sendmail, wall: what people get at once."""
-    if any(OPEN.fullmatch(word.text) for word in command.arguments[:MOST_WORDS]):
+    if any(OPEN.fullmatch(word.text) for word in command.arguments):
         return None
     sent = Value(labels=labels_of((*command.arguments, command.stdin)))
     command.act("send", how=text("message"), data=sent, url=UNKNOWN)
@@ -46,7 +45,7 @@ def loads(*, network: bool = False) -> Handler:
     """Return the handler of a tool that takes up what it can: of this machine, or of a server."""
 
     def handle(command: Command) -> Value | None:
-        if any(OPEN.fullmatch(word.text) for word in command.arguments[:MOST_WORDS]) or not command.arguments:
+        if any(OPEN.fullmatch(word.text) for word in command.arguments) or not command.arguments:
             return None
         if network:
             host = next((word for word in command.arguments if "://" in word.text), UNKNOWN)
@@ -63,11 +62,11 @@ def in_place(signs: str = "") -> Handler:
     needed = frozenset(signs.split())
 
     def handle(command: Command) -> Value | None:
-        words = {word.text for word in command.arguments[:MOST_WORDS]}
+        words = {word.text for word in command.arguments}
         if needed and not words & needed:
             return None
         _, operands = command.parsed("-resize -quality -crop -rotate -format -path -m --max -d --dest")
-        for path in operands[:20] if not words & {"-path", "-d", "--dest", "-format"} else ():
+        for path in operands if not words & {"-path", "-d", "--dest", "-format"} else ():
             command.act("write", path=command.placed(path), edit=text("yes"))
         return None
 
@@ -80,6 +79,6 @@ def access_list(command: Command) -> Value | None:
     given = (options.get("-m") or options.get("--modify") or options.get("--set") or UNKNOWN).text
     entries = [one.rpartition(":") for one in given.split(",")]
     everybody = any(who.endswith(("o:", "o", "other:", "other")) and "w" in rights for who, _, rights in entries)
-    for path in operands[:20]:
+    for path in operands:
         command.act("chmod", path=command.placed(path), mode=text("a+w" if everybody else given))
     return None

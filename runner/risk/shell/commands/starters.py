@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import Source
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, alternatives, concatenate, either, text
 from runner.risk.outline_data import words
 from runner.risk.shell.command import is_narrowed
 from runner.risk.shell.commands import spared
@@ -81,7 +81,7 @@ def xargs(command: Command) -> Value | None:
 
 def _fed(stdin: Value) -> Value:
     if stdin.exact is not None:
-        return Value(items=[text(part, labels=stdin.labels) for part in stdin.exact.split()[:50]], labels=stdin.labels)
+        return Value(items=[text(part, labels=stdin.labels) for part in stdin.exact.split()], labels=stdin.labels)
     return Value((HOLE,) if not stdin.texts else stdin.texts, labels=stdin.labels | {"listed"}, name=stdin.name)
 
 
@@ -184,7 +184,7 @@ def _found(root: Value, names: Sequence[Value]) -> Value:
     if not names:
         return Value(tuple(_below(known) for known in root.texts) or (HOLE,), labels=root.labels | {"found"})
     made = [f"{_below(known)}{name.text.lstrip('*/') or '*'}" for known in root.texts or (".",) for name in names]
-    return Value(tuple(dict.fromkeys(made))[:12], labels=root.labels | {"found"})
+    return alternatives(made, root.labels | {"found"})
 
 
 def _below(known: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import Source
-from runner.risk.model.value import UNKNOWN, Value, concatenate, labels_of, text
+from runner.risk.model.value import UNKNOWN, Value, alternatives, concatenate, labels_of, text
 
 if TYPE_CHECKING:
     from runner.risk.shell.command import Command, Handler
@@ -17,7 +17,7 @@ def kill(command: Command) -> Value | None:
     _options, operands = command.parsed("-s --signal -n -u -t -P -g -G -U -o -F")
     if len(command.arguments) > 1 and command.arguments[-1].text == "-1":
         operands = [text("-1")]
-    for target in operands[:20]:
+    for target in operands:
         command.act("kill", target=target.labelled(labels_of((command.stdin,))), tool=text(command.name))
     return UNKNOWN
 
@@ -26,7 +26,7 @@ def find_process(command: Command) -> Value | None:
     """pgrep, pidof: numbers of processes with a certain name."""
     _, operands = command.parsed("-u -U -g -G -P -t -s -d")
     given = Value(labels=frozenset({"process"}))
-    for operand in operands[:5]:
+    for operand in operands:
         command.act("compare", text=operand, **{"with": given})
     return given
 
@@ -72,12 +72,12 @@ def container(command: Command) -> Value | None:
     arguments = [word for word in command.arguments if word.text != "container"]
     if not arguments or arguments[0].text not in ("run", "create", "exec"):
         return None
-    line = concatenate(arguments[:60], " ").text
+    line = concatenate(arguments, " ").text
     mounted = re.findall(r"(?<!\S)(?:-v|--volume)[ =]([^\s:]++):|(?:source|src)=([^,\s]++)", line)
     outside = [one or other for one, other in mounted]
     command.act(
         "container",
-        path=Value(tuple(outside)[:12]),
+        path=alternatives(outside),
         rights=text("yes") if RIGHTS.search(line) else UNKNOWN,
     )
     return None
@@ -95,7 +95,7 @@ def recorder(*what: str) -> Handler:
     kind, reads = what[0], what[1:]
 
     def handle(command: Command) -> Value | None:
-        line = concatenate(command.arguments[:30], " ").text
+        line = concatenate(command.arguments, " ").text
         if reads and not any(re.search(pattern, line) for pattern in reads):
             return None
         done = command.act("record", what=text(kind))

@@ -117,7 +117,7 @@ def passes(skip: int = 0) -> Handler:
         for name in ("-f", "--file", "--files0-from") if skip else ("--files0-from",):
             if name in options and options[name].texts:
                 command.read(options[name])  # patterns, or the names of what is read
-        whole = [command.read(path) for path in paths[:20]] or [command.stdin]
+        whole = [command.read(path) for path in paths] or [command.stdin]
         if command.name in ("cat", "head", "tail", "tac") and len(whole) == 1:
             return whole[0]
         if command.name == "cat":
@@ -228,7 +228,7 @@ def translate(command: Command) -> Value | None:
     after = _ranged(operands[1].exact or "") if len(operands) > 1 else ""
     if not after:
         return command.stdin
-    table = {ord(a): after[min(i, len(after) - 1)] for i, a in enumerate(before[:2000])}
+    table = {ord(a): after[min(i, len(after) - 1)] for i, a in enumerate(before)}
     return each(command.stdin, lambda known: known.translate(table), labels=fold.ASSEMBLED)
 
 

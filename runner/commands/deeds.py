@@ -1,0 +1,62 @@
+"""A deed on the terminal: checked as in the window, and noted for the history before and after it is done."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+import sys
+from typing import TYPE_CHECKING, TypeVar
+
+from runner.approval.deliberate import ApproveBy
+from runner.engine.work.deeds import outcome_facts
+from runner.engine.work.facts import facts_of
+from runner.identity.pin import PinLock
+from runner.identity.secrets import Secrets
+from runner.model.errors import KnownError
+from runner.model.work_entries import WorkDeed
+from runner.settings.loading import load
+from runner.work import deed_log, lockdown
+from runner.workspace import apply
+from runner.workspace.change import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from runner.system.places import Places
+    from runner.workspace.change import ProjectChange
+    from runner.workspace.working_copy import WorkingCopy
+
+T = TypeVar("T")
+
+
+def require_word(places: Places) -> None:
+    """Raise KnownError in lockdown, and where the PIN is asked for and does not come."""
+    lockdown.require_open(places)
+    settings = load(places, os.environ).settings
+    if not ApproveBy.of(settings).asks_pin(None):
+        return
+    if not sys.stdin.isatty():
+        raise KnownError("Nothing was done: this needs the PIN (setting window.approve_by).", "Use a terminal.")
+    asyncio.run(PinLock(Secrets(places, settings)).check(getpass.getpass("Your PIN: ")))
+
+
+def carried_out(
+    places: Places, deed: WorkDeed, copy: WorkingCopy, changes: Sequence[ProjectChange], do: Callable[[str], T]
+) -> T:
+    """Do something with the changes of a working copy: `do` gets its number. Raises KnownError and OSError."""
+    if deed is not WorkDeed.DISCARD:
+        require_word(places)
+    number = apply.new_number()
+    facts = {**facts_of(copy, changes), "digest": digest(changes)} if changes else facts_of(copy, ())
+    short = {"number": number, "name": copy.name, "project": str(copy.project)}
+    deed_log.note(places.work, deed.wanted, {"number": number, "by": "person", "at": "terminal", **facts})
+    try:
+        done = do(number)
+    except (KnownError, OSError) as error:
+        if deed is WorkDeed.DISCARD or not apply.is_begun(copy.folder):
+            deed_log.note(places.work, deed.not_done, {**short, "why": str(error)})
+        raise
+    more = outcome_facts(done) if isinstance(done, apply.Applied) else {}
+    deed_log.note(places.work, deed.done, {**short, **more})
+    return done

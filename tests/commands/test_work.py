@@ -1,0 +1,267 @@
+"""`assent work` on the terminal: what it lists, applies, takes back, discards, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runner.commands import cli
+from runner.system.places import Places
+from runner.workspace.working_copy import WorkingCopy
+from tests.workspace.trees import look, make, work
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINES = "".join(f"{number}\n" for number in range(1, 41))
+ODD = r"n\n\x1b[2J\xe2\x80\xae\xff"
+PROGRAM = f"""echo p >>b; rm e/x; echo x >Makefile; python3 -c "open(b'{ODD}', 'w')" """
+
+
+class Said:
+    """What a command printed and returned."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+class Shell:
+    """Runs `assent work` in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *words: str) -> Said:
+        try:
+            code = cli.main(["work", *words])
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 1
+        said = self._capsys.readouterr()
+        assert "Traceback" not in said.err
+        return Said(code, said.out, said.err)
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self(*words, "--json").out)
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    monkeypatch.setenv("ASSENT_HOME", str(tmp_path / "home"))
+    return Shell(capsys)
+
+
+@pytest.fixture
+def copy(tmp_path: Path, shell: Shell) -> WorkingCopy:
+    project = make(tmp_path / "project")
+    (project / "text").write_text(LINES)
+    return WorkingCopy.make(Places.standard().work, project, ("bash", "-c", "echo\n\x1b[2J"))
+
+
+def test_without_working_copies_it_says_how_one_is_made(shell: Shell) -> None:
+    assert "assent try" in shell("list").out
+    assert shell.json("list") == []
+
+
+def test_the_list_names_project_and_command_in_a_line_each(shell: Shell, copy: WorkingCopy) -> None:
+    said = shell("list").out
+    assert copy.name in said and str(copy.project) in said
+    assert len(said.splitlines()) == 2 and "\x1b" not in said
+    (row,) = shell.json("list")
+    assert row["name"] == copy.name and row["program"] == list(copy.program) and row["can_undo"] is False
+
+
+def test_changes_are_listed_with_odd_names_written_out(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, PROGRAM)
+    for words in (["changes", copy.name], ["changes", copy.name, "--diff"], ["changes", copy.name, "--json"]):
+        said = shell(*words)
+        assert said.code == 0 and not set(said.out) & {"\x1b", "\u202e", "\udcff"}
+    rows = {row["path"]: row for row in shell.json("changes", copy.name)["changes"]}
+    assert (rows["b"]["how"], rows["e/x"]["how"]) == ("changed", "deleted")
+    assert rows["Makefile"]["mark"] and not rows["b"]["mark"]
+
+
+def test_what_is_marked_is_applied_only_with_a_word_of_its_own(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, PROGRAM)
+    said = shell("apply", copy.name)
+    assert said.code == 1 and "1 left" in said.out
+    assert not (copy.project / "Makefile").exists() and (copy.project / "b").read_text() == "b\np\n"
+    assert shell("apply", copy.name, "--marked").code == 0
+    assert (copy.project / "Makefile").exists()
+    assert "nothing to apply" in shell("apply", copy.name).out
+
+
+def test_a_part_is_applied_by_path_and_another_path_is_an_error(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "echo n >d/n; echo n >d2; echo n >e/n")
+    before = look(copy.project)
+    said = shell("apply", copy.name, "nothing/there")
+    assert said.code == 1 and "Nothing is changed there" in said.err and look(copy.project) == before
+    assert shell("apply", copy.name, "d/").code == 0
+    assert (copy.project / "d/n").exists() and not (copy.project / "d2").exists()
+
+
+def test_the_digest_lets_through_exactly_what_was_seen(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "echo n >n")
+    seen = shell.json("changes", copy.name)["digest"]
+    work(copy, "echo m >m")
+    before = look(copy.project)
+    said = shell("apply", copy.name, "--digest", seen)
+    assert said.code == 1 and "not those with this digest" in said.err and look(copy.project) == before
+    assert shell("apply", copy.name, "--digest", shell.json("changes", copy.name)["digest"]).code == 0
+
+
+def test_undo_takes_back_once(shell: Shell, copy: WorkingCopy) -> None:
+    before = look(copy.project)
+    work(copy, "echo n >n; rm b")
+    assert shell("undo", copy.name).code == 1
+    shell("apply", copy.name)
+    assert "can be undone" in shell("list").out
+    assert "Taken back: 2 changes." in shell("undo", copy.name).out
+    assert look(copy.project) == before
+    said = shell("undo", copy.name)
+    assert said.code == 1 and "nothing to undo" in said.err
+
+
+def test_a_merge_is_applied_only_with_a_word_of_its_own(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "sed -i s/^25$/program/ text")
+    shell("changes", copy.name)
+    subprocess.run(["sed", "-i", "s/^5$/person/", "text"], cwd=copy.project, check=True)
+    assert "merged with your edit" in shell("changes", copy.name).out
+    assert shell.json("changes", copy.name)["changes"][0]["merged"] is True
+    for flags in ([], ["--marked"]):
+        assert shell("apply", copy.name, *flags).code == 1
+        assert "program" not in (copy.project / "text").read_text()
+    seen = shell.json("changes", copy.name)["digest"]
+    assert shell("apply", copy.name, "--merged", "--digest", seen).code == 0
+    assert {"program", "person"} <= set((copy.project / "text").read_text().split())
+
+
+def test_a_conflict_is_left_and_said(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "echo p >>text")
+    (copy.project / "text").write_text("mine\n")
+    assert "CONFLICT" in shell("changes", copy.name).out
+    assert shell("apply", copy.name, "--marked", "--merged").code == 1
+    assert (copy.project / "text").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("action", [["changes"], ["apply"], ["undo"], ["discard", "--yes"]])
+@pytest.mark.parametrize("name", ["nothing", "../project", "a\nb\x1b[2J"])
+def test_a_name_that_is_none_is_an_error_in_a_line(
+    shell: Shell, copy: WorkingCopy, action: list[str], name: str
+) -> None:
+    said = shell(action[0], name, *action[1:])
+    assert said.code == 1 and "no working copy" in said.err and "\x1b" not in said.err
+    assert copy.folder.exists()
+
+
+@pytest.mark.parametrize("action", [["apply"], ["undo"], ["discard", "--yes"]])
+def test_nothing_is_done_with_one_in_which_a_program_runs(shell: Shell, copy: WorkingCopy, action: list[str]) -> None:
+    with copy.in_use():
+        said = shell(action[0], copy.name, *action[1:])
+    assert said.code == 1 and "still running" in said.err
+    assert copy.folder.exists()
+
+
+def test_discard_asks_somebody_or_needs_a_yes_and_can_be_done_once(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "echo n >n")
+    said = shell("discard", copy.name)
+    assert said.code == 1 and "--yes" in said.err and copy.folder.exists()
+    before = look(copy.project)
+    assert shell("discard", copy.name, "--yes").code == 0
+    assert not copy.folder.exists() and look(copy.project) == before
+    assert "no working copy" in shell("discard", copy.name, "--yes").err
+
+
+def test_an_error_about_an_odd_name_is_written_out(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, PROGRAM)
+    shell("apply", copy.name)
+    (copy.project / b"n\n\x1b[2J\xe2\x80\xae\xff".decode("utf-8", "surrogateescape")).write_text("mine")
+    said = shell("undo", copy.name)
+    assert said.code == 1 and "meanwhile" in said.err
+    assert len(said.err.splitlines()) == 1 and not set(said.err) & {"\x1b", "\u202e", "\udcff"}
+
+
+def test_some_hunks_are_applied_and_the_others_stay(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "sed -i 's/^5$/one/; s/^20$/two/; s/^35$/three/' text; chmod 600 text; printf x >>text")
+    listed = shell("changes", copy.name, "--diff").out
+    assert "#1" in listed and "#3" in listed and "#4" not in listed
+    mode = (copy.project / "text").stat().st_mode
+    assert shell("apply", copy.name, "text", "--hunks", "1,3").code == 0
+    assert (copy.project / "text").read_text() == LINES.replace("\n5\n", "\none\n").replace("\n35\n", "\nthree\n") + "x"
+    assert (copy.project / "text").stat().st_mode == mode
+    assert "#2" not in shell("changes", copy.name, "--diff").out
+    shell("undo", copy.name)
+    assert (copy.project / "text").read_text() == LINES
+
+
+@pytest.mark.parametrize("words", [["text", "--hunks", "3"], ["--hunks", "1"], ["text", "b", "--hunks", "1"]])
+def test_hunks_that_are_none_are_an_error(shell: Shell, copy: WorkingCopy, words: list[str]) -> None:
+    work(copy, "sed -i s/^5$/one/ text; echo p >>b")
+    before = look(copy.project)
+    assert shell("apply", copy.name, *words).code == 1
+    assert look(copy.project) == before
+
+
+def test_hunks_of_a_conflict_are_not_applied(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "sed -i s/^5$/one/ text")
+    (copy.project / "text").write_text("mine\n")
+    assert shell("apply", copy.name, "text", "--hunks", "1").code == 1
+    assert (copy.project / "text").read_text() == "mine\n"
+
+
+def _aged(copy: WorkingCopy, days: float) -> None:
+    """Let a working copy have been made and applied so long ago."""
+    about = copy.folder / "about.json"
+    then = time.time() - days * 86_400
+    about.write_text(json.dumps({**json.loads(about.read_text()), "made": then}))
+    for file in copy.folder.glob("undo.json"):
+        os.utime(file, (then, then))
+
+
+@pytest.mark.parametrize(
+    ("program", "applied", "days", "removed"),
+    [
+        ("true", False, 8, True),
+        ("true", False, 6, False),
+        ("echo n >n", True, 8, True),
+        ("echo n >n", True, 6, False),
+        ("echo n >n", False, 900, False),
+        ("echo n >n; echo x >Makefile", True, 900, False),
+        ("python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('so')\"", False, 900, False),
+    ],
+)
+def test_only_what_is_applied_and_old_is_offered_and_removed(
+    shell: Shell, copy: WorkingCopy, program: str, days: float, *, applied: bool, removed: bool
+) -> None:
+    work(copy, program)
+    if applied:
+        shell("apply", copy.name)
+    _aged(copy, days)
+    before = look(copy.project)
+    listed = shell("list").out
+    assert " kB" in listed and ("discard --applied" in listed) == removed
+    assert copy.folder.exists(), "the list removed it"
+    assert shell("discard", "--applied").code == (1 if removed else 0)
+    assert copy.folder.exists(), "nobody was asked"
+    assert shell("discard", "--applied", "--yes").code == 0
+    assert copy.folder.exists() != removed and look(copy.project) == before
+
+
+def test_what_was_taken_back_is_not_removed_as_applied(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "echo n >n")
+    shell("apply", copy.name)
+    shell("undo", copy.name)
+    _aged(copy, 900)
+    assert not copy.discard_applied()
+    shell("discard", "--applied", "--yes")
+    assert copy.folder.exists()
+
+
+def test_discard_takes_one_name_or_the_applied_ones(shell: Shell, copy: WorkingCopy) -> None:
+    for words in ([], [copy.name, "--applied"]):
+        assert shell("discard", *words, "--yes").code == 1
+    assert copy.folder.exists()

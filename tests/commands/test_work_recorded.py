@@ -1,0 +1,145 @@
+"""`assent work` on the terminal: what it does is in the history, whether a console is open or not."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.assembly import build
+from runner.commands import cli, work
+from runner.model.errors import KnownError
+from runner.model.work import CommandSeen
+from runner.settings.loading import load
+from runner.system.places import Places
+from runner.work import control, lockdown
+from runner.work.control import ControlSocket
+from runner.work.lockdown import LockdownSign
+from runner.workspace.working_copy import WorkingCopy
+from tests.engine.test_at_work import FakeProgram
+from tests.engine.test_work_deeds import recorded
+from tests.workspace.trees import make
+from tests.workspace.trees import work as working
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture
+def places() -> Places:
+    found = Places.standard()
+    found.make()
+    return found
+
+
+@pytest.fixture
+def copy(places: Places, tmp_path: Path) -> WorkingCopy:
+    made = WorkingCopy.make(places.work, make(tmp_path / "project"), ("bash",))
+    working(made, "echo n >new; echo p >>a")
+    return made
+
+
+def assent(*words: str) -> int:
+    return cli.main(("work", *words))
+
+
+async def recorded_by_a_console(places: Places) -> list[str]:
+    engine = build(places, load(places, {}), ())
+    await engine.start(gateway=False)
+    await engine.work.look()
+    await engine.close("the test is over")
+    return [kind for kind, _ in recorded(places.ledger)]
+
+
+@pytest.mark.asyncio
+async def test_what_is_done_without_a_console_is_recorded_by_the_next_one_and_once(
+    places: Places, copy: WorkingCopy
+) -> None:
+    assert assent("apply", copy.name, "new") == 0
+    assert assent("undo", copy.name) == 0
+    assert assent("discard", copy.name, "--yes") == 0
+    assert not copy.folder.exists()
+    expected = [
+        *("work-apply", "work-applied", "work-undo", "work-undone"),
+        *("work-discard", "work-discarded"),
+    ]
+    assert await recorded_by_a_console(places) == expected
+    assert await recorded_by_a_console(places) == expected
+    (_, first), (_, second), *_ = recorded(places.ledger)
+    assert first["name"] == second["name"] == copy.name and first["number"] == second["number"]
+    assert [row["path"] for row in first["paths"]] == ["new"] and len(first["digest"]) == 64
+    assert first["at"] == "terminal"
+
+
+@pytest.mark.asyncio
+async def test_what_is_done_beside_an_open_console_is_recorded_by_it(places: Places, copy: WorkingCopy) -> None:
+    engine = build(places, load(places, {}), ())
+    await engine.start(gateway=False)
+    assert assent("apply", copy.name) == 0
+    await engine.work.look()
+    assert [kind for kind, _ in recorded(places.ledger)] == ["work-apply", "work-applied"]
+    await engine.close("the test is over")
+
+
+def test_nothing_is_done_that_cannot_be_noted(
+    places: Places, copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def note(*_given: object) -> None:
+        raise KnownError("It cannot be noted for the history.")
+
+    monkeypatch.setattr("runner.work.deed_log.note", note)
+    assert assent("apply", copy.name) != 0
+    assert not (copy.project / "new").exists() and copy.folder.exists()
+
+
+@pytest.mark.parametrize("words", [("apply",), ("undo",), ("allow", "a.example"), ("run", "1")])
+def test_lockdown_and_the_pin_hold_on_the_terminal_too(
+    places: Places, copy: WorkingCopy, words: tuple[str, ...]
+) -> None:
+    if words == ("undo",):
+        copy.apply(copy.changes().changes)
+    there = (copy.project / "new").exists()
+    orders: list[str] = []
+    given: dict[str, Callable[..., dict[str, object]]] = {
+        do: lambda **_given: orders.append("order") or {} for do in ("open", "answer")
+    }
+    action, *rest = words
+    with contextlib.closing(ControlSocket(control.place(places.runtime, copy.name), given)):
+        sign = LockdownSign(places)
+        sign.show(up=True)
+        assert assent(action, copy.name, *rest) != 0
+        sign.show(up=False)
+        lockdown.require_open(places)
+        places.settings.write_text("window: {approve_by: pin}\n")
+        assert assent(action, copy.name, *rest) != 0
+    assert orders == [] and (copy.project / "new").exists() == there
+
+
+def test_programs_at_work_are_told_from_the_terminal(
+    places: Places, copy: WorkingCopy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = FakeProgram(copy)
+    program.log.add(CommandSeen(2.0, 7, "rm -rf ~\x1b]0;x\x07", "/p", level="CRITICAL", held=True))
+    orders: list[tuple[str, dict[str, object]]] = []
+
+    def order(do: str) -> Callable[..., dict[str, object]]:
+        return lambda **given: orders.append((do, given)) or {}  # type: ignore[func-returns-value]
+
+    given = {do: order(do) for do in ("open", "answer", "end")}
+    with program.running(), contextlib.closing(ControlSocket(control.place(places.runtime, copy.name), given)):
+        assert assent("list") == 0
+        said = capsys.readouterr().out
+        assert "7 is held: rm -rf ~" in said and "at work" in said and "\x1b" not in said
+        assert assent("allow", copy.name, "A.example:8080") == 0
+        assert assent("run", copy.name, "7") == assent("refuse", copy.name, "8") == assent("end", copy.name) == 0
+    assert orders == [
+        ("open", {"host": "a.example", "port": 8080}),
+        ("answer", {"number": 7, "run": True, "why": ""}),
+        ("answer", {"number": 8, "run": False, "why": ""}),
+        ("end", {}),
+    ]
+    program.close()
+    assert assent("end", copy.name) != 0
+    assert set(work.ACTIONS) >= {"allow", "run", "refuse", "end"}
