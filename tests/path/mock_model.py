@@ -131,7 +131,8 @@ def _made(asked: Asked, first: int, calls: Sequence[Call]) -> list[Made]:
     """Return `calls`, numbered from `first`, or a search for a tool of theirs; nothing where it cannot be had."""
     made = []
     for number, (wanted, arguments) in enumerate(calls, first):
-        if tool := next((name for name in asked.offered if name.endswith(wanted)), ""):
+        # A whole name first: some have `write` and `todowrite`.
+        if tool := next((name for name in sorted(asked.offered, key=len) if name.endswith(wanted)), ""):
             made.append(Made(f"{RUN}_{number}", tool, arguments))
             continue
         search = f"{SEARCH}_{number}"

@@ -144,7 +144,7 @@ def test_a_second_session_at_once_gets_a_layer_that_is_removed(person: Person) -
 @pytest.mark.parametrize("name", ["history.jsonl", "sessions", "auth.json", "projects"])
 def test_a_planted_link_leads_nowhere(person: Person, name: str) -> None:
     outside = person.home / "outside"
-    put(outside / "x.jsonl", json.dumps(LOG_IN))
+    put(outside / "x.jsonl", renewed())
     put(outside / OWN / "x.jsonl", "x")
     layer = person.open()
     planted = inside(layer) / ".some" / name
