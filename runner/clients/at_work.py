@@ -287,7 +287,7 @@ _COPILOT = WorkFacts(
     ),
     # The log-in is at github.com, where a token could also push: that one is asked.
     hosts=("api.github.com", "*.githubcopilot.com"),
-    quiet=("raw.githubusercontent.com"),
+    quiet=("raw.githubusercontent.com",),
     keys={
         **dict.fromkeys(("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"), ""),
         "COPILOT_PROVIDER_BEARER_TOKEN": "",
