@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 HOME = "/run/assent/home"
 HOSTNAME = "assent-work"
+"""Of the inner ring. The outer one has the machine's own: clients encrypt what they store by it."""
 START_SECONDS = 20.0
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 
@@ -107,7 +108,7 @@ def contained(what: InRings, gate: Gate, entered: Callable[[int], None], kept: c
         variables=what.variables,
         gate=gate,
         memory=what.memory,
-        hostname=HOSTNAME,
+        hostname=socket.gethostname(),
         filters_itself=True,
         passed=(there.fileno(), orders, strict, entering),
         began=began,
