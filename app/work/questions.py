@@ -125,6 +125,7 @@ class Questions(QWidget):
         self.more.setText(said)
         self.more.setVisible(bool(said))
         shown = len(commands) + len(hosts)
+        self._scroll.setVisible(shown > 0)
         self.setVisible(bool(shown or said))
         rows = min(shown, FEWER if self._low else SHOWN)
         self.setFixedHeight(rows * self._look.px(ROW) + (self.more.sizeHint().height() if said else 0))

@@ -129,7 +129,7 @@ def ending(session: WorkSession) -> str:
     if session.ended is None:
         return "Its end was not recorded: it was ended from outside." if is_recorded(session) else ""
     if session.ended.why:
-        return f"It was ended: {visible(session.ended.why)}"
+        return visible(session.ended.why)
     return "" if session.ended.code == 0 else f"It ended with exit code {session.ended.code}."
 
 

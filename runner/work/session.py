@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     Judge = Callable[[str], CommandVerdict]
 
 REFUSED = "Assent: a person refused this command."
-ENDED = "It was ended from Assent."
+ENDED = "A person ended it from Assent."
 LOOK_SECONDS = 1.0
 """Between two looks at whether a held command still waits."""
 LONGEST_TEXT = 20_000
