@@ -18,6 +18,7 @@ from runner.model.errors import KnownError
 from runner.model.work import CommandSeen, HostSeen, PortsSeen, WorkEnded, WorkStarted
 from runner.work import control
 from runner.work.log import WorkReading
+from runner.work.session import LONGEST_TEXT, TOO_LONG
 from runner.workspace.working_copy import all_below
 from tests.components import require
 
@@ -191,6 +192,17 @@ def test_a_held_command_waits_for_its_answer(desk: Desk, runs: bool) -> None:
         said, _ = process.communicate(timeout=HANGS)
     expected = "0|held|" if runs else "126||Assent: a person refused this command. Not now."
     assert said.strip() == expected
+
+
+def test_a_command_is_judged_whole_however_long(desk: Desk) -> None:
+    """Else what is to be held stands behind the part that is kept."""
+    said, _ = desk.run(
+        SHELL + f"shell('echo 1 #' + 'x' * {LONGEST_TEXT} + '\\necho held')\nshell('echo 2 #' + 'x' * {LONGEST_TEXT})\n"
+    )
+    assert said.splitlines() == [f"126||{TOO_LONG}", "0|2|"]
+    seen = [one for one in desk.events() if isinstance(one, CommandSeen)]
+    assert [(one.held, one.refused) for one in seen] == [(False, TOO_LONG), (False, "")]
+    assert all(one.text.endswith("more characters are not shown]") for one in seen)
 
 
 def test_it_can_be_ended_and_measured_from_outside(desk: Desk) -> None:
