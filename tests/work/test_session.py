@@ -16,6 +16,7 @@ import pytest
 
 from runner.model.errors import KnownError
 from runner.model.work import CommandSeen, HostSeen, PortsSeen, WorkEnded, WorkStarted
+from runner.sandbox.local.contained import MEMORY_BYTES
 from runner.work import control
 from runner.work.log import WorkReading
 from runner.work.session import LONGEST_TEXT, TOO_LONG
@@ -161,6 +162,23 @@ def test_a_shell_is_in_the_inner_ring(desk: Desk) -> None:
     assert sorted(os.listdir(desk.project)) == ["old"]
     changes = all_below(desk.work)[0].changes().changes
     assert {one.path: one.how.value for one in changes} == {b"made": "added", b"old": "changed"}
+
+
+def test_nothing_of_the_outer_ring_is_open_in_the_inner_one(desk: Desk) -> None:
+    """What its first processes have open can be opened by all in it: the terminal, the way to Assent."""
+    said, _ = desk.run(
+        SHELL + "print(*(os.readlink(f'/proc/self/fd/{one}') for one in (1, 2)))\n"
+        "shell('for n in 1 2; do for f in /proc/$n/fd/*; do readlink $f; done; done')\n"
+    )
+    outer, inner = said.splitlines()
+    found = inner.split("|")[1].split(";")
+    assert not set(outer.split()) & set(found)
+    assert sorted(one.partition(":")[0] for one in found) == [*["/dev/null"] * 4, "anon_inode", "pipe", "pipe"]
+
+
+def test_what_the_inner_ring_has_in_memory_is_bounded(desk: Desk) -> None:
+    said, _ = desk.run(SHELL + "shell('df --output=size -B1 /run /dev/shm /var/tmp')\n")
+    assert [int(size) for size in said.split("|")[1].split(";")[1:]] == [MEMORY_BYTES] * 3
 
 
 def test_commands_are_told_with_the_start_and_the_end(desk: Desk) -> None:
