@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.sandbox.local import syscalls, trusted
 from runner.sandbox.local.bubblewrap import in_memory, system_folders
-from runner.sandbox.local.contained import Bind, Contained
+from runner.sandbox.local.contained import IN_MEMORY, Bind, Contained, memory_folder
 from runner.sandbox.local.doors import FILES
 from runner.sandbox.programs import inside
 from runner.system.private_folder import make_folder
@@ -131,7 +131,7 @@ def _inner(what: InRings, filter_: int, *, is_root: bool) -> list[str]:
         *("--dev-bind", "/dev/pts", "/dev/pts", "--symlink", "pts/ptmx", "/dev/ptmx"),
         *("--symlink", "/proc/self/fd", "/dev/fd", "--symlink", "/proc/self/fd/0", "/dev/stdin"),
         *("--symlink", "/proc/self/fd/1", "/dev/stdout", "--symlink", "/proc/self/fd/2", "/dev/stderr"),
-        *("--perms", "1777", "--tmpfs", "/dev/shm", "--tmpfs", "/run", "--perms", "1777", "--tmpfs", "/var/tmp"),
+        *(word for one in IN_MEMORY for word in memory_folder(one, "0755" if one == "/run" else "1777")),
         *("--bind", "/tmp", "/tmp", "--bind", HOME, home),
     ]
     for path in what.shown:

@@ -54,7 +54,8 @@ ENDED = "A person ended it from Assent."
 LOOK_SECONDS = 1.0
 """Between two looks at whether a held command still waits."""
 LONGEST_TEXT = 20_000
-"""Characters of a command that are kept in the log."""
+"""Characters of a command that are kept in the log, and of the folder that it is for."""
+TOO_LONG = "Assent: this command would be held, and is too long to be shown whole. Run it in parts."
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,17 +211,20 @@ class WorkRun:
 
     def _command(self, command: ShellCommand, is_gone: Callable[[], bool]) -> str:
         """Return why a command may not run; '' where it may. Waits for a person where it is held."""
-        text = self._unwrapped(command.words)[:LONGEST_TEXT]
-        judged = None if self._judge is None or self._prepares(command.words) else self._judge(text)
+        whole = self._unwrapped(command.words)
+        judged = None if self._judge is None or self._prepares(command.words) else self._judge(whole)
+        text, folder = _shown(whole), _shown(command.folder)
         with self._lock:
             self._commands += 1
             number = self._commands
-        seen = CommandSeen(time.time(), number, text, command.folder)
+        seen = CommandSeen(time.time(), number, text, folder)
         if judged is not None:
             seen = replace(seen, sentence=judged.sentence, level=judged.level, reasons=judged.reasons, held=judged.held)
+        if seen.held and text != whole:
+            seen = replace(seen, held=False, refused=TOO_LONG)
         if not seen.held:
             self._say(seen)
-            return ""
+            return seen.refused
         held = _Held()
         with self._lock:
             self._held[number] = held
@@ -250,6 +254,12 @@ class WorkRun:
         with self._lock:
             self._is_closed = True
             self._log.close()
+
+
+def _shown(text: str) -> str:
+    """Return what is kept of a text, which says so where that is not all."""
+    more = len(text) - LONGEST_TEXT
+    return text if more <= 0 else f"{text[:LONGEST_TEXT]}\n[assent: {more:,} more characters are not shown]"
 
 
 class Carrying:

@@ -30,8 +30,8 @@ REAL = "/run/assent/real"
 RING = f"{PLACE}/ring"
 """File with the number of the first process of the inner ring, as the outer ring counts."""
 SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash")
-LONGEST = 1 << 20
-"""Bytes of a command with its arguments. The kernel takes 128 KB in one argument, so that only more are cut."""
+LONGEST = 2 << 20
+"""Bytes of a command with its arguments: as many as the kernel takes. More are refused, as a part says little."""
 MOST_AT_ONCE = 200
 """Commands that wait for their word; one more is refused."""
 TOO_MANY = "Assent: too many commands wait for an answer."
@@ -87,7 +87,8 @@ class ShellDoor:
         self._folder = folder / FOLDER
         self._judge = judge
         # Open for writing as well: else there would be an end of file whenever nobody writes.
-        self._all = os.open(self._folder / "all", os.O_RDWR | os.O_CLOEXEC)
+        # Not blocking: whoever is in that ring may read it too, and then nothing is left after all.
+        self._all = os.open(self._folder / "all", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._woken, self._wake = os.pipe()
         self._room = threading.Semaphore(MOST_AT_ONCE)
         self._thread = threading.Thread(target=self._read, name="commands of the program", daemon=True)
@@ -106,7 +107,11 @@ class ShellDoor:
             ready, _, _ = select.select((self._all, self._woken), (), ())
             if self._woken in ready:
                 return
-            *lines, rest = (rest + os.read(self._all, 1 << 16)).split(b"\n")
+            try:
+                data = os.read(self._all, 1 << 16)
+            except BlockingIOError:
+                continue
+            *lines, rest = (rest + data).split(b"\n")
             rest = rest[-100:]
             for line in lines:
                 if line.isdigit():
@@ -134,8 +139,9 @@ class ShellDoor:
         with open(file, "rb") as opened:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 return None
-            words = opened.read(LONGEST).decode("utf-8", "backslashreplace").split("\0")
-        return None if len(words) < 3 else ShellCommand(tuple(words[1:-1]), words[0])
+            data = opened.read(LONGEST + 1)
+        words = data.decode("utf-8", "backslashreplace").split("\0")
+        return None if len(data) > LONGEST or len(words) < 3 else ShellCommand(tuple(words[1:-1]), words[0])
 
     def _is_gone(self, number: str) -> bool:
         try:

@@ -16,8 +16,10 @@ import pytest
 
 from runner.model.errors import KnownError
 from runner.model.work import CommandSeen, HostSeen, PortsSeen, WorkEnded, WorkStarted
+from runner.sandbox.local.contained import MEMORY_BYTES
 from runner.work import control
 from runner.work.log import WorkReading
+from runner.work.session import LONGEST_TEXT, TOO_LONG
 from runner.workspace.working_copy import all_below
 from tests.components import require
 
@@ -162,6 +164,23 @@ def test_a_shell_is_in_the_inner_ring(desk: Desk) -> None:
     assert {one.path: one.how.value for one in changes} == {b"made": "added", b"old": "changed"}
 
 
+def test_nothing_of_the_outer_ring_is_open_in_the_inner_one(desk: Desk) -> None:
+    """What its first processes have open can be opened by all in it: the terminal, the way to Assent."""
+    said, _ = desk.run(
+        SHELL + "print(*(os.readlink(f'/proc/self/fd/{one}') for one in (1, 2)))\n"
+        "shell('for n in 1 2; do for f in /proc/$n/fd/*; do readlink $f; done; done')\n"
+    )
+    outer, inner = said.splitlines()
+    found = inner.split("|")[1].split(";")
+    assert not set(outer.split()) & set(found)
+    assert sorted(one.partition(":")[0] for one in found) == [*["/dev/null"] * 4, "anon_inode", "pipe", "pipe"]
+
+
+def test_what_the_inner_ring_has_in_memory_is_bounded(desk: Desk) -> None:
+    said, _ = desk.run(SHELL + "shell('df --output=size -B1 /run /dev/shm /var/tmp')\n")
+    assert [int(size) for size in said.split("|")[1].split(";")[1:]] == [MEMORY_BYTES] * 3
+
+
 def test_commands_are_told_with_the_start_and_the_end(desk: Desk) -> None:
     desk.run(SHELL + "shell('echo 1')\nshell('echo \"a\\n  b\"', 'sh')\n")
     events = desk.events()
@@ -191,6 +210,17 @@ def test_a_held_command_waits_for_its_answer(desk: Desk, runs: bool) -> None:
         said, _ = process.communicate(timeout=HANGS)
     expected = "0|held|" if runs else "126||Assent: a person refused this command. Not now."
     assert said.strip() == expected
+
+
+def test_a_command_is_judged_whole_however_long(desk: Desk) -> None:
+    """Else what is to be held stands behind the part that is kept."""
+    said, _ = desk.run(
+        SHELL + f"shell('echo 1 #' + 'x' * {LONGEST_TEXT} + '\\necho held')\nshell('echo 2 #' + 'x' * {LONGEST_TEXT})\n"
+    )
+    assert said.splitlines() == [f"126||{TOO_LONG}", "0|2|"]
+    seen = [one for one in desk.events() if isinstance(one, CommandSeen)]
+    assert [(one.held, one.refused) for one in seen] == [(False, TOO_LONG), (False, "")]
+    assert all(one.text.endswith("more characters are not shown]") for one in seen)
 
 
 def test_it_can_be_ended_and_measured_from_outside(desk: Desk) -> None:

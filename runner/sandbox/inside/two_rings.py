@@ -22,6 +22,8 @@ FAILED = 125
 
 def main(plan: dict[str, Any]) -> None:
     control = socket.socket(fileno=plan["control"])
+    for ours in (plan["control"], plan["filter"]):
+        os.set_inheritable(ours, False)
     if plan["is_root"]:
         uncover()
     first = inner(plan["inner"])
@@ -46,6 +48,7 @@ def inner(words: list[str]) -> int:
     """Start the inner ring, and return the process whose namespaces are its own, once all is mounted."""
     said, say = os.pipe()
     told, tell = os.pipe()
+    heard, complain = os.pipe()
     middle = os.fork()
     if middle == 0:
         # A child of the first process of the ring, not of the program, which would be told of its end.
@@ -53,7 +56,10 @@ def inner(words: list[str]) -> int:
             try:
                 for each in (say, tell):
                     os.set_inheritable(each, True)
-                os.dup2(os.open("/dev/null", os.O_RDWR), 0)
+                # Nor the terminal: whoever is in that ring can open what its first process has open.
+                null = os.open("/dev/null", os.O_RDWR)
+                for each, stream in ((null, 0), (null, 1), (complain, 2)):
+                    os.dup2(each, stream)
                 holder = ("/bin/sh", "-c", f"echo >&{tell}; exec {tell}>&-; exec sleep infinity")
                 # Whoever is in that ring can read what its first process was started with.
                 os.execve(words[0], (*words, "--info-fd", str(say), "--", *holder), {"PATH": os.defpath})
@@ -64,15 +70,17 @@ def inner(words: list[str]) -> int:
     os.waitpid(middle, 0)
     os.close(say)
     os.close(tell)
+    os.close(complain)
     text = b""
     while piece := os.read(said, 4096):
         text += piece
         if b"}" in text:
             break
     if not text or not os.read(told, 1):
+        os.write(2, os.read(heard, 4096))
         raise OSError("the inner ring could not be made")
-    os.close(said)
-    os.close(told)
+    for each in (said, told, heard):
+        os.close(each)
     return int(json.loads(text)["child-pid"])
 
 

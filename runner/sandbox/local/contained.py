@@ -146,17 +146,17 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
         with contextlib.ExitStack() as handed:
             reader, writer = pipe(kept, handed)
             hold, release = pipe(handed, kept)
-            calls = in_memory(refused, handed)
+            calls = () if what.filters_itself else (in_memory(refused, handed),)
             files = {place: in_memory(data, handed) for place, data in (FILES if what.gate is not None else {}).items()}
             options = _options(what, files)
-            filtered = () if what.filters_itself else ("--seccomp", calls)
+            filtered = ("--seccomp", *calls) if calls else ()
             channels = ("--info-fd", writer, "--block-fd", hold, "--sync-fd", release, *filtered)
             words = (bubblewrap, *options, *map(str, channels), "--", *_started(what.program))
             words = (*(() if group is None else group.entry), *wrap(words))
             process = subprocess.Popen(
                 words if terminal is None else terminal.command(words),
                 env=_environment(what.variables or {}),
-                pass_fds=(writer, hold, release, calls, *files.values(), *given, *what.passed),
+                pass_fds=(writer, hold, release, *calls, *files.values(), *given, *what.passed),
                 process_group=0 if terminal is None else None,
                 **streams.handed,
             )
@@ -220,8 +220,8 @@ def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
         *(word for top in FOR_ROOT for word in _closed_to_others(top)),
         # Root may write to /proc/sys without any capability: what stands there is the machine's.
         *("--proc", "/proc", *(() if what.filters_itself else ("--remount-ro", "/proc")), "--dev", "/dev"),
-        *(word for folder in IN_MEMORY for word in _memory_folder(folder, "1777" if folder != "/run" else "0755")),
-        *("--bind", str(what.temporary), "/tmp", *(_memory_folder(home, "0700") if home.strip("/") else ())),
+        *(word for folder in IN_MEMORY for word in memory_folder(folder, "1777" if folder != "/run" else "0755")),
+        *("--bind", str(what.temporary), "/tmp", *(memory_folder(home, "0700") if home.strip("/") else ())),
     ]
     for bind in what.binds:
         options += ["--bind" if bind.is_writable else "--ro-bind", bind.source, bind.place]
@@ -231,7 +231,7 @@ def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
     return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", os.getcwd()]
 
 
-def _memory_folder(path: str, mode: str) -> tuple[str, ...]:
+def memory_folder(path: str, mode: str) -> tuple[str, ...]:
     return ("--perms", mode, "--size", str(MEMORY_BYTES), "--tmpfs", path)
 
 

@@ -1,0 +1,59 @@
+"""The door for the shells of a program at work, and what a hostile program puts before it."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from typing import TYPE_CHECKING
+
+from runner.system.private_folder import make_folder
+from runner.work import shells
+from runner.work.shells import FOLDER, LONGEST, NOT_UNDERSTOOD, ShellDoor
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+HANGS = 60.0
+
+
+def made(folder: Path) -> Path:
+    """Make the folder of the commands."""
+    make_folder(folder / FOLDER)
+    os.mkfifo(folder / FOLDER / "all", 0o600)
+    return folder / FOLDER
+
+
+def test_it_closes_where_somebody_else_took_what_was_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the session never ends."""
+    made(tmp_path)
+    looked = threading.Event()
+    real = select.select
+
+    def promising(readers: tuple[int, ...], *rest: tuple[int, ...]) -> object:
+        if looked.is_set():
+            return real(readers, *rest)
+        looked.set()
+        return [readers[0]], [], []
+
+    monkeypatch.setattr(shells.select, "select", promising)
+    door = ShellDoor(tmp_path, lambda _command, _is_gone: "")
+    assert looked.wait(HANGS)
+    closing = threading.Thread(target=door.close, daemon=True)
+    closing.start()
+    closing.join(HANGS / 6)
+    assert not closing.is_alive()
+
+
+def test_a_command_that_is_longer_than_is_read_is_refused(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    door = ShellDoor(tmp_path, lambda _command, _is_gone: "")
+    os.mkfifo(folder / "7", 0o600)
+    answers = os.open(folder / "7", os.O_RDWR)
+    (folder / "7.asked").write_bytes(b"/p\0bash\0-c\0true\0" + b"x" * LONGEST + b"\0")
+    (folder / "all").write_bytes(b"7\n")
+    assert os.read(answers, 1000).decode().strip() == NOT_UNDERSTOOD
+    os.close(answers)
+    door.close()
