@@ -52,7 +52,7 @@ _CLAUDE = WorkFacts(
                     ".credentials.json", ("accessToken", "refreshToken", "expiresAt", "refreshTokenExpiresAt")
                 ),
             ),
-            shell=("shell-snapshots", "session-env"),
+            shell=("shell-snapshots",),
         ),
         StatePlace(
             ".claude.json",

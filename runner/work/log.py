@@ -45,7 +45,9 @@ LONGEST_LINE = 1 << 20
 MOST_READ = 4 << 20
 """Bytes that are read at once."""
 MOST_BYTES = 1 << 28
-"""Of a log: from here on commands and hosts are counted no more, so that a program cannot fill the disk by them."""
+"""Of a log, so that a program cannot fill the disk by it: from here on its commands are refused."""
+MOST_OF_HOSTS = MOST_BYTES // 4
+"""From here on hosts and ports are left out, so that they do not use up the room for commands."""
 
 
 class WorkLog:
@@ -56,12 +58,14 @@ class WorkLog:
         self._file = os.open(folder / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._size = os.fstat(self._file).st_size
 
-    def add(self, event: WorkEvent) -> None:
-        """Append an event. Raises OSError."""
-        if self._size > MOST_BYTES and not isinstance(event, WorkEnded | WorkDone):
-            return
+    def add(self, event: WorkEvent) -> bool:
+        """Append an event; return False where it was left out, as the log is full. Raises OSError."""
+        most = MOST_OF_HOSTS if isinstance(event, HostSeen | PortsSeen) else MOST_BYTES
+        if self._size > most and not isinstance(event, WorkEnded | WorkDone):
+            return False
         line = json.dumps({"kind": _NAMES[type(event)], **_said(event)}, separators=(",", ":")).encode() + b"\n"
         self._size += os.write(self._file, line)
+        return True
 
     def close(self) -> None:
         """Close the file."""

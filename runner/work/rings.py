@@ -82,6 +82,7 @@ def contained(what: InRings, gate: Gate, entered: Callable[[int], None], kept: c
         "place": shells.RING,
         "is_root": is_root,
         "filter": entering,
+        "strict": strict,
         "inner": _inner(what, strict, is_root=is_root),
         "program": what.program,
     }

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     Judge = Callable[[str], CommandVerdict]
 
+NOT_RECORDED = "Assent: this command could not be recorded, so it was not run. The disk or the record may be full."
 REFUSED = "Assent: a person refused this command."
 ENDED = "A person ended it from Assent."
 LOOK_SECONDS = 1.0
@@ -223,13 +224,11 @@ class WorkRun:
         if seen.held and text != whole:
             seen = replace(seen, held=False, refused=TOO_LONG)
         if not seen.held:
-            self._say(seen)
-            return seen.refused
+            return seen.refused if self._say(seen) else NOT_RECORDED
         held = _Held()
         with self._lock:
             self._held[number] = held
-        self._say(seen)
-        why = held.wait(is_gone)
+        why = held.wait(is_gone) if self._say(seen) else NOT_RECORDED
         with self._lock:
             left = self._held.pop(number, None)
         if left is not None:
@@ -245,10 +244,11 @@ class WorkRun:
     def _contact(self, contact: Contact) -> None:
         self._say(HostSeen(time.time(), contact, (contact.host, contact.port) in self._quiet))
 
-    def _say(self, event: WorkEvent) -> None:
+    def _say(self, event: WorkEvent) -> bool:
+        """Report what happens; return whether it is recorded."""
         with self._lock, contextlib.suppress(OSError):
-            if not self._is_closed:
-                self._log.add(event)
+            return not self._is_closed and self._log.add(event)
+        return False
 
     def _close(self) -> None:
         with self._lock:
@@ -265,7 +265,7 @@ def _shown(text: str) -> str:
 class Carrying:
     """The ports on which something in the inner ring listens, and those that are carried outside."""
 
-    def __init__(self, gate: Gate, tell: Callable[[tuple[tuple[int, str], ...]], None]) -> None:
+    def __init__(self, gate: Gate, tell: Callable[[tuple[tuple[int, str], ...]], object]) -> None:
         """`tell` is called with the ports and their addresses outside, each time they change."""
         self._gate = gate
         self._tell = tell

@@ -84,3 +84,14 @@ def test_a_long_path_is_no_hindrance(tmp_path: Path) -> None:
     listening = control.ControlSocket(control.place(deep, "p-1"), {"usage": lambda: {"processes": 3}})
     with contextlib.closing(listening):
         assert control.order(deep, "p-1", "usage") == {"processes": 3}
+
+
+def test_hosts_do_not_use_up_the_room_for_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = WorkLog(tmp_path)
+    monkeypatch.setattr("runner.work.log.MOST_OF_HOSTS", 1_000)
+    monkeypatch.setattr("runner.work.log.MOST_BYTES", 3_000)
+    assert not all(log.add(REFUSED) for _ in range(20))
+    assert log.add(HELD)
+    assert not all(log.add(HELD) for _ in range(20))
+    assert log.add(WorkEnded(5.0, 0))
+    log.close()

@@ -246,3 +246,24 @@ def test_a_port_inside_is_seen_and_carried_outside(desk: Desk) -> None:
         assert [one.ports for one in desk.events() if isinstance(one, PortsSeen)] == [((5173, ""),), ((5173, address),)]
         control.order(desk.runtime, desk.name, "end")
         process.communicate(timeout=HANGS)
+
+
+def test_no_process_of_the_rings_is_without_the_filter(desk: Desk) -> None:
+    look = (
+        "import os, re\n"
+        "def at_work():\n"
+        "    found = {}\n"
+        "    for one in filter(str.isdigit, os.listdir('/proc')):\n"
+        "        found[one] = re.search(r'Seccomp:\\t(\\d)', open(f'/proc/{one}/status').read())[1]\n"
+        "    return found\n"
+    )
+    said, end = desk.run(SHELL + look + "print(*at_work().values())\nshell('grep -h Seccomp: /proc/[0-9]*/status')\n")
+    outer, inner = said.splitlines()
+    assert end == [0, ""]
+    assert len(outer.split()) >= 3 and set(outer.split()) == {"2"}
+    assert "Seccomp:\t0" not in inner and "Seccomp:\t2" in inner
+
+
+def test_it_ends_with_the_code_or_signal_of_its_program(desk: Desk) -> None:
+    assert desk.run("raise SystemExit(9)")[1] == [9, ""]
+    assert desk.run("import os, signal; os.kill(os.getpid(), signal.SIGTERM)")[1] == [143, ""]

@@ -1,13 +1,16 @@
-"""First program of the outer ring: starts the inner one, then becomes the program at work, filtered.
+"""First process of the outer ring: starts the inner one, takes the filter, then starts the program and waits for it.
 
 Run by an interpreter with `-I -S -c`; its one argument is a descriptor with JSON, written by `runner/work/rings.py`.
 The inner ring is a child of the outer one, as only whoever made a user namespace may enter it. The filter comes after
-it, as it refuses new namespaces. What runs unfiltered is this file and bubblewrap.
+it, as it refuses new namespaces. When the program starts no process of the rings is without it: whoever may write to
+the memory of another process of this account (/proc/PID/mem) could make one that is without call what it likes.
 """
 
+import contextlib
 import ctypes
 import json
 import os
+import signal
 import socket
 import struct
 import sys
@@ -21,9 +24,14 @@ FAILED = 125
 
 
 def main(plan: dict[str, Any]) -> None:
+    needed = (plan["control"], plan["filter"], plan["strict"])
+    for each in map(int, os.listdir("/proc/self/fd")):
+        if each > 2 and each not in needed:
+            with contextlib.suppress(OSError):  # that of the list itself is closed already
+                os.close(each)
+    for each in needed[:2]:
+        os.set_inheritable(each, False)
     control = socket.socket(fileno=plan["control"])
-    for ours in (plan["control"], plan["filter"]):
-        os.set_inheritable(ours, False)
     if plan["is_root"]:
         uncover()
     first = inner(plan["inner"])
@@ -39,9 +47,27 @@ def main(plan: dict[str, Any]) -> None:
         give_up_power()
     with open(plan["filter"], "rb") as file:
         refuse(file.read())
+    program = os.fork()
     # What a parent of ours had open is no business of the program.
     os.closerange(3, 1 << 12)
-    os.execvp(plan["program"][0], plan["program"])
+    if program == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        try:
+            os.execvp(plan["program"][0], plan["program"])
+        except OSError as error:
+            sys.stderr.write(f"assent: the program was not started: {error}\n")
+            sys.stderr.flush()
+            os._exit(FAILED)
+    os._exit(code_of(program))
+
+
+def code_of(program: int) -> int:
+    """Wait for the end of the program, and of whatever else has no parent any more; return its code as a shell does."""
+    while True:
+        process, status = os.wait()
+        if process == program:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
 
 
 def inner(words: list[str]) -> int:
@@ -49,25 +75,21 @@ def inner(words: list[str]) -> int:
     said, say = os.pipe()
     told, tell = os.pipe()
     heard, complain = os.pipe()
-    middle = os.fork()
-    if middle == 0:
-        # A child of the first process of the ring, not of the program, which would be told of its end.
-        if os.fork() == 0:
-            try:
-                for each in (say, tell):
-                    os.set_inheritable(each, True)
-                # Nor the terminal: whoever is in that ring can open what its first process has open.
-                null = os.open("/dev/null", os.O_RDWR)
-                for each, stream in ((null, 0), (null, 1), (complain, 2)):
-                    os.dup2(each, stream)
-                holder = ("/bin/sh", "-c", f"echo >&{tell}; exec {tell}>&-; exec sleep infinity")
-                # Whoever is in that ring can read what its first process was started with.
-                os.execve(words[0], (*words, "--info-fd", str(say), "--", *holder), {"PATH": os.defpath})
-            except OSError as error:
-                os.write(2, f"assent: {error}\n".encode())
-            os._exit(FAILED)
-        os._exit(0)
-    os.waitpid(middle, 0)
+    monitor = os.fork()
+    if monitor == 0:
+        try:
+            for each in (say, tell):
+                os.set_inheritable(each, True)
+            # Nor the terminal: whoever is in that ring can open what its first process has open.
+            null = os.open("/dev/null", os.O_RDWR)
+            for each, stream in ((null, 0), (null, 1), (complain, 2)):
+                os.dup2(each, stream)
+            holder = ("/bin/sh", "-c", f"echo >&{tell}; exec {tell}>&-; exec sleep infinity")
+            # Whoever is in that ring can read what its first process was started with.
+            os.execve(words[0], (*words, "--info-fd", str(say), "--", *holder), {"PATH": os.defpath})
+        except OSError as error:
+            os.write(2, f"assent: {error}\n".encode())
+        os._exit(FAILED)
     os.close(say)
     os.close(tell)
     os.close(complain)
@@ -81,6 +103,9 @@ def inner(words: list[str]) -> int:
         raise OSError("the inner ring could not be made")
     for each in (said, told, heard):
         os.close(each)
+    # It only waits for the end of the ring, and has no filter.
+    os.kill(monitor, signal.SIGKILL)
+    os.waitpid(monitor, 0)
     return int(json.loads(text)["child-pid"])
 
 
@@ -114,6 +139,7 @@ def refuse(filter_: bytes) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a key of the terminal is for the program
     try:
         with open(int(sys.argv[1])) as orders:
             read = json.load(orders)

@@ -101,7 +101,10 @@ class Contained:
     """Bytes, of all its processes together where the machine can bound that; 0 for half of the machine's."""
     hostname: str = "assent-try"
     filters_itself: bool = False
-    """Whether the program takes the filter on system calls itself, and gives up its power."""
+    """Whether the program takes the filter on system calls itself, and gives up its power.
+
+    It is the first process then: the one that bubblewrap makes otherwise would be without.
+    """
     passed: tuple[int, ...] = ()
     """Further descriptors that it gets."""
     began: Callable[[int], None] = _nothing
@@ -214,6 +217,7 @@ def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
         *("--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
         *unshared,
         *("--cap-drop", "ALL", "--die-with-parent", "--hostname", what.hostname),
+        *(("--as-pid-1",) if what.filters_itself else ()),
         *(word for name in FOR_A_RING if what.filters_itself and not unshared for word in ("--cap-add", name)),
         *system_folders(),
         *("--ro-bind", "/etc", "/etc", "--ro-bind-try", "/opt", "/opt"),
