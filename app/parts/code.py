@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from app.parts.code_canvas import CodeCanvas
-from app.parts.code_tools import CodeTools
+from app.parts.code_tools import CodeTools, resizes
 from app.parts.listing import remark
 from app.parts.plain import tip
 from app.parts.selection import TextPosition
@@ -80,6 +80,13 @@ class CodeView(CodeCanvas):
         line = (ahead or flagged)[0 if step > 0 else -1]
         self.scroll_to(line + 1)
         self._activate(line)
+
+    def event(self, event: QEvent) -> bool:
+        # The window has keys with the same numbers, for its pages.
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and resizes(event):
+            event.accept()
+            return True
+        return bool(super().event(event))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, shift = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)

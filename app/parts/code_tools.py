@@ -67,7 +67,7 @@ class CodeTools(QObject):
         """Take a key of the view; return whether it was one of these."""
         if event.matches(QKeySequence.StandardKey.Find):
             self.open_search()
-        elif event.modifiers() & Qt.KeyboardModifier.ControlModifier and event.key() in SIZES:
+        elif resizes(event):
             self._look.zoom(SIZES[Qt.Key(event.key())])
         elif event.modifiers() == Qt.KeyboardModifier.AltModifier and event.key() == Qt.Key.Key_Z:
             self._view.wrap(not self._view.wrapped)
@@ -173,6 +173,11 @@ SIZES = {
     Qt.Key.Key_Minus: -1,
     Qt.Key.Key_0: 0,
 }
+
+
+def resizes(event: QKeyEvent) -> bool:
+    """Return whether a key changes the size of the text."""
+    return bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier) and event.key() in SIZES
 
 
 def path_at(text: str, column: int) -> str:

@@ -26,7 +26,7 @@ make
 git reset --hard
 rm -rf ~
 """
-QUIET = "import shutil\n\nshutil.rmtree(input())\nprint('done')\n"
+QUIET = "import urllib.request\n\nurllib.request.urlopen('https://get.example/')\nprint('done')\n"
 
 
 def shell(code: str = CODE, language: Language = Language.SHELL) -> Any:
