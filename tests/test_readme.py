@@ -177,9 +177,10 @@ def test_every_path_and_link_leads_somewhere() -> None:
         assert list(ROOT.glob(path.rstrip("/"))), path
 
 
-def test_the_picture_is_small_enough() -> None:
-    (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+\.png)\)", README)
-    assert (ROOT / picture).stat().st_size < MOST_BYTES
+def test_the_pictures_are_small_enough() -> None:
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+\.png)\)", README)
+    assert len(pictures) == 2
+    assert all((ROOT / picture).stat().st_size < MOST_BYTES for picture in pictures)
 
 
 def test_the_picture_of_the_house_has_every_room() -> None:

@@ -116,7 +116,7 @@ class Client:
             said = subprocess.run([program, "--version"], capture_output=True, check=False, timeout=10).stdout
         except (OSError, subprocess.SubprocessError):
             return ""
-        numbers = re.search(rb"(\d+)\.(\d+)", said)
+        numbers = re.search(rb"(?<!\d)(\d{1,9})\.(\d{1,9})", said)
         if numbers is None or tuple(map(int, numbers.groups())) >= self.hook.since:
             return ""
         needed = ".".join(map(str, self.hook.since))

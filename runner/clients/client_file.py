@@ -13,7 +13,7 @@ from runner.system.plain_file import read_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-VARIABLE = re.compile(r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(.*)$", re.MULTILINE)
+VARIABLE = re.compile(r"^[ \t]*+(?:export[ \t]++)?([A-Za-z_]\w*+)[ \t]*+=[ \t]*+(.*)$", re.MULTILINE)
 """A line of a file with variables."""
 
 

@@ -7,6 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from runner.sandbox.local import trusted
+from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,7 @@ SECONDS = 5.0
 def make_folder_of_git(folder: Path) -> None:
     """Make an empty folder of git's, for `run`. Raises OSError."""
     for name in ("objects", "refs", "info"):
-        (folder / name).mkdir(mode=0o700, parents=True)
+        make_folder(folder / name)
     (folder / "HEAD").write_text("ref: refs/heads/none\n", "utf-8")
 
 
