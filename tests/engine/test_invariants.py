@@ -193,7 +193,8 @@ class House(RuleBasedStateMachine):
     async def _close(self) -> None:
         """Close as the console does, once the disk takes again what waited for it."""
         self.engine.stop_all()
-        underway = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        lasting = (asyncio.current_task(), self.engine.work._task)
+        underway = [task for task in asyncio.all_tasks() if task not in lasting]
         if underway:
             await asyncio.wait(underway, timeout=HANGS)
         await self.engine.close("over")
