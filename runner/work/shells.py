@@ -54,7 +54,7 @@ def covers(folder: Path, secret: tuple[str, ...] = (), *, gives_up: bool) -> tup
     enters a namespace.
     """
     make_folder(folder / FOLDER)
-    text = inside("shell.sh")
+    text = f"#!{REAL}/sh\n{inside('shell.sh')}"
     given = f'"{trusted.need("setpriv")}" --bounding-set=-all --inh-caps=-all -- ' if gives_up else ""
     for name, said in (("MKFIFO", "mkfifo"), ("NSENTER", "nsenter"), ("ENV", "env")):
         text = text.replace(f'"{name}"', f'"{trusted.need(said)}"')

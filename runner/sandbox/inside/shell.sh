@@ -1,4 +1,3 @@
-#!/run/assent/real/sh
 # Lies over the system's shells in the outer ring: says what is to run, waits for the word, and runs it in the inner one.
 # The command stays a child of its caller: descriptors, process group, signals and exit code are its own.
 d=/run/assent/commands
