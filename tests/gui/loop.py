@@ -31,7 +31,9 @@ def in_loop(app: QApplication) -> Iterator[None]:
 
 
 async def _cancel_all() -> None:
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in left:
-        task.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
+    """Until none is left: while some end, a timer of the window that is still shown may start another."""
+    loop, this = asyncio.get_running_loop(), asyncio.current_task()
+    while left := asyncio.all_tasks(loop) - {this}:
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
