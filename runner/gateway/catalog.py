@@ -265,6 +265,8 @@ def offered(client: str) -> list[dict[str, Any]]:
     return [tool for tool in TOOLS if asks or tool["name"] != APPROVE]
 
 
+AT_WORK = frozenset({"code_execute", CODE_RESULT, "code_sandbox_info"})
+"""Tools for a program at work: the others are for sandboxes that are kept, and its project is."""
 SCHEMAS: dict[str, dict[str, Any]] = {tool["name"]: tool["inputSchema"] for tool in TOOLS}
 OWN_NAMES = frozenset(f"{before}{name}" for name in SCHEMAS for before in ("mcp__assent__", "mcp_assent_"))
 """The names of these tools in clients that name the server with them."""
