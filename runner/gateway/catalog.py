@@ -255,18 +255,24 @@ ASKS_BY_TOOL = "claude"
 """How the name of the client begins that knows --permission-prompt-tool; it takes a tool that is listed alone."""
 
 
-def offered(client: str) -> list[dict[str, Any]]:
+AT_WORK = frozenset({"code_execute", CODE_RESULT, "code_sandbox_info"})
+"""Tools for a program at work: the others are for sandboxes that are kept, and its project is."""
+
+
+def offered(client: str, *, at_work: bool = False) -> list[dict[str, Any]]:
     """Return the tools that a client gets to see by the name that it gives itself; every tool costs its model tokens.
+
+    `at_work`: it is a program at work, over a working copy.
 
     One that gives none may be Claude Code: a session that was taken up after a restart has no name. What is not listed
     can be called all the same, as the hooks do.
     """
+    if at_work:
+        return [tool for tool in TOOLS if tool["name"] in AT_WORK]
     asks = client in ("", "unknown") or client.startswith(ASKS_BY_TOOL)
     return [tool for tool in TOOLS if asks or tool["name"] != APPROVE]
 
 
-AT_WORK = frozenset({"code_execute", CODE_RESULT, "code_sandbox_info"})
-"""Tools for a program at work: the others are for sandboxes that are kept, and its project is."""
 SCHEMAS: dict[str, dict[str, Any]] = {tool["name"]: tool["inputSchema"] for tool in TOOLS}
 OWN_NAMES = frozenset(f"{before}{name}" for name in SCHEMAS for before in ("mcp__assent__", "mcp_assent_"))
 """The names of these tools in clients that name the server with them."""

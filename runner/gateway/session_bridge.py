@@ -7,6 +7,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, BinaryIO
 
+from runner.gateway import catalog
 from runner.gateway.bridge import StdioBridge
 from runner.gateway.stdio import StdioClient
 
@@ -56,6 +57,9 @@ class SessionBridge(StdioBridge):
                     self._take(line)
         finally:
             self.leave()
+
+    def _listed(self, request: Json) -> Json:
+        return {"tools": catalog.offered("", at_work=True)}
 
     def carry(self, message: Json) -> None:
         with self._changed:

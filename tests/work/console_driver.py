@@ -22,6 +22,7 @@ from runner.model.events import QuestionAsked, RunStarted
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.places import Places
+from runner.system.tasks import spawn
 from runner.work import control
 from runner.workspace.working_copy import all_below
 
@@ -140,7 +141,7 @@ class Stage:
         refused = self.engine.answer(request_id, question.digest, Verdict.APPROVED, "")
         assert refused == "", refused
 
-    def start(self, *more: str) -> asyncio.subprocess.Process | Any:
+    def start(self) -> Awaitable[asyncio.subprocess.Process]:
         environment = {
             "HOME": str(self.home),
             "PATH": f"{self.home}/bin:{os.defpath}",
@@ -149,7 +150,7 @@ class Stage:
             "ASSENT_HOME": str(self.home / "assent"),
         }
         return asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "app", "work", *more, "claude"),
+            *(sys.executable, "-m", "app", "work", "claude"),
             env=environment,
             cwd=self.project,
             stdin=subprocess.DEVNULL,
@@ -187,9 +188,9 @@ async def ended_before_yes(stage: Stage) -> dict[str, Any]:
     stage.answers = False
     asked: asyncio.Queue[str] = asyncio.Queue()
     stage.when_asked = asked.put_nowait
-    running = asyncio.ensure_future(stage.session())
+    running = spawn("the session", stage.session())
     request_id = await asked.get()
-    # A second caller keeps the question open when the first one is gone.
+    # Its caller has been told to fetch the answer, so that the question stays when the session is gone.
     assert stage.engine is not None
     await stage.engine.park(request_id)
     (copy,) = all_below(stage.places.work)
@@ -209,10 +210,8 @@ async def ended_meanwhile(stage: Stage) -> dict[str, Any]:
     await stage.open()
     started = asyncio.Event()
     stage.when_started = started.set
-    running = asyncio.ensure_future(stage.session())
+    running = spawn("the session", stage.session())
     await started.wait()
-    assert stage.engine is not None
-    request_id = stage.engine.runs._runs and next(iter(stage.engine.runs._runs))
     (copy,) = all_below(stage.places.work)
     beat = copy.content / "beat"
     while not beat.exists():
@@ -222,7 +221,7 @@ async def ended_meanwhile(stage: Stage) -> dict[str, Any]:
     # The session is over: nothing may write any more.
     before = beat.stat().st_size
     await asyncio.sleep(0.5)
-    return {"told": told, "grew": beat.stat().st_size - before, "request": bool(request_id)}
+    return {"told": told, "grew": beat.stat().st_size - before}
 
 
 STORIES: dict[str, Callable[[Stage], Awaitable[dict[str, Any]]]] = {

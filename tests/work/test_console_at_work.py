@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from runner.system.places import Places
 from runner.workspace.working_copy import all_below
 from tests.components import require
 
@@ -68,7 +69,7 @@ class Desk:
 
     @property
     def copy(self) -> WorkingCopy:
-        (copy,) = all_below(self.home / "assent" / "data" / "work")
+        (copy,) = all_below(Places.under(self.home / "assent").work)
         return copy
 
     def changed(self) -> dict[str, str]:
@@ -94,7 +95,106 @@ def test_approved_code_runs_over_the_project_as_the_program_sees_it(desk: Desk) 
         "approving",
         "server = Server()\n"
         "shell('echo of the shell > made; rm old')\n"
-        "tell(server.run('pwd; ls; cat made; echo of the run > ran; id -u'))\n"
+        "tell(server.run('pwd; ls; cat made; echo of the run > ran; stat -c %U:%a .'))\n"
         "tell(shell('cat ran; ls'))\n",
     )
-    assert found.told == [], found
+    assert found.told == [
+        ["/workspace\nhelper.js\nhelper.py\nmade\nof the shell\nsandbox:755"],
+        ["of the run\nhelper.js\nhelper.py\nmade\nran\n"],
+    ]
+    assert desk.changed() == {"made": "added", "old": "deleted", "ran": "added"}
+    assert sorted(os.listdir(desk.project)) == ["helper.js", "helper.py", "old"]
+    (asked,) = found.requests
+    assert asked["work"] == [desk.copy.name, str(desk.project)]
+    assert asked["beside"]["Working copy"] == f"{desk.copy.name}, over {desk.project}"
+
+
+def test_each_language_finds_the_files_of_the_project_and_leaves_none_of_its_own(desk: Desk) -> None:
+    found = desk.run(
+        "approving",
+        "server = Server()\n"
+        'tell(server.run(\'import helper; print(helper.ANSWER); open("py", "w").write("x")\', \'python\'))\n'
+        'code = \'console.log(require("./helper")); require("fs").writeFileSync("js", "x")\'\n'
+        "tell(server.run(code, 'javascript'))\n"
+        "tell(shell('ls -A'))\n",
+    )
+    assert found.told == [["42"], ["42"], ["helper.js\nhelper.py\njs\nold\npy\n"]]
+    assert desk.changed() == {"py": "added", "js": "added"}
+
+
+def test_nothing_in_the_rings_has_the_token_and_no_shell_the_door(desk: Desk) -> None:
+    found = desk.run(
+        "approving",
+        "import glob\n"
+        "server = Server()\n"
+        "tell('ASSENT' in json.dumps(server.entry), [name for name in os.environ if 'ASSENT' in name])\n"
+        "tell(open(os.path.expanduser('~/.claude.json')).read().count('ASSENT_TOKEN'))\n"
+        "tell(os.listdir('/run/assent/console'))\n"
+        "tell(shell('ls /run/assent 2>&1; ls -A ~; grep -c . /run/assent/console/mcp.py 2>&1 | tail -1'))\n",
+    )
+    assert found.told[0] == [False, []]
+    assert found.told[1] == [0]
+    assert sorted(found.told[2][0]) == ["door", "mcp.py"]
+    assert "console" not in found.told[3][0].partition("\n")[0]
+    assert ".claude.json" not in found.told[3][0]
+
+
+def test_it_runs_beside_the_shells_of_the_program_and_beside_itself(desk: Desk) -> None:
+    found = desk.run(
+        "approving",
+        "from threading import Thread\n"
+        "server, other = Server(), Server()\n"
+        "wait = 'until test -e go; do sleep 0.02; done; '\n"
+        "def begin(server, code):\n"
+        "    given = dict(language='shell', code=code + wait + 'cat s')\n"
+        "    return server.begin('tools/call', name='code_execute', arguments=given)\n"
+        "one, two = begin(server, 'touch a; '), begin(other, 'touch b; ')\n"
+        "shell('until test -e a -a -e b; do sleep 0.02; done; echo shell > s; touch go')\n"
+        "tell(server.end(one)['content'][0]['text'], other.end(two)['content'][0]['text'])\n",
+    )
+    assert found.told == [["shell", "shell"]]
+
+
+def test_what_is_not_done_over_a_working_copy_is_refused_in_words(desk: Desk) -> None:
+    found = desk.run(
+        "approving",
+        "server = Server()\n"
+        "tell(server.call('code_create_sandbox', language='python'))\n"
+        "tell(server.run('echo', sandbox_id='some'))\n"
+        "tell(server.run('import six', 'python', packages=['six']))\n"
+        "tell(server.call('approve', tool_name='Bash', input={'command': 'ls'}))\n"
+        "tell(server.call('code_sandbox_info')[:1])\n",
+    )
+    said = [one for (one,) in found.told]
+    assert all("is not for a program at work" in said[one] for one in (0, 3))
+    assert "without sandbox_id" in said[1] and "with your own shell" in said[2]
+    assert said[4] == "i" and found.requests == []
+
+
+def test_without_a_console_the_program_works_on_and_is_told_so(desk: Desk) -> None:
+    found = desk.run(
+        "without_console",
+        "server = Server()\ntell(server.run('echo'))\ntell(shell('echo on > made; cat made'))\n"
+        "tell(sorted(one['name'] for one in server.ask('tools/list')['tools']))\n",
+    )
+    assert "Assent is not running" in found.told[0][0]
+    assert found.told[1:] == [["on\n"], [["code_execute", "code_result", "code_sandbox_info"]]]
+    assert desk.changed() == {"made": "added"}
+
+
+def test_a_yes_after_the_end_of_the_program_runs_nothing(desk: Desk) -> None:
+    found = desk.run("ended_before_yes", "server = Server()\nshell('touch made')\ntell(server.run('touch ran'))\n")
+    assert found.told == []
+    assert "has ended" in found.more["error"]
+    assert desk.changed() == {"made": "added"}
+    assert not (desk.copy.shown / "ran").exists() and not (desk.project / "ran").exists()
+
+
+def test_what_runs_ends_with_the_program_and_before_its_changes_are_looked_at(desk: Desk) -> None:
+    found = desk.run(
+        "ended_meanwhile",
+        "server = Server()\ntell(server.run('trap \"\" TERM; while :; do echo x >> beat; done', timeout=300))\n",
+    )
+    assert found.told == []
+    assert found.more["grew"] == 0
+    assert desk.changed() == {"beat": "added"}

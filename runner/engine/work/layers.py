@@ -108,7 +108,10 @@ class SessionLayers:
             return _Opened(OpenLayer(layer, session), kept.pop_all())
 
     def _copy(self, work: WorkPlace) -> WorkingCopy:
-        copy = named(self._places.work, work.name)
+        try:
+            copy = named(self._places.work, work.name)
+        except KnownError as error:  # with nothing changed it goes with its program
+            raise KnownError(ENDED, "Nothing was run.") from error
         if str(copy.project) != work.project or not copy.is_in_use:
             raise KnownError(ENDED, "Nothing was run.")
         return copy
@@ -125,8 +128,8 @@ def able(sandbox: Sandbox) -> OverProject:
     if isinstance(sandbox, OverProject):
         return sandbox
     raise KnownError(
-        f"Code runs in {sandbox.isolation.label} here, which cannot be shown a working copy: its layer is only there for "
-        "the program at work. Nothing was run.",
+        f"Code runs in {sandbox.isolation.label} here, which cannot be shown a working copy: its layer is for the "
+        "program at work alone. Nothing was run.",
         ELSEWHERE,
     )
 
