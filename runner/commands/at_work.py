@@ -27,6 +27,7 @@ from runner.work.facts import WorkFacts
 from runner.work.judging import Judging
 from runner.work.rings import InRings, interpreter
 from runner.work.session import Edge, WorkRun
+from runner.workspace import copied
 from runner.workspace.working_copy import WorkingCopy
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
     view_arguments.add_arguments(parser)
     changes_question.add_arguments(parser)
+    parser.add_argument(
+        "--copy",
+        action="store_true",
+        help="work over a copy of the folder; it takes longer to begin, and Docker can run approved code over it",
+    )
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="PROGRAM", help="the program and its arguments")
     parser.set_defaults(command=start)
 
@@ -67,7 +73,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
     )
     if shutil.which(words[0]) is None:
         raise KnownError(f"There is no program {words[0]}.", "Install it, or name its path.")
-    copy = WorkingCopy.make(places.work, project, words)
+    copy = WorkingCopy.make(places.work, project, words, way=copied.NAME if arguments.copy else "")
     what = InRings(tuple(words), copy, shown=shown, variables=variables)
     key = secrets.token_hex(16)
     try:
