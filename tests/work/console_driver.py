@@ -94,6 +94,9 @@ class Stage:
         self.places = Places.under(home / "assent")
         self.project = home / "dev" / "project"
         self.requests: list[dict[str, Any]] = []
+        self.options: tuple[str, ...] = ()
+        """Of `assent work`."""
+        self.sandbox: Any = LocalSandbox(home / "assent/runs")
         self.engine: Engine | None = None
         self.answers = True
         self.when_asked: Callable[[str], object] = lambda _id: None
@@ -106,9 +109,7 @@ class Stage:
         program.chmod(0o755)
 
     async def open(self) -> None:
-        engine = self.engine = build(
-            self.places, load(self.places, SETTINGS), (LocalSandbox(self.home / "assent/runs"),)
-        )
+        engine = self.engine = build(self.places, load(self.places, SETTINGS), (self.sandbox,))
         engine.listen(self._hear)
         await engine.start()
 
@@ -150,7 +151,7 @@ class Stage:
             "ASSENT_HOME": str(self.home / "assent"),
         }
         return asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "app", "work", "claude"),
+            *(sys.executable, "-m", "app", "work", *self.options, "claude"),
             env=environment,
             cwd=self.project,
             stdin=subprocess.DEVNULL,
@@ -167,6 +168,18 @@ class Stage:
         return [json.loads(line) for line in said.decode().splitlines()]
 
 
+class Unable:
+    """A sandbox with all but what it takes to run over a project."""
+
+    def __init__(self, sandbox: LocalSandbox) -> None:
+        self._sandbox = sandbox
+
+    def __getattr__(self, name: str) -> object:
+        if name in ("protections_over", "start_over"):
+            raise AttributeError(name)
+        return getattr(self._sandbox, name)
+
+
 def dict_of(parts: Any) -> dict[str, str]:
     return {one.name: one.text for one in parts}
 
@@ -175,6 +188,18 @@ async def approving(stage: Stage) -> dict[str, Any]:
     """A person approves all that is asked."""
     await stage.open()
     return {"told": await stage.session()}
+
+
+async def over_a_copy(stage: Stage) -> dict[str, Any]:
+    """The same where the program works over a copy."""
+    stage.options = ("--copy",)
+    return await approving(stage)
+
+
+async def in_a_sandbox_that_cannot(stage: Stage) -> dict[str, Any]:
+    """The sandbox in use cannot be shown a working copy."""
+    stage.sandbox = Unable(stage.sandbox)
+    return await approving(stage)
 
 
 async def without_console(stage: Stage) -> dict[str, Any]:
@@ -225,7 +250,15 @@ async def ended_meanwhile(stage: Stage) -> dict[str, Any]:
 
 
 STORIES: dict[str, Callable[[Stage], Awaitable[dict[str, Any]]]] = {
-    one.__name__: one for one in (approving, without_console, ended_before_yes, ended_meanwhile)
+    one.__name__: one
+    for one in (
+        approving,
+        over_a_copy,
+        in_a_sandbox_that_cannot,
+        without_console,
+        ended_before_yes,
+        ended_meanwhile,
+    )
 }
 
 

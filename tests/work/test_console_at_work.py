@@ -90,9 +90,10 @@ def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
         yield Desk(Path(place) / "home", account)
 
 
-def test_approved_code_runs_over_the_project_as_the_program_sees_it(desk: Desk) -> None:
+@pytest.mark.parametrize("story", ["approving", "over_a_copy"])
+def test_approved_code_runs_over_the_project_as_the_program_sees_it(desk: Desk, story: str) -> None:
     found = desk.run(
-        "approving",
+        story,
         "server = Server()\n"
         "shell('echo of the shell > made; rm old')\n"
         "tell(server.run('pwd; ls; cat made; echo of the run > ran; stat -c %U:%a .'))\n"
@@ -107,6 +108,13 @@ def test_approved_code_runs_over_the_project_as_the_program_sees_it(desk: Desk) 
     (asked,) = found.requests
     assert asked["work"] == [desk.copy.name, str(desk.project)]
     assert asked["beside"]["Working copy"] == f"{desk.copy.name}, over {desk.project}"
+
+
+def test_a_sandbox_that_cannot_be_shown_the_project_is_refused_before_anybody_is_asked(desk: Desk) -> None:
+    found = desk.run("in_a_sandbox_that_cannot", "server = Server()\ntell(server.run('touch ran'))\n")
+    assert "cannot be shown a working copy" in found.told[0][0] and "own shell" in found.told[0][0]
+    assert found.requests == []
+    assert not (desk.project / "ran").exists()
 
 
 def test_each_language_finds_the_files_of_the_project_and_leaves_none_of_its_own(desk: Desk) -> None:
@@ -168,7 +176,7 @@ def test_what_is_not_done_over_a_working_copy_is_refused_in_words(desk: Desk) ->
     said = [one for (one,) in found.told]
     assert all("is not for a program at work" in said[one] for one in (0, 3))
     assert "without sandbox_id" in said[1] and "with your own shell" in said[2]
-    assert said[4] == "i" and found.requests == []
+    assert said[4] == "i" and len(found.requests) == 1
 
 
 def test_without_a_console_the_program_works_on_and_is_told_so(desk: Desk) -> None:
