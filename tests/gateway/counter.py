@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from runner.approval.desk import Desk
@@ -79,6 +79,7 @@ class PaperCounter:
 
     async def submit(self, submission: Submission) -> Ticket:
         request = intake.request(submission, self.terms, Isolation.LOCAL)  # type: ignore[arg-type]
+        request = replace(request, work=submission.work)
         if self.submit_gate is not None:
             self.being_written += 1
             self._note()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from runner.assembly import build
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
+from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked, RunStarted
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
@@ -230,6 +231,39 @@ async def ended_before_yes(stage: Stage) -> dict[str, Any]:
     return {"told": told, "outcome": result and result.outcome.value, "error": result and result.error}
 
 
+async def asked_with_other_keys(stage: Stage) -> dict[str, Any]:
+    """Somebody asks in the name of the session, without its key."""
+    running = spawn("the session", stage.session())
+    while not (copies := all_below(stage.places.work)) or not (copies[0].content / "up").exists():
+        await asyncio.sleep(0.02)
+    (copy,) = copies
+    said = []
+    for key in ("", "0" * 32):
+        try:
+            await asyncio.to_thread(control.order, stage.places.runtime, copy.name, "asked", key=key)
+        except KnownError as error:
+            said.append(str(error))
+    await asyncio.to_thread(control.order, stage.places.runtime, copy.name, "end")
+    return {"told": await running, "said": said}
+
+
+async def killed_meanwhile(stage: Stage) -> dict[str, Any]:
+    """The process on the terminal is killed while approved code runs."""
+    await stage.open()
+    assert stage.engine is not None
+    process = await stage.start()
+    while not (copies := all_below(stage.places.work)) or not (copies[0].content / "beat").exists():
+        await asyncio.sleep(0.02)
+    process.kill()
+    await process.wait()
+    while stage.engine.runs._runs:
+        await asyncio.sleep(0.02)
+    beat = copies[0].content / "beat"
+    before = beat.stat().st_size
+    await asyncio.sleep(0.5)
+    return {"told": [], "grew": beat.stat().st_size - before}
+
+
 async def ended_meanwhile(stage: Stage) -> dict[str, Any]:
     """The session ends while approved code runs over its working copy."""
     await stage.open()
@@ -257,7 +291,9 @@ STORIES: dict[str, Callable[[Stage], Awaitable[dict[str, Any]]]] = {
         in_a_sandbox_that_cannot,
         without_console,
         ended_before_yes,
+        asked_with_other_keys,
         ended_meanwhile,
+        killed_meanwhile,
     )
 }
 

@@ -198,6 +198,19 @@ def test_a_yes_after_the_end_of_the_program_runs_nothing(desk: Desk) -> None:
     assert not (desk.copy.shown / "ran").exists() and not (desk.project / "ran").exists()
 
 
+def test_nobody_asks_in_the_name_of_a_session_without_its_key(desk: Desk) -> None:
+    found = desk.run("asked_with_other_keys", "server = Server()\nshell('touch up; sleep infinity')\n")
+    assert ["does not come from that program" in one for one in found.more["said"]] == [True, True]
+
+
+def test_what_runs_ends_where_the_process_on_the_terminal_is_killed(desk: Desk) -> None:
+    found = desk.run(
+        "killed_meanwhile",
+        "server = Server()\ntell(server.run('while :; do echo x >> beat; done', timeout=300))\n",
+    )
+    assert found.more["grew"] == 0
+
+
 def test_what_runs_ends_with_the_program_and_before_its_changes_are_looked_at(desk: Desk) -> None:
     found = desk.run(
         "ended_meanwhile",
