@@ -13,6 +13,7 @@ import traceback
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -90,7 +91,7 @@ def main(arguments: list[str]) -> int:
         with virtual_screen() as display, tempfile.TemporaryDirectory(prefix="assent-demo-") as home:
             _share_images(Path(home))
             os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "ASSENT_HOME": home} | SETTINGS
-            return play(_story)
+            return play(partial(_story, home=Path(home)))
     except KnownError as error:
         sys.stderr.write(f"assent demo: {error}\n")
         return 1
@@ -222,7 +223,9 @@ class ShownRequest:
     place: QPoint
 
 
-async def _story(stage: Stage) -> None:
+async def _story(stage: Stage, home: Path) -> None:
+    from app.demo.at_work import work_on_a_project
+
     address = await stage.until("the console is open and listens", lambda: stage.console.cases.address)
     # A window manager would do this; without one nobody does, and answers count only in an active window.
     xdotool("windowfocus", str(stage.do(lambda: int(stage.console.window.winId()))))
@@ -234,9 +237,10 @@ async def _story(stage: Stage) -> None:
     sys.stdout.write("gemini-cli asks for more than it should:\n")
     async with client_of(stage, address, "gemini-cli", "auto") as client:
         await _ask_and_deny(stage, client)
+    await work_on_a_project(stage, home)
     stage.do(lambda: stage.page("History"))
     await asyncio.sleep(READING)
-    stage.shot("4-history")
+    stage.shot("7-history")
     sys.stdout.write(f"Screenshots are in {SHOTS}.\n")
 
 
