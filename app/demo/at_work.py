@@ -8,7 +8,7 @@ import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from app.demo.show import PATIENCE, READING, xdotool
+from app.demo.stage import PATIENCE, READING, xdotool
 from app.parts.notice import Notice
 from runner.gateway.snippets import own_program
 from runner.model.errors import KnownError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QPoint
     from PySide6.QtWidgets import QWidget
 
-    from app.demo.show import Stage
+    from app.demo.stage import Stage
     from app.work.panel import WorkPanel
     from runner.model.work import WorkSession
 
