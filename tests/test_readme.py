@@ -178,7 +178,7 @@ def test_every_path_and_link_leads_somewhere() -> None:
 
 
 def test_the_pictures_are_small_enough() -> None:
-    pictures = re.findall(r"!\[[^]]+\]\(([^)]+\.png)\)", README)
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+\.(?:png|webp))\)", README)
     assert len(pictures) == 2
     assert all((ROOT / picture).stat().st_size < MOST_BYTES for picture in pictures)
 

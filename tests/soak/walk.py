@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from app import attention
 from app.demo.screen import virtual_screen
-from app.demo.stage import PATIENCE, Stage, client_of, play, xdotool
+from app.demo.stage import PATIENCE, client_of, play, xdotool
 from app.demo.stage import SETTINGS as DEMO_SETTINGS
 from app.review.keystrokes import ALONE_SECONDS, QUIET_SECONDS
 from runner.model.assessment import Level
