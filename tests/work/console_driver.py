@@ -20,6 +20,11 @@ from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked, RunStarted
+from runner.model.request import Isolation
+from runner.sandbox.available import OWN_IMAGES
+from runner.sandbox.container.client import EngineClient
+from runner.sandbox.container.endpoint import Endpoint
+from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.places import Places
@@ -95,6 +100,7 @@ class Stage:
         self.places = Places.under(home / "assent")
         self.project = home / "dev" / "project"
         self.requests: list[dict[str, Any]] = []
+        self.settings = dict(SETTINGS)
         self.options: tuple[str, ...] = ()
         """Of `assent work`."""
         self.sandbox: Any = LocalSandbox(home / "assent/runs")
@@ -110,7 +116,7 @@ class Stage:
         program.chmod(0o755)
 
     async def open(self) -> None:
-        engine = self.engine = build(self.places, load(self.places, SETTINGS), (self.sandbox,))
+        engine = self.engine = build(self.places, load(self.places, self.settings), (self.sandbox,))
         engine.listen(self._hear)
         await engine.start()
 
@@ -194,6 +200,20 @@ async def approving(stage: Stage) -> dict[str, Any]:
 async def over_a_copy(stage: Stage) -> dict[str, Any]:
     """The same where the program works over a copy."""
     stage.options = ("--copy",)
+    return await approving(stage)
+
+
+async def over_a_copy_in_docker(stage: Stage) -> dict[str, Any]:
+    """The same in containers of the engine that a variable names."""
+    stage.settings["SANDBOX_TYPE"] = "docker"
+    stage.sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, EngineClient(Endpoint(os.environ["DOCKER_HOST"])))
+    return await over_a_copy(stage)
+
+
+async def over_an_overlay_in_docker(stage: Stage) -> dict[str, Any]:
+    """The same where the engine cannot see the layer."""
+    stage.settings["SANDBOX_TYPE"] = "docker"
+    stage.sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, EngineClient(Endpoint(os.environ["DOCKER_HOST"])))
     return await approving(stage)
 
 
@@ -288,6 +308,8 @@ STORIES: dict[str, Callable[[Stage], Awaitable[dict[str, Any]]]] = {
     for one in (
         approving,
         over_a_copy,
+        over_a_copy_in_docker,
+        over_an_overlay_in_docker,
         in_a_sandbox_that_cannot,
         without_console,
         ended_before_yes,

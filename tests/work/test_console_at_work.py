@@ -14,6 +14,7 @@ import pytest
 
 from runner.system.places import Places
 from runner.workspace.working_copy import all_below
+from tests import container_engine as engine
 from tests.components import require
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Desk:
 
     def __init__(self, home: Path, account: int) -> None:
         self.account, self.home = account, home
+        self.engine = ""
+        """Where the container engine answers."""
         self.project = home / "dev" / "project"
         for folder in (self.project, home / "assent", home / "bin"):
             folder.mkdir(parents=True)
@@ -57,7 +60,13 @@ class Desk:
         path = os.pathsep.join((str(ROOT), *(one for one in sys.path if one.endswith("site-packages"))))
         done = subprocess.run(
             (*become, interpreter, "-m", "tests.work.console_driver", str(self.home), story, code),
-            env={"HOME": str(self.home), "PATH": os.defpath, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={
+                "HOME": str(self.home),
+                "PATH": os.defpath,
+                "PYTHONPATH": path,
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "DOCKER_HOST": self.engine,
+            },
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -115,6 +124,25 @@ def test_a_sandbox_that_cannot_be_shown_the_project_is_refused_before_anybody_is
     assert "cannot be shown a working copy" in found.told[0][0] and "own shell" in found.told[0][0]
     assert found.requests == []
     assert not (desk.project / "ran").exists()
+
+
+@pytest.mark.parametrize("story", ["over_a_copy_in_docker", "over_an_overlay_in_docker"])
+def test_a_container_runs_it_over_a_copy_and_is_refused_for_an_overlay(desk: Desk, story: str) -> None:
+    if desk.account != os.geteuid():
+        pytest.skip("the engine of the tests is for this account")
+    engine.client()
+    desk.engine = engine.address()
+    found = desk.run(
+        story,
+        "server = Server()\nshell('echo shell > made')\n"
+        "tell(server.run('cat made; echo run > ran'))\ntell(shell('cat ran'))\n",
+    )
+    if story == "over_a_copy_in_docker":
+        assert found.told == [["shell"], ["run\n"]]
+        assert desk.changed() == {"made": "added", "ran": "added"}
+    else:
+        assert "cannot be shown this working copy" in found.told[0][0] and "--copy" in found.told[0][0]
+        assert found.told[1] == [""] and found.requests == []
 
 
 def test_each_language_finds_the_files_of_the_project_and_leaves_none_of_its_own(desk: Desk) -> None:
