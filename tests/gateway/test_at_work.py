@@ -43,9 +43,12 @@ async def test_a_call_that_names_no_program_at_work_is_not_taken_for_one_from_ou
 
 async def test_a_program_at_work_sees_its_three_tools_and_can_call_no_other(stage: Stage) -> None:
     async with stage.client("auto", **work("project-1")) as client:
-        tools = {one.name for one in (await client.list_tools()).tools}
+        tools = {one.name: one for one in (await client.list_tools()).tools}
         refused = await client.call_tool("code_create_sandbox", {"language": "python"})
-    assert tools == {"code_execute", "code_result", "code_sandbox_info"}
+    assert tools.keys() == {"code_execute", "code_result", "code_sandbox_info"}
+    asked = tools["code_execute"]
+    assert "/workspace is your project" in str(asked.description)
+    assert "code" in asked.input_schema["properties"] and "sandbox_id" not in asked.input_schema["properties"]
     assert "is not for a program at work" in said(refused)
 
 

@@ -19,7 +19,7 @@ from runner.assembly import build
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
-from runner.model.events import QuestionAsked, RunStarted
+from runner.model.events import QuestionAsked
 from runner.model.request import Isolation
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.client import EngineClient
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from runner.engine.engine import Engine
     from runner.model.events import Event
+    from runner.workspace.working_copy import WorkingCopy
 
 SETTINGS = {
     "ASSENT_PORT": "0",
@@ -107,7 +108,6 @@ class Stage:
         self.engine: Engine | None = None
         self.answers = True
         self.when_asked: Callable[[str], object] = lambda _id: None
-        self.when_started: Callable[[], object] = lambda: None
         token = Agents(self.places).add("claude")
         entry = {"type": "stdio", "command": "/nowhere/assent", "args": ["mcp"], "env": {"ASSENT_TOKEN": token}}
         (home / ".claude.json").write_text(json.dumps({"mcpServers": {"assent": entry}}))
@@ -125,8 +125,6 @@ class Stage:
             await self.engine.close("the test is over")
 
     def _hear(self, event: Event) -> None:
-        if isinstance(event, RunStarted):
-            self.when_started()
         if not isinstance(event, QuestionAsked):
             return
         request = self.request(event.request_id)
@@ -267,40 +265,52 @@ async def asked_with_other_keys(stage: Stage) -> dict[str, Any]:
     return {"told": await running, "said": said}
 
 
+async def running_over(stage: Stage) -> WorkingCopy:
+    """Wait until approved code writes the file `beat` into a working copy.
+
+    Its caller has been told to fetch the answer, so that it does not end because that one is gone.
+    """
+    asked: asyncio.Queue[str] = asyncio.Queue()
+    stage.when_asked = asked.put_nowait
+    request_id = await asked.get()
+    assert stage.engine is not None
+    await stage.engine.park(request_id)
+    (copy,) = all_below(stage.places.work)
+    while not (copy.content / "beat").exists():
+        await asyncio.sleep(0.02)
+    return copy
+
+
+async def growth(copy: WorkingCopy) -> int:
+    """Return the bytes by which that file still grows."""
+    beat = copy.content / "beat"
+    before = beat.stat().st_size
+    await asyncio.sleep(0.5)
+    return beat.stat().st_size - before
+
+
 async def killed_meanwhile(stage: Stage) -> dict[str, Any]:
     """The process on the terminal is killed while approved code runs."""
     await stage.open()
     assert stage.engine is not None
     process = await stage.start()
-    while not (copies := all_below(stage.places.work)) or not (copies[0].content / "beat").exists():
-        await asyncio.sleep(0.02)
+    copy = await running_over(stage)
     process.kill()
     await process.wait()
     while stage.engine.runs._runs:
         await asyncio.sleep(0.02)
-    beat = copies[0].content / "beat"
-    before = beat.stat().st_size
-    await asyncio.sleep(0.5)
-    return {"told": [], "grew": beat.stat().st_size - before}
+    return {"told": [], "grew": await growth(copy)}
 
 
 async def ended_meanwhile(stage: Stage) -> dict[str, Any]:
     """The session ends while approved code runs over its working copy."""
     await stage.open()
-    started = asyncio.Event()
-    stage.when_started = started.set
     running = spawn("the session", stage.session())
-    await started.wait()
-    (copy,) = all_below(stage.places.work)
-    beat = copy.content / "beat"
-    while not beat.exists():
-        await asyncio.sleep(0.02)
+    copy = await running_over(stage)
     await asyncio.to_thread(control.order, stage.places.runtime, copy.name, "end")
     told = await running
     # The session is over: nothing may write any more.
-    before = beat.stat().st_size
-    await asyncio.sleep(0.5)
-    return {"told": told, "grew": beat.stat().st_size - before}
+    return {"told": told, "grew": await growth(copy)}
 
 
 STORIES: dict[str, Callable[[Stage], Awaitable[dict[str, Any]]]] = {

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Job, ProjectLayer
 
 IN_MEMORY = "workspace in memory, limited in size"
+NO_HOST, SYSTEM = "read-only system, nothing of the host's", "read-only system, of the host the working copy alone"
+ORDINARY, UNPRIVILEGED = "ordinary user, no privileges to gain", "no privileges, and none to gain"
 OVER_PROJECT = "writes land in the working copy's own copy, never in the project"
 OWN_SHELL = "Run it in the program's own shell, which is contained as well, or choose the local sandbox in Settings"
 COPY = f"{OWN_SHELL}; a program that is started with `assent work --copy` works over a copy, which can be shown."
@@ -44,7 +46,9 @@ def protections(
     if not isinstance(client, EngineClient) or not client.endpoint.local:
         why = "it is on another machine" if isinstance(client, EngineClient) else "it maps no files of this account"
         raise KnownError(f"{isolation.label} cannot be shown a working copy: {why}. Nothing was run.", f"{OWN_SHELL}.")
-    return (*(one for one in ready if one != IN_MEMORY), OVER_PROJECT)
+    # The folder is root's where the console is: the code takes the files as their owner.
+    said = {NO_HOST: SYSTEM} | ({ORDINARY: UNPRIVILEGED} if os.geteuid() == 0 else {})
+    return (*(said.get(one, one) for one in ready if one != IN_MEMORY), OVER_PROJECT)
 
 
 def bound(layer: ProjectLayer) -> BoundProject:

@@ -47,8 +47,8 @@ NO_NETWORK = "no network"
 ALWAYS = (
     "container of its own, removed afterwards",
     NO_NETWORK,
-    "read-only system, nothing of the host's",
-    "ordinary user, no privileges to gain",
+    over_project.NO_HOST,
+    over_project.ORDINARY,
     over_project.IN_MEMORY,
     ALL_LIMITS,
 )
