@@ -23,8 +23,8 @@ LANGUAGES = ("python", "javascript", "shell")
 
 INSTRUCTIONS = (
     "code_execute runs code in a sandbox once a person has approved it: use it for code that you would not run on the "
-    "user's machine unseen. Project files are in it only if the tool says so. Send one complete script per call, with a "
-    "title that says what it is for. `pending` means that nobody has decided yet: call code_result, do not send the "
+    "user's machine unseen. Project files are in it only if the tool says so. Send one complete script per call, with "
+    "a title that says what it is for. `pending` means that nobody has decided yet: call code_result, do not send the "
     "code again. After a denial read the reason; do not try the same by other means. What is CRITICAL gets the "
     "strictest look: avoid it, or say in the title why."
 )
