@@ -158,6 +158,20 @@ def test_each_language_finds_the_files_of_the_project_and_leaves_none_of_its_own
     assert desk.changed() == {"py": "added", "js": "added"}
 
 
+def test_it_is_contained_as_any_run_and_reaches_what_was_approved_alone(desk: Desk) -> None:
+    found = desk.run(
+        "approving",
+        "server = Server()\n"
+        'code = \'grep -E "^(CapEff|Seccomp|NoNewPrivs):" /proc/self/status | tr -d "\\\\t\\\\n"; echo; \'\n'
+        "code += '(echo x > /proc/sys/kernel/hostname) 2>/dev/null || echo kept; ls /home /root 2>/dev/null; '\n"
+        "code += 'curl -sS -m 9 http://other.example/ 2>&1 | head -1'\n"
+        "tell(server.run(code, network_enabled=True, allowed_domains=['one.example:80']))\n",
+    )
+    status, kept, refused, *_ = found.told[0][0].splitlines()
+    assert status == "CapEff:0000000000000000NoNewPrivs:1Seccomp:2"
+    assert kept == "kept" and "Blocked by Assent: other.example:80" in refused
+
+
 def test_nothing_in_the_rings_has_the_token_and_no_shell_the_door(desk: Desk) -> None:
     found = desk.run(
         "approving",
