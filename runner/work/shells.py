@@ -36,7 +36,7 @@ MOST_AT_ONCE = 200
 """Commands that wait for their word; one more is refused."""
 TOO_MANY = "Assent: too many commands wait for an answer."
 NOT_UNDERSTOOD = "Assent: the command could not be read."
-RUN = "run"
+RUN, WAITS = "run", "waits "
 
 
 class ShellCommand(NamedTuple):
@@ -76,14 +76,20 @@ def of_system() -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for path in paths if os.path.basename(path) in SHELLS and os.path.isfile(path)))
 
 
+class WaitingShell(NamedTuple):
+    """A shell that waits for its word."""
+
+    is_gone: Callable[[], bool]
+    """Returns whether it has gone meanwhile."""
+    tell: Callable[[str], None]
+    """Says why it waits, to whoever started the shell: on its standard error, so before the command's own output."""
+
+
 class ShellDoor:
     """Answers the shells, on threads of its own."""
 
-    def __init__(self, folder: Path, judge: Callable[[ShellCommand, Callable[[], bool]], str]) -> None:
-        """`judge` returns '' where a command runs, else why not; it may take as long as a person needs.
-
-        It also gets a function that says whether the shell has gone meanwhile.
-        """
+    def __init__(self, folder: Path, judge: Callable[[ShellCommand, WaitingShell], str]) -> None:
+        """`judge` returns '' where a command runs, else why not; it may take as long as a person needs."""
         self._folder = folder / FOLDER
         self._judge = judge
         # Open for writing as well: else there would be an end of file whenever nobody writes.
@@ -126,7 +132,8 @@ class ShellDoor:
     def _answer(self, number: str) -> None:
         try:
             command = self._asked(number)
-            why = NOT_UNDERSTOOD if command is None else self._judge(command, lambda: self._is_gone(number))
+            waiting = WaitingShell(lambda: self._is_gone(number), lambda why: self._write(number, f"{WAITS}{why}"))
+            why = NOT_UNDERSTOOD if command is None else self._judge(command, waiting)
             self._say(number, why)
         finally:
             self._room.release()
@@ -150,16 +157,20 @@ class ShellDoor:
             return True
         return False
 
+    def _write(self, number: str, words: str) -> None:
+        """Write a line to the shell; nothing where it has gone."""
+        with contextlib.suppress(OSError):
+            file = os.open(self._folder / number, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                if stat.S_ISFIFO(os.fstat(file).st_mode):
+                    os.write(file, " ".join(words.split()).encode()[:4000] + b"\n")
+            finally:
+                os.close(file)
+
     def _say(self, number: str, why: str) -> None:
         """Answer, and remove what the shell left; nothing where it has gone."""
         path = self._folder / number
-        with contextlib.suppress(OSError):
-            file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                if stat.S_ISFIFO(os.fstat(file).st_mode):
-                    os.write(file, (" ".join(why.split()) or RUN).encode()[:4000] + b"\n")
-            finally:
-                os.close(file)
+        self._write(number, why or RUN)
         for each in (path, path.with_name(f"{number}.asked")):
             with contextlib.suppress(OSError):
                 each.unlink()

@@ -39,7 +39,7 @@ def test_it_closes_where_somebody_else_took_what_was_for_it(tmp_path: Path, monk
         return [readers[0]], [], []
 
     monkeypatch.setattr(shells.select, "select", promising)
-    door = ShellDoor(tmp_path, lambda _command, _is_gone: "")
+    door = ShellDoor(tmp_path, lambda _command, _waiting: "")
     assert looked.wait(HANGS)
     closing = threading.Thread(target=door.close, daemon=True)
     closing.start()
@@ -49,7 +49,7 @@ def test_it_closes_where_somebody_else_took_what_was_for_it(tmp_path: Path, monk
 
 def test_a_command_that_is_longer_than_is_read_is_refused(tmp_path: Path) -> None:
     folder = made(tmp_path)
-    door = ShellDoor(tmp_path, lambda _command, _is_gone: "")
+    door = ShellDoor(tmp_path, lambda _command, _waiting: "")
     os.mkfifo(folder / "7", 0o600)
     answers = os.open(folder / "7", os.O_RDWR)
     (folder / "7.asked").write_bytes(b"/p\0bash\0-c\0true\0" + b"x" * LONGEST + b"\0")
