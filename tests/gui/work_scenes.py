@@ -133,6 +133,7 @@ def held(at: float | None = None) -> CommandSeen:
         "CRITICAL",
         ("Sends a secret to another computer.",),
         held=True,
+        sandbox="For CRITICAL your policy asks for Docker or stronger; this would run in the local sandbox.",
     )
 
 

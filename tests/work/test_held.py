@@ -7,16 +7,21 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.model.work import CommandSeen, StandingSeen, WorkEnded
+from runner.model.codec import encode
+from runner.model.errors import KnownError
+from runner.model.work import CommandSeen, HostOpened, StandingSeen
 from runner.system.places import Places
+from runner.work import control, project_hosts
 from runner.work.in_force import LEAVE_OUT, PAUSED, REVOKED
 from runner.work.log import WorkReading
-from runner.work.session import NOT_RUN
+from runner.work.project_hosts import ProjectHost
+from runner.work.session import MOST_HELD, NOT_RUN
 from runner.workspace.working_copy import all_below
 from tests.components import require
 from tests.work.test_session import ACCOUNT, HANGS, ROOT, until
@@ -26,9 +31,15 @@ if TYPE_CHECKING:
 
 CLIENT = """#!/usr/bin/python3
 import subprocess, sys
+def shell(line):
+    return subprocess.Popen(["bash", "-c", line.strip()], stdin=-3, stdout=-1, stderr=-1, text=True)
 for line in sys.stdin:
-    done = subprocess.run(["bash", "-c", line.strip()], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    print(f"{done.returncode}|{done.stdout.strip()}|{done.stderr.strip()}", flush=True)
+    if line.startswith("& "):  # in the background
+        shell(line[2:])
+        continue
+    done = shell(line)
+    out, errors = done.communicate()
+    print(f"{done.returncode}|{out.strip()}|{errors.strip()}".replace(chr(10), ";"), flush=True)
 """
 CLI = "import sys; from runner.commands import cli; sys.exit(cli.main(sys.argv[1:]))"
 AGENT = "claude-code"
@@ -111,6 +122,14 @@ class Client:
         path.write_text(text)
         os.chown(path, self.account, self.account)
 
+    def order(self, do: str, **given: object) -> str:
+        """Give an order as a console does; return why it was not carried out."""
+        try:
+            control.order(self.places.runtime, self.name, do, **given)
+        except KnownError as error:
+            return error.what
+        return ""
+
     @property
     def name(self) -> str:
         return all_below(self.places.work)[0].name
@@ -146,15 +165,15 @@ def test_settings_rules_and_the_agent_count_at_the_next_command(client: Client) 
     assert client.shell("echo 1") == "0|1|"
 
     # A rule that denies.
-    client.write(client.places.config / "rules.yaml", json.dumps({"rules": [
-        {"name": "no-push", "action": "deny", "agents": [AGENT], "tools": ["client_shell"],
-         "conditions": [{"param": "code", "matches": "git push"}, {"param": "client_tool", "equals": "Bash"}]}]}))  # fmt: skip
+    conditions = [{"param": "code", "matches": "git push"}, {"param": "client_tool", "equals": "Bash"}]
+    rule = {"name": "no-push", "action": "deny", "agents": [AGENT], "conditions": conditions}
+    client.write(client.places.config / "rules.yaml", json.dumps({"rules": [rule]}))
     refused = f"Denied by your rule no-push. {LEAVE_OUT}"
     assert client.shell("git push --force") == f"126||{NOT_RUN} {refused}"
     assert client.commands()[-1].refused == refused and client.commands()[-1].sentence
 
     # CRITICAL is held as delivered; a setting moves that, without a word to the session.
-    client.ask("echo free; rm -rf ~/nothing/../..")
+    client.ask("crontab -r")
     until(lambda: client.commands()[-1].held)
     held = client.commands()[-1]
     assert held.level == "CRITICAL" and "Docker or stronger" in held.sandbox
@@ -179,7 +198,72 @@ def test_settings_rules_and_the_agent_count_at_the_next_command(client: Client) 
     assert client.assent("agents", "resume", AGENT)[0] == 0
     assert client.shell("echo 3") == "0|3|"
     assert client.assent("agents", "revoke", AGENT)[0] == 0
+    until(lambda: client.process is not None and client.process.poll() is not None)
     assert REVOKED.format(AGENT) in client.end()
-    assert [(one.code, one.why) for one in client.events() if isinstance(one, WorkEnded)] == [
-        (137, REVOKED.format(AGENT))
-    ]
+    assert client.process is not None and client.process.returncode == 137
+
+
+def test_an_agent_that_was_paused_before_is_paused_here(client: Client) -> None:
+    assert client.assent("agents", "add", AGENT)[0] == client.assent("agents", "pause", AGENT)[0] == 0
+    client.start()
+    assert client.shell("echo 1") == f"126||{NOT_RUN} {PAUSED}"
+    assert client.assent("agents", "resume", AGENT)[0] == 0
+    assert client.shell("echo 2") == "0|2|"
+    assert f"{AGENT}: {PAUSED}" in client.end()
+
+
+def test_what_waits_can_be_answered_once_and_is_weighed_again(client: Client) -> None:
+    """The agent is paused, a rule is made, and two persons answer, all while a command waits."""
+    assert client.assent("agents", "add", AGENT)[0] == 0
+    assert client.assent("agents", "set", AGENT, "--waiting", "1")[0] == 0
+    client.start()
+    client.ask("echo ran; crontab -r")
+    until(lambda: bool(all_below(client.places.work)) and bool(client.commands()))
+    client.ask("& crontab -r")  # while another one waits
+    rule = {"name": "no-cron", "action": "deny", "conditions": [{"param": "code", "matches": "crontab"}]}
+    client.write(client.places.config / "rules.yaml", json.dumps({"rules": [rule]}))
+    code, said = client.assent("work", "run", client.name, "1")
+    assert code != 0 and "no-cron" in said
+    client.write(client.places.config / "rules.yaml", "rules: []")
+    assert client.assent("agents", "pause", AGENT)[0] == 0
+    both = [threading.Thread(target=lambda: answers.append(client.order("answer", number=1, run=True))) for _ in "12"]
+    answers: list[str] = []
+    for one in both:
+        one.start()
+    for one in both:
+        one.join(HANGS)
+    assert sorted(answers) == ["", "This command is not waiting any more."]
+    assert client.answer().split("|")[1] == "ran"
+    until(lambda: len(client.commands()) == 2)
+    assert client.commands()[1].refused == PAUSED
+
+
+def test_as_many_wait_as_a_person_lets(client: Client) -> None:
+    assert client.assent("agents", "add", AGENT)[0] == 0
+    assert client.assent("agents", "set", AGENT, "--waiting", "1")[0] == 0
+    client.start()
+    client.ask("& crontab -r")
+    until(lambda: bool(all_below(client.places.work)) and bool(client.commands()))
+    assert client.shell("crontab -l; crontab -r") == f"126||{NOT_RUN} {MOST_HELD.format(1, 1)}"
+    assert client.shell("echo 3") == "0|3|"
+
+
+def test_hosts_stay_closed_where_the_page_would_not_open_them(client: Client) -> None:
+    rule = {"name": "no-evil", "action": "deny", "conditions": [{"param": "domain", "equals": "evil.example"}]}
+    client.write(client.places.config / "rules.yaml", json.dumps({"rules": [rule]}))
+    code, said = client.assent("work", "--keep", "--allow", "evil.example", "claude")
+    assert code != 0 and "no-evil" in said and not all_below(client.places.work)
+    found = client.project.stat()
+    kept = ProjectHost(str(client.project), found.st_dev, found.st_ino, "evil.example", 443)
+    client.write(client.places.config / project_hosts.NAME, json.dumps([encode(kept)]))
+    client.start()
+    assert client.shell("echo 1") == "0|1|"
+    code, said = client.assent("work", "allow", client.name, "evil.example")
+    assert code != 0 and "no-evil" in said
+    code, said = client.assent("work", "allow", client.name, "10.1.2.3")
+    assert code != 0 and "10.1.2.3, an address inside your own network" in said
+    code, said = client.assent("work", "allow", client.name, "127.0.0.1")
+    assert code != 0 and "this machine" in said
+    assert client.assent("work", "allow", "--always", client.name, "93.184.216.34")[0] == 0
+    assert [one.host for one in client.events() if isinstance(one, HostOpened)] == ["93.184.216.34"]
+    assert "evil.example stays closed" in client.end()

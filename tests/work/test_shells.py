@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.system.private_folder import make_folder
 from runner.work import shells
-from runner.work.shells import FOLDER, LONGEST, NOT_UNDERSTOOD, ShellDoor
+from runner.work.shells import FOLDER, LONGEST, MOST_AT_ONCE, NOT_UNDERSTOOD, TOO_MANY, ShellDoor, WaitingShell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,4 +56,43 @@ def test_a_command_that_is_longer_than_is_read_is_refused(tmp_path: Path) -> Non
     (folder / "all").write_bytes(b"7\n")
     assert os.read(answers, 1000).decode().strip() == NOT_UNDERSTOOD
     os.close(answers)
+    door.close()
+
+
+def asks(folder: Path, number: int) -> int:
+    """Ask as a shell does; return where the answer comes."""
+    os.mkfifo(folder / str(number), 0o600)
+    answers = os.open(folder / str(number), os.O_RDWR)
+    (folder / f"{number}.asked").write_bytes(b"/p\0bash\0-c\0true\0")
+    with (folder / "all").open("wb", buffering=0) as file:
+        file.write(b"%d\n" % number)
+    return answers
+
+
+def test_a_thousand_commands_that_wait_leave_room_for_none_and_take_no_more_threads(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    free, waiting = threading.Event(), threading.Semaphore(0)
+
+    def judge(_command: object, shell: WaitingShell) -> str:
+        shell.tell("Wait.")
+        waiting.release()
+        assert free.wait(HANGS)
+        return ""
+
+    door = ShellDoor(tmp_path, judge)
+    first = [asks(folder, number) for number in range(1, MOST_AT_ONCE + 1)]
+    for _ in first:
+        assert waiting.acquire(timeout=HANGS)
+    for number in range(1001, 1801):
+        answers = asks(folder, number)
+        assert os.read(answers, 1000).decode() == f"{TOO_MANY}\n"
+        os.close(answers)
+    assert sum(one.name == "a command" for one in threading.enumerate()) == MOST_AT_ONCE
+    free.set()
+    for one in first:
+        said = b""
+        while not said.endswith(b"run\n"):
+            said += os.read(one, 1000)
+        assert said == b"waits Wait.\nrun\n"
+        os.close(one)
     door.close()
