@@ -20,14 +20,19 @@ if TYPE_CHECKING:
 
 
 def agent_of(
-    client: str, agents: Agents, places: Places, project: Path, environment: Mapping[str, str]
+    client: str,
+    agents: Agents,
+    places: Places,
+    project: Path,
+    environment: Mapping[str, str],
+    home: Path | None = None,
 ) -> Agent | None:
     """Return the agent of a client, revoked or not; None where it has none.
 
     It is that of the token in the client's configuration, of the project before that of the account; without one, that
     as which `assent connect` connected it last, or the one in force that is called as the client is.
     """
-    connections = ClientConnections(places, agents, environment)
+    connections = ClientConnections(places, agents, environment, home)
     known = BY_ID[client]
     setups = [connections.setup()]
     if known.entry.has_projects:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -13,9 +15,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.assembly import build
 from runner.model.codec import encode
 from runner.model.errors import KnownError
 from runner.model.work import CommandSeen, HostOpened, StandingSeen
+from runner.settings.loading import load
 from runner.system.places import Places
 from runner.work import control, project_hosts
 from runner.work.in_force import LEAVE_OUT, PAUSED, REVOKED
@@ -24,10 +28,13 @@ from runner.work.project_hosts import ProjectHost
 from runner.work.session import MOST_HELD, NOT_RUN
 from runner.workspace.working_copy import all_below
 from tests.components import require
+from tests.engine.test_work_deeds import recorded
 from tests.work.test_session import ACCOUNT, HANGS, ROOT, until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from runner.model.work import WorkSession
 
 CLIENT = """#!/usr/bin/python3
 import subprocess, sys
@@ -104,6 +111,7 @@ class Client:
 
     def answer(self) -> str:
         assert self.process is not None and self.process.stdout is not None
+        assert select.select((self.process.stdout,), (), (), HANGS)[0], "no answer came"
         return self.process.stdout.readline().strip()
 
     def shell(self, command: str) -> str:
@@ -267,3 +275,50 @@ def test_hosts_stay_closed_where_the_page_would_not_open_them(client: Client) ->
     assert client.assent("work", "allow", "--always", client.name, "93.184.216.34")[0] == 0
     assert [one.host for one in client.events() if isinstance(one, HostOpened)] == ["93.184.216.34"]
     assert "evil.example stays closed" in client.end()
+
+
+@pytest.mark.asyncio
+async def test_an_open_console_pauses_revokes_and_records(client: Client) -> None:
+    if client.account != os.geteuid():
+        pytest.skip("the console of this test is of this account")
+    engine = build(client.places, load(client.places, {}), ())
+    await engine.start(gateway=False)
+    await engine.membership.add(AGENT)
+    rule = {"name": "no-push", "action": "deny", "conditions": [{"param": "code", "matches": "git push"}]}
+    client.write(client.places.config / "rules.yaml", json.dumps({"rules": [rule]}))
+    await asyncio.to_thread(client.start)
+    refused = f"Denied by your rule no-push. {LEAVE_OUT}"
+    assert await asyncio.to_thread(client.shell, "git push") == f"126||{NOT_RUN} {refused}"
+    await engine.membership.pause(AGENT)
+    assert await asyncio.to_thread(client.shell, "echo 1") == f"126||{NOT_RUN} {PAUSED}"
+
+    def session() -> WorkSession:
+        return engine.work.sessions()[0]
+
+    async def looked(holds: Callable[[], object]) -> None:
+        async with asyncio.timeout(HANGS):
+            while not holds():
+                await engine.work.look()
+
+    await looked(lambda: session().refused)
+    assert (session().agent, session().refused) == (AGENT, PAUSED)
+    await engine.membership.resume(AGENT)
+    await asyncio.to_thread(client.ask, "crontab -r")
+    await looked(lambda: session().held)
+    (held,) = session().held
+    assert "Docker or stronger" in held.sandbox
+    await engine.work.answer(client.name, held.number, run=False, why="Not that.")
+    assert "a person refused this command. Not that." in await asyncio.to_thread(client.answer)
+    await engine.membership.revoke(AGENT)
+    assert REVOKED.format(AGENT) in await asyncio.to_thread(client.end)
+    await engine.work.look()
+    await engine.close("over")
+    entries = recorded(client.places.ledger)
+    seen = [command for kind, body in entries if kind == "work-seen" for command in body.get("commands", ())]
+    assert [(one["text"], one.get("refused", ""), one.get("held", False)) for one in seen] == [
+        ("git push", refused, False),
+        ("echo 1", PAUSED, False),
+        ("crontab -r", "", True),
+    ]
+    assert all(body["agent"] == AGENT for kind, body in entries if kind == "work-seen")
+    assert "work-answer" in {kind for kind, _ in entries}

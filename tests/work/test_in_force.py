@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.clients.agent_at_work import agent_of
+from runner.clients.client import ConfigScope
+from runner.clients.connection import ClientConnections
+from runner.clients.known import BY_ID
 from runner.identity.agents import Agents
 from runner.identity.allowance import Allowance
 from runner.model.assessment import Level
@@ -42,7 +45,7 @@ def of_claude(places: Places, tmp_path: Path) -> InForce:
     home = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")}
 
     def found(agents: Agents) -> object:
-        return agent_of(CLAUDE, agents, places, tmp_path, home)
+        return agent_of(CLAUDE, agents, places, tmp_path, home, tmp_path)
 
     return InForce(places, CLAUDE, found, ("Bash",), {})  # type: ignore[arg-type]
 
@@ -180,6 +183,35 @@ def test_a_revoked_agent_without_a_connection_bars_nothing(places: Places, of_cl
     agents.add(CLAUDE)
     agents.revoke(CLAUDE)
     assert of_claude.standing() == of_claude.ended() == ""
+
+
+def test_the_agent_is_that_of_the_clients_configuration(places: Places, tmp_path: Path) -> None:
+    """Of the project before that of the account, and also where it was revoked."""
+    agents, environment = Agents(places), {"HOME": str(tmp_path)}
+    connections = ClientConnections(places, agents, environment, tmp_path)
+    project = tmp_path / "project"
+    project.mkdir()
+
+    def found() -> str:
+        agent = agent_of(CLAUDE, agents, places, project, environment, tmp_path)
+        return "" if agent is None else agent.name
+
+    for setup, name in ((connections.setup(), "mine"), (connections.setup(ConfigScope.PROJECT, project), "here")):
+        agents.add(CLAUDE) if name == "mine" else None
+        assert found() == {"mine": CLAUDE, "here": "mine"}[name]
+        connections.connect(connections.plan(BY_ID[CLAUDE], setup, name), agents.add)
+        assert found() == name
+    agents.rename("here", "there")
+    assert found() == "there"
+    agents.revoke("there")
+    assert found() == "there"
+    made = InForce(
+        places, CLAUDE, lambda known: agent_of(CLAUDE, known, places, project, environment, tmp_path), (), environment
+    )
+    assert made.ended() == REVOKED.format("there")
+    removal = connections.removal(BY_ID[CLAUDE], connections.setup(ConfigScope.PROJECT, project))
+    connections.disconnect(removal, agents.revoke)
+    assert found() == "mine", "a connection that was removed bars nothing"
 
 
 def test_nothing_runs_while_the_list_of_agents_cannot_be_read(places: Places, of_claude: InForce) -> None:
