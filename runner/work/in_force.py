@@ -33,12 +33,9 @@ if TYPE_CHECKING:
     from runner.settings.loading import Settings
     from runner.system.places import Places
 
-PAUSED = (
-    "A person has paused this agent: its commands are refused until it is resumed. Wait for that, or ask the person."
-)
-UNKNOWN = (
-    "The list of agents cannot be read, so nobody knows whether this agent was revoked. Ask the person to repair it."
-)
+PAUSED = "A person has paused this agent: its commands are refused until it is resumed."
+UNKNOWN = "The list of agents cannot be read, so nobody knows whether this agent was revoked or paused."
+ASK = "Wait for that to change, or ask the person."
 REVOKED = "A person revoked its agent {}."
 LEAVE_OUT = "Leave it out, or ask the person to change that."
 ASKS_ALL = "Your settings or rules cannot be read whole, so every command is asked about."
@@ -167,7 +164,7 @@ class InForce:
     def of_command(self, text: str, folder: str) -> CommandTerms:
         """Return what counts for a command."""
         if why := self.standing():
-            return CommandTerms(why)
+            return CommandTerms(f"{why} {ASK}")
         return self._by_rules(text, folder)
 
     def denied(self, text: str, folder: str) -> str:

@@ -242,7 +242,8 @@ class WorkRun:
         self._carrying.begin(inner)
 
     def _denied(self, held: _Held) -> str:
-        return "" if self._in_force is None else self._in_force.denied(held.text, held.folder)
+        in_force = self._in_force
+        return "" if in_force is None else in_force.ended() or in_force.denied(held.text, held.folder)
 
     def _command(self, command: ShellCommand, waiting: WaitingShell) -> str:
         """Return why a command may not run; '' where it may. Waits for a person where it is held."""

@@ -22,7 +22,7 @@ from runner.model.work import CommandSeen, HostOpened, StandingSeen
 from runner.settings.loading import load
 from runner.system.places import Places
 from runner.work import control, project_hosts
-from runner.work.in_force import LEAVE_OUT, PAUSED, REVOKED
+from runner.work.in_force import ASK, LEAVE_OUT, PAUSED, REVOKED
 from runner.work.log import WorkReading
 from runner.work.project_hosts import ProjectHost
 from runner.work.session import MOST_HELD, NOT_RUN
@@ -200,7 +200,7 @@ def test_settings_rules_and_the_agent_count_at_the_next_command(client: Client) 
 
     # The agent: paused, resumed, and ended.
     assert client.assent("agents", "pause", AGENT)[0] == 0
-    assert client.shell("echo 2") == f"126||{NOT_RUN} {PAUSED}"
+    assert client.shell("echo 2") == f"126||{NOT_RUN} {PAUSED} {ASK}"
     until(lambda: [one.refused for one in client.events() if isinstance(one, StandingSeen)] == ["", PAUSED])
     assert PAUSED in client.assent("work", "list")[1]
     assert client.assent("agents", "resume", AGENT)[0] == 0
@@ -214,7 +214,7 @@ def test_settings_rules_and_the_agent_count_at_the_next_command(client: Client) 
 def test_an_agent_that_was_paused_before_is_paused_here(client: Client) -> None:
     assert client.assent("agents", "add", AGENT)[0] == client.assent("agents", "pause", AGENT)[0] == 0
     client.start()
-    assert client.shell("echo 1") == f"126||{NOT_RUN} {PAUSED}"
+    assert client.shell("echo 1") == f"126||{NOT_RUN} {PAUSED} {ASK}"
     assert client.assent("agents", "resume", AGENT)[0] == 0
     assert client.shell("echo 2") == "0|2|"
     assert f"{AGENT}: {PAUSED}" in client.end()
@@ -243,7 +243,7 @@ def test_what_waits_can_be_answered_once_and_is_weighed_again(client: Client) ->
     assert sorted(answers) == ["", "This command is not waiting any more."]
     assert client.answer().split("|")[1] == "ran"
     until(lambda: len(client.commands()) == 2)
-    assert client.commands()[1].refused == PAUSED
+    assert client.commands()[1].refused == f"{PAUSED} {ASK}"
 
 
 def test_as_many_wait_as_a_person_lets(client: Client) -> None:
@@ -290,7 +290,7 @@ async def test_an_open_console_pauses_revokes_and_records(client: Client) -> Non
     refused = f"Denied by your rule no-push. {LEAVE_OUT}"
     assert await asyncio.to_thread(client.shell, "git push") == f"126||{NOT_RUN} {refused}"
     await engine.membership.pause(AGENT)
-    assert await asyncio.to_thread(client.shell, "echo 1") == f"126||{NOT_RUN} {PAUSED}"
+    assert await asyncio.to_thread(client.shell, "echo 1") == f"126||{NOT_RUN} {PAUSED} {ASK}"
 
     def session() -> WorkSession:
         return engine.work.sessions()[0]
@@ -317,7 +317,7 @@ async def test_an_open_console_pauses_revokes_and_records(client: Client) -> Non
     seen = [command for kind, body in entries if kind == "work-seen" for command in body.get("commands", ())]
     assert [(one["text"], one.get("refused", ""), one.get("held", False)) for one in seen] == [
         ("git push", refused, False),
-        ("echo 1", PAUSED, False),
+        ("echo 1", f"{PAUSED} {ASK}", False),
         ("crontab -r", "", True),
     ]
     assert all(body["agent"] == AGENT for kind, body in entries if kind == "work-seen")

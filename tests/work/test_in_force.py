@@ -20,7 +20,7 @@ from runner.model.network import Destination
 from runner.risk import own
 from runner.system.places import Places
 from runner.work import in_force
-from runner.work.in_force import ASKS_ALL, LEAVE_OUT, PAUSED, REVOKED, UNKNOWN, InForce
+from runner.work.in_force import ASK, ASKS_ALL, LEAVE_OUT, PAUSED, REVOKED, UNKNOWN, InForce
 from runner.work.judging import Judging
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def test_a_paused_agent_has_each_command_refused_also_the_clients_own(
     agents = Agents(places)
     agents.add(CLAUDE)
     agents.pause(CLAUDE)
-    assert judging.judge(PLAIN, "/p").refused == PAUSED
+    assert judging.judge(PLAIN, "/p").refused == f"{PAUSED} {ASK}"
     assert judging.judge(PLAIN, "/p", prepares=True).refused == PAUSED
     assert of_claude.ended() == ""
     agents.resume(CLAUDE)
