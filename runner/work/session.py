@@ -146,7 +146,7 @@ class WorkRun:
             what = rings.contained(self._what, self._gates[0], lambda inner: self._entered(inner, kept), kept)
             what = replace(what, began=self._noting(what.began))
             kept.callback(self._release_all)
-            door = ShellDoor(self._what.copy.folder, self._command)
+            door = ShellDoor(self._what.copy.folder, self._command, self._refused)
             kept.callback(door.close)
             kept.callback(self._carrying.close)
             orders: Orders = {
@@ -250,11 +250,8 @@ class WorkRun:
         whole = self._unwrapped(command.words)
         prepares = self._prepares(command.words)
         judged = None if self._judge is None else self._judge(whole, command.folder, prepares=prepares)
-        text, folder = _shown(whole), _shown(command.folder)
-        with self._lock:
-            self._commands += 1
-            number = self._commands
-        seen = CommandSeen(time.time(), number, text, folder)
+        seen = self._seen(whole, command.folder)
+        number = seen.number
         if judged is not None:
             seen = replace(
                 seen,
@@ -265,15 +262,13 @@ class WorkRun:
                 refused=judged.refused,
                 sandbox=judged.sandbox,
             )
-        if seen.held and text != whole:
+        if seen.held and seen.text != whole:
             seen = replace(seen, held=False, refused=TOO_LONG)
         held = _Held(whole, command.folder)
         if seen.held and (why := self._hold(number, held)):
             seen = replace(seen, held=False, refused=why)
         if not seen.held:
-            if not self._say(seen):
-                return NOT_RECORDED
-            return f"{NOT_RUN} {seen.refused}" if seen.refused else ""
+            return self._settled(seen)
         if self._say(seen):
             waiting.tell(WAITS.format(name=self._what.copy.name, number=number))
             why = held.wait(waiting.is_gone)
@@ -284,6 +279,22 @@ class WorkRun:
         if left is not None:
             self._say(CommandAnswered(time.time(), number, run=False, why="Whoever started it has ended it."))
         return why
+
+    def _refused(self, command: ShellCommand, why: str) -> str:
+        """Note that a command is refused without being judged; return what its shell is told."""
+        return self._settled(replace(self._seen(self._unwrapped(command.words), command.folder), refused=why))
+
+    def _seen(self, whole: str, folder: str) -> CommandSeen:
+        with self._lock:
+            self._commands += 1
+            number = self._commands
+        return CommandSeen(time.time(), number, _shown(whole), _shown(folder))
+
+    def _settled(self, seen: CommandSeen) -> str:
+        """Report a command that waits for nobody; return why it may not run."""
+        if not self._say(seen):
+            return NOT_RECORDED
+        return f"{NOT_RUN} {seen.refused}" if seen.refused else ""
 
     def _hold(self, number: int, held: _Held) -> str:
         """Put a command among those that wait; return why that may not be: a person allows no more to wait."""

@@ -34,7 +34,7 @@ LONGEST = 2 << 20
 """Bytes of a command with its arguments: as many as the kernel takes. More are refused, as a part says little."""
 MOST_AT_ONCE = 200
 """Commands that wait for their word; one more is refused."""
-TOO_MANY = "Assent: too many commands wait for an answer."
+TOO_MANY = f"{MOST_AT_ONCE} commands wait for their word already. Wait for one of them."
 NOT_UNDERSTOOD = "Assent: the command could not be read."
 RUN, WAITS = "run", "waits "
 
@@ -88,10 +88,19 @@ class WaitingShell(NamedTuple):
 class ShellDoor:
     """Answers the shells, on threads of its own."""
 
-    def __init__(self, folder: Path, judge: Callable[[ShellCommand, WaitingShell], str]) -> None:
-        """`judge` returns '' where a command runs, else why not; it may take as long as a person needs."""
+    def __init__(
+        self,
+        folder: Path,
+        judge: Callable[[ShellCommand, WaitingShell], str],
+        refuse: Callable[[ShellCommand, str], str],
+    ) -> None:
+        """`judge` returns '' where a command runs, else why not; it may take as long as a person needs.
+
+        `refuse` notes that a command is refused for the reason it gets, and returns what the shell is told.
+        """
         self._folder = folder / FOLDER
         self._judge = judge
+        self._refuse = refuse
         # Open for writing as well: else there would be an end of file whenever nobody writes.
         # Not blocking: whoever is in that ring may read it too, and then nothing is left after all.
         self._all = os.open(self._folder / "all", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -125,7 +134,8 @@ class ShellDoor:
 
     def _begin(self, number: str) -> None:
         if not self._room.acquire(blocking=False):
-            self._say(number, TOO_MANY)
+            command = self._asked(number)
+            self._say(number, NOT_UNDERSTOOD if command is None else self._refuse(command, TOO_MANY))
             return
         threading.Thread(target=self._answer, args=(number,), name="a command", daemon=True).start()
 

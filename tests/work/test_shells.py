@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 from runner.system.private_folder import make_folder
 from runner.work import shells
-from runner.work.shells import FOLDER, LONGEST, MOST_AT_ONCE, NOT_UNDERSTOOD, TOO_MANY, ShellDoor, WaitingShell
+from runner.work.shells import (
+    FOLDER,
+    LONGEST,
+    MOST_AT_ONCE,
+    NOT_UNDERSTOOD,
+    TOO_MANY,
+    ShellCommand,
+    ShellDoor,
+    WaitingShell,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +48,7 @@ def test_it_closes_where_somebody_else_took_what_was_for_it(tmp_path: Path, monk
         return [readers[0]], [], []
 
     monkeypatch.setattr(shells.select, "select", promising)
-    door = ShellDoor(tmp_path, lambda _command, _waiting: "")
+    door = ShellDoor(tmp_path, lambda _command, _waiting: "", lambda _command, why: why)
     assert looked.wait(HANGS)
     closing = threading.Thread(target=door.close, daemon=True)
     closing.start()
@@ -49,7 +58,7 @@ def test_it_closes_where_somebody_else_took_what_was_for_it(tmp_path: Path, monk
 
 def test_a_command_that_is_longer_than_is_read_is_refused(tmp_path: Path) -> None:
     folder = made(tmp_path)
-    door = ShellDoor(tmp_path, lambda _command, _waiting: "")
+    door = ShellDoor(tmp_path, lambda _command, _waiting: "", lambda _command, why: why)
     os.mkfifo(folder / "7", 0o600)
     answers = os.open(folder / "7", os.O_RDWR)
     (folder / "7.asked").write_bytes(b"/p\0bash\0-c\0true\0" + b"x" * LONGEST + b"\0")
@@ -79,7 +88,13 @@ def test_a_thousand_commands_that_wait_leave_room_for_none_and_take_no_more_thre
         assert free.wait(HANGS)
         return ""
 
-    door = ShellDoor(tmp_path, judge)
+    refused: list[ShellCommand] = []
+
+    def refuse(command: ShellCommand, why: str) -> str:
+        refused.append(command)
+        return why
+
+    door = ShellDoor(tmp_path, judge, refuse)
     first = [asks(folder, number) for number in range(1, MOST_AT_ONCE + 1)]
     for _ in first:
         assert waiting.acquire(timeout=HANGS)
@@ -87,6 +102,7 @@ def test_a_thousand_commands_that_wait_leave_room_for_none_and_take_no_more_thre
         answers = asks(folder, number)
         assert os.read(answers, 1000).decode() == f"{TOO_MANY}\n"
         os.close(answers)
+    assert refused == [ShellCommand(("bash", "-c", "true"), "/p")] * 800
     assert sum(one.name == "a command" for one in threading.enumerate()) == MOST_AT_ONCE
     free.set()
     for one in first:
