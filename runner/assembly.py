@@ -39,6 +39,7 @@ from runner.engine.runs import Runs
 from runner.engine.sandbox_watch import SandboxWatch
 from runner.engine.timekeeping import Timekeeping
 from runner.engine.work.at_work import AtWork
+from runner.engine.work.layers import SessionLayers
 from runner.model.rehearsal import RehearsalMode
 from runner.requests.cases import Cases
 from runner.requests.network import Offered
@@ -97,6 +98,7 @@ class Assembly:
             self.withdraw_from_sandbox,
             parts.places.artifacts,
         )
+        self.layers = SessionLayers(parts.places)
         self.runs = Runs(
             parts,
             self.recorder,
@@ -105,6 +107,7 @@ class Assembly:
             self.installing,
             self.networking,
             self.rehearsals,
+            self.layers,
         )
         self.path = Path(
             parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.builder, self.assess
@@ -181,6 +184,7 @@ class Assembly:
                 self.offered,
                 Joining(self.cases, self.recorder, self.membership.registered),
                 self.membership,
+                self.layers,
             ),
             installing=self.installing,
             path=self.path,
@@ -190,6 +194,7 @@ class Assembly:
             timekeeping=Timekeeping(self.awoke, self.configuration.grants.note_time),
             opener=self.opener,
             work=AtWork(parts.places, self.recorder, self.approvals.modes, self.circumstances, look_up),
+            layers=self.layers,
         )
 
     def make_history(self) -> HistoryOpening:

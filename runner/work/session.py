@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import signal
 import threading
 import time
@@ -33,7 +34,9 @@ from runner.sandbox.local import carry, contained, tree
 from runner.work import control, rings, shell_words
 from runner.work.control import ControlSocket
 from runner.work.log import WorkLog
+from runner.work.session_layer import SessionLayer
 from runner.work.shells import ShellDoor
+from runner.workspace.working_copy import RUNS_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,12 +105,13 @@ class WorkRun:
         unwrapped: Callable[[tuple[str, ...]], str],
         prepares: Callable[[tuple[str, ...]], bool] = shell_words.is_of_nobody,
         dialer: Dialer | None = None,
+        key: str = "",
     ) -> None:
         """`runtime` is the folder for sockets; `judge` says what a command does, None where it is only recorded.
 
         `in_force` says what counts for the program, None for nothing; `unwrapped` returns a command without what the
         client wraps around it, `prepares` whether it is none but the client's own look at the shell; `dialer` is a
-        test's.
+        test's. Whoever asks the console for this program names `key`; with '' nobody does.
         """
         self._what = what
         self._edge = edge
@@ -123,6 +127,8 @@ class WorkRun:
         self._lock = threading.Lock()
         self._commands = 0
         self._held: dict[int, _Held] = {}
+        self._key = key
+        self._layer = SessionLayer(what.copy)
         self._root = 0
         self._why = ""
         self._is_closed = False
@@ -138,7 +144,15 @@ class WorkRun:
         self._carrying = Carrying(self._gates[1], lambda ports: self._say(PortsSeen(time.time(), ports)))
 
     def run(self) -> ProgramEnd:
-        """Run the program to its end. Raises KnownError and OSError."""
+        """Run the program to its end, with what a console runs over its working copy. Raises KnownError and OSError."""
+        ended = self._run()
+        try:
+            with self._what.copy.without_runs(RUNS_SECONDS):
+                return ended
+        except KnownError as error:
+            return replace(ended, why=f"{ended.why} {error}".strip())
+
+    def _run(self) -> ProgramEnd:
         with contextlib.ExitStack() as kept:
             kept.callback(self._close)
             for gate in self._gates:
@@ -155,6 +169,8 @@ class WorkRun:
                 "end": self.end,
                 "usage": self.usage,
                 "carry": self.carry,
+                "asked": self.asked,
+                "layer": self.layer,
             }
             listening = ControlSocket(control.place(self._runtime, self._what.copy.name), orders)
             kept.callback(listening.close)
@@ -222,6 +238,18 @@ class WorkRun:
         """Carry a port of the inner ring outside, for a browser. Raises KnownError."""
         return {"address": self._carrying.carry(port)}
 
+    def asked(self, key: str) -> Mapping[str, object]:
+        """Return the project, for a call to the console that names `key`. Raises KnownError where it is another's."""
+        if not self._key or not secrets.compare_digest(key.encode(), self._key.encode()):
+            raise KnownError("This call does not come from that program at work.")
+        return {"project": str(self._what.copy.project)}
+
+    def layer(self) -> Mapping[str, object]:
+        """Return where the project is as the program sees it, for a run of the console. Raises KnownError."""
+        with self._lock:
+            root = self._root
+        return {"root": root, **self._layer.said()}
+
     def usage(self) -> Mapping[str, object]:
         """Return memory, processor time and processes of all that runs inside."""
         used = tree.read([self._root, *tree.descendants(self._root)])
@@ -238,6 +266,7 @@ class WorkRun:
         return both
 
     def _entered(self, inner: int, kept: contextlib.ExitStack) -> None:
+        self._layer.look(self._root, inner)
         contained.open_doors(self._gates[1], kept).open(inner)
         self._carrying.begin(inner)
 
