@@ -46,6 +46,7 @@ from runner.requests.network import Offered
 from runner.settings.loading import load
 from runner.system.places import Places
 from runner.system.tasks import spawn
+from runner.work.in_force import REVOKED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -271,11 +272,14 @@ class Assembly:
         await self.approvals.remembering.revoke_for(id)
 
     async def forget(self, agent: str, how: str) -> None:
-        """Revoke the grants of an agent and remove its kept sandboxes; `how` is "revoked" or "renamed".
+        """Revoke the grants of an agent, remove its kept sandboxes, and end its programs at work where it was revoked;
+        `how` is "revoked" or "renamed".
 
         Raises KnownError.
         """
         self.approvals.late.drop(f"the agent was {how}", agent)
         self.approvals.modes.forget(agent, how)
+        if how == "revoked":
+            await self.engine.work.end_of(agent, REVOKED.format(agent))
         await self.sandboxes.remove_of(agent, f"The agent was {how}.")
         await self.approvals.remembering.revoke_of(agent, how)
