@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from asyncio import Future
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from app.decisions import EngineCaller
     from runner.engine.engine import Engine
     from runner.model.work import WorkSession, WorkUsage
+    from runner.work.added import AddedFindings
     from runner.work.project_hosts import ProjectHost
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
@@ -36,15 +37,30 @@ class WorkControl:
         """Ask for the lines of a file that differ."""
         return self._link.call(lambda engine: engine.work.lines(name, change))
 
+    def findings(self, name: str, change: ProjectChange) -> Future[AddedFindings]:
+        """Ask what the classifier finds in what a change adds."""
+        return self._link.call(lambda engine: engine.work.findings(name, change))
+
     def content(self, name: str, change: ProjectChange, *, new: bool) -> Future[bytes]:
         """Ask for the content of a file, in the working copy or in the project."""
         return self._link.call(lambda engine: engine.work.content(name, change, new=new))
 
-    def apply(self, name: str, wanted: Sequence[ProjectChange], digest: str, pin: str = "") -> Future[Applied]:
-        """Write exactly these changes, which `digest` stands for, into the project."""
+    def part(self, name: str, change: ProjectChange, numbers: frozenset[int]) -> Future[ProjectChange]:
+        """Ask for a change that has only some of the places in which a text differs."""
+        return self._link.call(lambda engine: engine.work.part(name, change, numbers))
+
+    def apply(
+        self,
+        name: str,
+        wanted: Sequence[ProjectChange],
+        digest: str,
+        in_part: Mapping[bytes, frozenset[int]],
+        pin: str = "",
+    ) -> Future[Applied]:
+        """Write exactly these changes, which `digest` stands for, into the project; those `in_part` as `part` says."""
 
         async def work(engine: Engine) -> Applied:
-            return await engine.work.apply(name, wanted, digest, proven=await engine.proven(pin))
+            return await engine.work.apply(name, wanted, digest, in_part, proven=await engine.proven(pin))
 
         return self._link.call(work)
 

@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from runner.commands import added_findings
 from runner.commands.deeds import carried_out, require_word
 from runner.commands.terminal import in_one_line, visible
 from runner.model.errors import KnownError
@@ -24,6 +25,7 @@ from runner.workspace.apply import undo_of
 from runner.workspace.change import MERGED, How, ProjectChange, digest
 from runner.workspace.difference import compared, total
 from runner.workspace.hunks import with_hunks
+from runner.workspace.lines import unified_numbers
 from runner.workspace.marks import bulk
 from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, named
 
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
 
+    from runner.model.assessment import Finding
     from runner.system.places import Places
+    from runner.work.added import AddedFindings
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChanges
 
@@ -154,11 +158,11 @@ def show_changes(arguments: argparse.Namespace, places: Places) -> int:
     found = copy.changes()
     copy.keep_originals(found)
     if arguments.json:
-        _print(json.dumps(_as_json(copy, found), indent=2))
+        _print(json.dumps(_as_json(places, copy, found), indent=2))
     else:
         tell(found)
         if arguments.diff:
-            tell_lines(copy, found)
+            tell_lines(places, copy, found)
     return 0
 
 
@@ -323,20 +327,45 @@ def tell(found: ProjectChanges) -> None:
     _say(f"{total(found.changes)}.")
 
 
-def tell_lines(copy: WorkingCopy, found: ProjectChanges) -> None:
-    """Print the lines that differ, of all changes."""
-    for one in found.changes:
-        if bulk(one.path) and not one.mark:
-            continue
+def tell_lines(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
+    """Print the lines that differ, of all changes, with what the classifier finds in them."""
+    shown_changes = [one for one in found.changes if one.mark or not bulk(one.path)]
+    read = added_findings.read(places, copy, found.changes)
+    for one in shown_changes:
         lines = compared(one, copy.project, copy.content)
         _print("")
         _say(f"{SIGNS[one.how]} {_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
         if lines.instead:
             _say(f"  {lines.instead}")
-        number = 0
-        for line in lines.lines:
-            number += line.startswith("@@")
-            _print(_colored(visible(line)) + (f"  #{number}" if line.startswith("@@") else ""))
+        if lines.coarse:
+            _say(f"  {lines.coarse}")
+        _tell_findings(lines.lines, read[one.path])
+    _print("")
+    for sentence in added_findings.summary(read):
+        _say(sentence)
+
+
+def _tell_findings(lines: Sequence[str], found: AddedFindings) -> None:
+    """Print lines in the unified format, below each what was found there, and above all what was found elsewhere."""
+    at_line = added_findings.by_line(found)
+    numbered = [*unified_numbers(lines)]
+    shown_lines = {number for number in numbered if number}
+    for number, findings in at_line.items():
+        if number not in shown_lines:
+            for one in findings:
+                _finding(one, f"line {number}: " if number else "")
+    if found.not_read:
+        _say(f"  not read for findings: {found.not_read}" if found.skipped else f"  {found.not_read}")
+    hunk = 0
+    for line, number in zip(lines, numbered, strict=True):
+        hunk += line.startswith("@@")
+        _print(_colored(visible(line)) + (f"  #{hunk}" if line.startswith("@@") else ""))
+        for one in at_line.get(number, ()) if number else ():
+            _finding(one)
+
+
+def _finding(one: Finding, where: str = "") -> None:
+    _print(_warned(visible(f"    ! {one.level.name}: {where}{' '.join(one.reason.split())}")))
 
 
 def _is_below(path: bytes, folder: bytes) -> bool:
@@ -379,7 +408,8 @@ def _about(copy: WorkingCopy) -> dict[str, object]:
     }
 
 
-def _as_json(copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
+def _as_json(places: Places, copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
+    read = added_findings.read(places, copy, found.changes)
     rows = [
         {
             "path": shown(one.path),
@@ -389,6 +419,8 @@ def _as_json(copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
             "merged": bool(one.merged),
             "size": one.after.size if one.after else None,
             "sha256": one.after.sha256 if one.after else "",
+            "findings": added_findings.as_rows(read[one.path]),
+            "not_read": read[one.path].not_read,
         }
         for one in found.changes
     ]

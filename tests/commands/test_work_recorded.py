@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
 
 from runner.assembly import build
-from runner.commands import cli, work
+from runner.commands import changes_question, cli, work
 from runner.model.errors import KnownError
 from runner.model.work import CommandSeen
 from runner.settings.loading import load
@@ -81,6 +82,16 @@ async def test_what_is_done_beside_an_open_console_is_recorded_by_it(places: Pla
     await engine.work.look()
     assert [kind for kind, _ in recorded(places.ledger)] == ["work-apply", "work-applied"]
     await engine.close("the test is over")
+
+
+@pytest.mark.asyncio
+async def test_a_working_copy_in_which_nothing_changed_is_discarded_with_a_note(
+    places: Places, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = WorkingCopy.make(places.work, make(tmp_path / "same"), ("true",))
+    changes_question.decide(argparse.Namespace(), places, same, why="", told=0)
+    assert capsys.readouterr().out == "assent: Nothing changed.\n" and not same.folder.exists()
+    assert await recorded_by_a_console(places) == ["work-discard", "work-discarded"]
 
 
 def test_nothing_is_done_that_cannot_be_noted(

@@ -28,6 +28,7 @@ from runner.settings.loading import load
 from runner.system.tasks import spawn
 from runner.workspace import apply
 from runner.workspace.change import digest
+from runner.workspace.working_copy import WorkingCopy
 from tests.engine.test_at_work import FakeProgram, a_copy, session_of
 from tests.engine.test_kept_sandboxes import house
 from tests.workspace.trees import look, work
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from runner.engine.recorder import Recorder
     from runner.workspace.change import ProjectChange
-    from runner.workspace.working_copy import WorkingCopy
     from tests.engine.test_kept_sandboxes import House
 
 __all__ = ["house"]
@@ -153,6 +153,46 @@ async def test_a_working_copy_in_use_is_not_discarded(house: House, tmp_path: Pa
     assert "work-discard" not in kinds(house) and program.copy.folder.exists()
     await house.engine.modes.lock()
     await house.engine.work.discard(program.copy.name)
+
+
+async def test_parts_of_a_file_are_applied_exactly_and_taken_back(house: House, tmp_path: Path) -> None:
+    copy = a_copy(house, tmp_path)
+    lines = [f"{number}\n" for number in range(60)]
+    (copy.project / "lines").write_text("".join(lines))
+    copy = WorkingCopy.make(house.places.work, copy.project, ("sh",))
+    (change,) = await changed(house, copy, "sed -i 's/^3$/three/; s/^40$/forty/' lines")
+    at_work = house.engine.work
+    part = await at_work.part(copy.name, change, {2})
+    for numbers, said in (({2}, digest((change,))), ({1}, digest((part,))), ({1, 2}, digest((part,)))):
+        with pytest.raises(KnownError, match="not those that you looked at"):
+            await at_work.apply(copy.name, (part,), said, {b"lines": numbers})
+    with pytest.raises(KnownError, match="not those that you looked at"):
+        await at_work.apply(copy.name, (part,), digest((part,)))
+    assert kinds(house) == []
+    done = await at_work.apply(copy.name, (part,), digest((part,)), {b"lines": {2}})
+    assert done.paths == 1
+    now = (copy.project / "lines").read_text()
+    assert "forty\n" in now and "\n3\n" in now and "three" not in now
+    (_, body), _ = recorded(house.places.ledger)
+    assert body["in_part"] == {"lines": [2]} and body["digest"] == digest((part,))
+    (rest,) = (await at_work.changes(copy.name)).changes
+    assert not rest.conflict
+    await at_work.undo(copy.name)
+    assert (copy.project / "lines").read_text() == "".join(lines)
+
+
+async def test_a_part_of_what_was_written_to_since_is_not_applied(house: House, tmp_path: Path) -> None:
+    copy = a_copy(house, tmp_path)
+    (copy.project / "lines").write_text("".join(f"{number}\n" for number in range(60)))
+    copy = WorkingCopy.make(house.places.work, copy.project, ("sh",))
+    (change,) = await changed(house, copy, "sed -i 's/^3$/three/; s/^40$/forty/' lines")
+    part = await house.engine.work.part(copy.name, change, {2})
+    work(copy, "sed -i 's/^forty$/evil/' lines")
+    with pytest.raises(KnownError, match="cannot be read as it was"):
+        await house.engine.work.part(copy.name, change, {2})
+    with pytest.raises(KnownError, match="not those that you looked at"):
+        await house.engine.work.apply(copy.name, (part,), digest((part,)), {b"lines": {2}})
+    assert "evil" not in (copy.project / "lines").read_text()
 
 
 # ---- the checkpoint ----

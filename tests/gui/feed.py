@@ -180,7 +180,7 @@ class RecordingBridge(EngineLink):
 
 
 PARTS = ("decisions", "pin", "runs", "memory", "agents", "upkeep", "keeping", "work")
-ASIDES = {"attend", "changes", "earlier", "lines", "look_at", "secrets_where", "state", "usage"}
+ASIDES = {"attend", "changes", "earlier", "findings", "lines", "look_at", "secrets_where", "state", "usage"}
 NOT_ASKED = {"call", "post", "hear"}
 """Public methods of the link that pages do not use."""
 

@@ -20,10 +20,11 @@ from runner.sandbox.file_names import shown
 from runner.system.tasks import spawn
 from runner.workspace import apply
 from runner.workspace.change import digest as digest_of
+from runner.workspace.hunks import with_hunks
 from runner.workspace.working_copy import named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
     from typing import Any
 
     from runner.approval.circumstances import Circumstances
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange
     from runner.workspace.working_copy import WorkingCopy
+
+    InPart = Mapping[bytes, Collection[int]]
 
 T = TypeVar("T")
 NOTHING_DONE = "Nothing was changed in the project."
@@ -64,9 +67,11 @@ class WorkDeeds:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CLOSING_SECONDS)
 
-    async def apply(self, name: str, wanted: Sequence[ProjectChange], digest: str, *, proven: bool) -> Applied:
+    async def apply(
+        self, name: str, wanted: Sequence[ProjectChange], digest: str, in_part: InPart, *, proven: bool
+    ) -> Applied:
         """Write exactly these changes into the project. Raises KnownError, LedgerFailed among them."""
-        return await self._to_its_end(self._apply(name, wanted, digest, proven=proven))
+        return await self._to_its_end(self._apply(name, wanted, digest, in_part, proven=proven))
 
     async def undo(self, name: str, *, proven: bool) -> Applied:
         """Take back what was applied last. Raises KnownError, LedgerFailed among them."""
@@ -106,14 +111,18 @@ class WorkDeeds:
 
     # ---- one deed ----
 
-    async def _apply(self, name: str, wanted: Sequence[ProjectChange], digest: str, *, proven: bool) -> Applied:
+    async def _apply(
+        self, name: str, wanted: Sequence[ProjectChange], digest: str, in_part: InPart, *, proven: bool
+    ) -> Applied:
         generation = self._modes.generation
         closed = partial(self._closed, generation, proven=proven)
         _require(closed())
-        copy, picked = await _on_thread(lambda: _exactly(named(self._places.work, name), wanted, digest))
+        copy, picked = await _on_thread(lambda: _exactly(named(self._places.work, name), wanted, digest, in_part))
         _require(closed())
         facts = await _on_thread(lambda: facts_of(copy, picked))
         body = {**facts, "digest": digest}
+        if in_part:
+            body["in_part"] = {cut(shown(path)): sorted(numbers) for path, numbers in [*in_part.items()][:MOST_PATHS]}
 
         def do(number: str) -> Applied:
             return copy.apply(picked, lambda _done: _require(closed()), number=number)
@@ -227,13 +236,22 @@ def outcome_facts(done: Applied) -> dict[str, object]:
 
 
 def _exactly(
-    copy: WorkingCopy, wanted: Sequence[ProjectChange], digest: str
+    copy: WorkingCopy, wanted: Sequence[ProjectChange], digest: str, in_part: InPart
 ) -> tuple[WorkingCopy, tuple[ProjectChange, ...]]:
-    """Return the changes at the paths of `wanted` as they are now, which the digest has to be of. Raises KnownError."""
+    """Return the changes at the paths of `wanted` as they are now, which the digest has to be of.
+
+    Those `in_part` have only the places with these numbers. Raises KnownError and OSError.
+    """
     if not wanted:
         raise KnownError("No change was chosen.", NOTHING_DONE)
     now = {one.path: one for one in copy.changes().changes}
-    picked = tuple(now[one.path] for one in wanted if one.path in now)
+    picked = tuple(
+        with_hunks(now[one.path], copy.project, copy.content, in_part[one.path])
+        if one.path in in_part
+        else now[one.path]
+        for one in wanted
+        if one.path in now
+    )
     if len({one.path for one in picked}) != len(wanted) or not digest == digest_of(wanted) == digest_of(picked):
         raise KnownError(CHANGED, LOOK_AGAIN)
     if any(one.conflict for one in picked):
