@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.difference import LineDifference
+    from runner.workspace.progress import WriteProgress
 
 
 class WorkControl:
@@ -64,6 +65,15 @@ class WorkControl:
 
         return self._link.call(work)
 
+    def progress(self, name: str) -> WriteProgress | None:
+        """Return how far Apply, Undo or Discard is; None where none is under way."""
+        engine = self._link.engine
+        return engine.work.progress(name) if engine is not None else None
+
+    def cancel(self, name: str) -> None:
+        """End Apply or Undo as long as nothing was written."""
+        self._link.post(lambda engine: engine.work.cancel(name))
+
     def undo(self, name: str, pin: str = "") -> Future[Applied]:
         """Take back what was applied last."""
 
@@ -101,6 +111,14 @@ class WorkControl:
 
         async def work(engine: Engine) -> None:
             await engine.work.answer(name, number, run=run, why=why, proven=await engine.proven(pin))
+
+        return self._link.call(work)
+
+    def as_it_goes(self, name: str, *, on: bool, pin: str = "") -> Future[None]:
+        """Have what a program changes applied by itself from now on, or no longer."""
+
+        async def work(engine: Engine) -> None:
+            await engine.work.as_it_goes(name, on=on, proven=await engine.proven(pin))
 
         return self._link.call(work)
 

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
-    QProgressBar,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -30,9 +29,11 @@ from app.review.deliberate import DeliberateDialog
 from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.steady import Steady
 from app.work import words
+from app.work.as_it_goes import AsItGoesSwitch
 from app.work.change_list import ChangeView, TickedChanges
 from app.work.change_pane import ChangePane
 from app.work.change_rows import ChangeTable, RowKind, table_of
+from app.work.deed_progress import DeedProgress
 from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
 from runner.system.tasks import in_daemon
@@ -105,10 +106,8 @@ class ChangesCard(QFrame):
         self.nothing = EmptyState(look, "file-code", *READING)
         self.said = plain_label(role="muted", wrap=True)
         self.said.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.progress = QProgressBar()
-        self.progress.setRange(0, 0)
-        self.progress.setAccessibleName("Under way")
-        self.progress.hide()
+        self.progress = DeedProgress(look, bridge)
+        self.goes = AsItGoesSwitch(look, bridge)
         self.discard = QPushButton("Discard\N{HORIZONTAL ELLIPSIS}")
         self.discard.setProperty("kind", "danger")
         self.undo = QPushButton("Undo last apply\N{HORIZONTAL ELLIPSIS}")
@@ -299,6 +298,7 @@ class ChangesCard(QFrame):
         text = f"Apply {things}  A" if chosen else "Apply  A"
         self.apply.setText(text)
         self.apply.setAccessibleName(f"{text.removesuffix('  A')}, A")
+        self.goes.show_session(session)
         free = not self._busy and session is not None
         hidden = self.model.hidden()
         self.apply.mouse_only = self._bridge.decisions.approve_by() is ApproveBy.MOUSE
@@ -308,10 +308,15 @@ class ChangesCard(QFrame):
         at_work = session is not None and session.at_work
         self.discard.setEnabled(free and not at_work)
         self.discard.setToolTip(AT_WORK if at_work else "Remove the working copy with its changes; asks first")
-        self.progress.setVisible(bool(self._busy))
+        if not self._busy:
+            self.progress.end()
         text, role = (self._busy, "muted") if self._busy else self._message or (self._words(), "muted")
         say(self.said, text, role)
         keep_needed_height(self)
+
+    @Slot(str)
+    def _show_progress(self, far: str) -> None:
+        say(self.said, f"{self._busy} {far}", "muted")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -338,6 +343,7 @@ class ChangesCard(QFrame):
             parts.append(
                 f"{_number(len(marked))} of the ticked {'runs' if len(marked) == 1 else 'run'} something later."
             )
+        parts += self._words_of_findings()
         merged = sum(row.kind is RowKind.MERGED and row.key not in self.model.ticked for row in rows)
         if merged:
             was, it = ("was", "it") if merged == 1 else ("were", "them")
@@ -349,7 +355,6 @@ class ChangesCard(QFrame):
         gone = sum(one.how is How.DELETED for row in self.model.chosen for one in row.changes)
         if gone:
             parts.append(f"{counted(gone, 'ticked file')} will be deleted from your folder.")
-        parts += self._words_of_findings()
         session = self._session
         if session is not None and session.at_work and len(parts) < 2:
             parts.append(words.MOVING)
@@ -367,7 +372,7 @@ class ChangesCard(QFrame):
             has = "has" if len(worst) == 1 else "have"
             parts.append(f"{_number(len(worst))} of the ticked {has} findings, up to {max(worst).name}.")
         if coming:
-            parts.append("They are being read for findings.")
+            parts.append("What is added is still being read for findings.")
         elif missing:
             parts.append(f"{_number(missing)} {'was' if missing == 1 else 'were'} not read for findings.")
         return parts
@@ -452,6 +457,7 @@ class ChangesCard(QFrame):
         """Wait for what is written into the project, and say what came of it."""
         self._busy = what
         self._message = None
+        self.progress.begin(session.name)
         self._show_state()
 
         async def wait() -> None:
@@ -473,6 +479,10 @@ class ChangesCard(QFrame):
 
         self._tasks.start("write", wait())
 
+    @Slot(str)
+    def _not_switched(self, why: str) -> None:
+        self._tell(why, "bad")
+
     # ---- discarding ----
 
     @Slot()
@@ -489,6 +499,7 @@ class ChangesCard(QFrame):
         if not yes or self._busy:
             return
         self._busy = "Discarding\N{HORIZONTAL ELLIPSIS}"
+        self.progress.begin(session.name)
         self._show_state()
         answer = self._bridge.work.discard(session.name)
 
@@ -521,6 +532,8 @@ class ChangesCard(QFrame):
         self.apply.decided.connect(self._apply)
         self.undo.clicked.connect(self._ask_undo)
         self.discard.clicked.connect(self._ask_discard)
+        self.progress.said.connect(self._show_progress)
+        self.goes.failed.connect(self._not_switched)
         self._steady.moved.connect(self.guard.rearm)
 
     @Slot()
@@ -550,6 +563,7 @@ class ChangesCard(QFrame):
         column.addLayout(head)
         column.addWidget(self.field)
         column.addWidget(self.view, 1)
+        column.addWidget(self.goes)
         self.ticked.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._page = Folding(self._look, 460, (110, 120))
         self._page.addWidget(left)

@@ -79,6 +79,8 @@ def _row(session: WorkSession, cards: WorkCards, heading: str) -> SessionRow:
         parts.append((f"{counted(len(session.held), 'command')} held", "medium"))
     if session.at_work and (said := words.hosts_refused(session)):
         parts.append((said, "high"))
+    if session.at_work and session.as_it_goes is not None and session.as_it_goes.on:
+        parts.append(("applies as it goes", "medium"))
     if session.can_undo:
         parts.append(("applied", "low"))
     port = session.ports[0][0] if session.at_work and session.ports else 0

@@ -80,6 +80,16 @@ class HostOpened:
 
 
 @dataclass(frozen=True, slots=True)
+class AsItGoes:
+    """What is changed is applied by itself from now on, or is not any more."""
+
+    at: float
+    on: bool
+    why: str = ""
+    """Why it was switched off, where nobody did it."""
+
+
+@dataclass(frozen=True, slots=True)
 class PortsSeen:
     """The ports on which something inside listens, each with the address outside by which it is carried, or ''."""
 
@@ -109,7 +119,9 @@ class WorkDone:
     """What that entry says."""
 
 
-WorkEvent = WorkStarted | CommandSeen | CommandAnswered | HostSeen | HostOpened | PortsSeen | WorkEnded | WorkDone
+WorkEvent = (
+    WorkStarted | CommandSeen | CommandAnswered | HostSeen | HostOpened | AsItGoes | PortsSeen | WorkEnded | WorkDone
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +154,8 @@ class WorkSession:
     opened: tuple[HostOpened, ...] = ()
     ports: tuple[tuple[int, str], ...] = ()
     memory_bytes: int = 0
+    as_it_goes: AsItGoes | None = None
+    """Whether what it changes is applied by itself, and since when; None where that was never switched on."""
     at_work: bool = False
     """Whether its process is there now."""
     ended: WorkEnded | None = None
@@ -203,7 +217,9 @@ def _ports(session: WorkSession, event: PortsSeen) -> WorkSession:
 
 
 def _ended(session: WorkSession, event: WorkEnded) -> WorkSession:
-    return replace(session, ended=event, held=(), ports=())
+    goes = session.as_it_goes
+    off = replace(goes, on=False) if goes is not None else None
+    return replace(session, ended=event, held=(), ports=(), as_it_goes=off)
 
 
 _AFTER: dict[type, Callable[..., WorkSession]] = {
@@ -212,6 +228,7 @@ _AFTER: dict[type, Callable[..., WorkSession]] = {
     CommandAnswered: _answered,
     HostSeen: _host,
     HostOpened: _opened,
+    AsItGoes: lambda session, event: replace(session, as_it_goes=event),
     PortsSeen: _ports,
     WorkEnded: _ended,
     WorkDone: lambda session, _event: session,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
 from runner.model.work import (
+    AsItGoes,
     CommandAnswered,
     CommandSeen,
     HostOpened,
@@ -42,12 +43,14 @@ if TYPE_CHECKING:
     from runner.model.work import WorkEvent
     from runner.network.dialing import Dialer
     from runner.sandbox.local.contained import ProgramEnd
+    from runner.work.as_it_goes import ApplyingAsItGoes
     from runner.work.control import Orders
     from runner.work.judging import CommandVerdict
     from runner.work.rings import InRings
     from runner.work.shells import ShellCommand
 
     Judge = Callable[[str], CommandVerdict]
+    Going = Callable[[Callable[[bool, str], object]], ApplyingAsItGoes]
 
 NOT_RECORDED = "Assent: this command could not be recorded, so it was not run. The disk or the record may be full."
 REFUSED = "Assent: a person refused this command."
@@ -88,11 +91,13 @@ class WorkRun:
         judge: Judge | None = None,
         unwrapped: Callable[[tuple[str, ...]], str],
         prepares: Callable[[tuple[str, ...]], bool] = shell_words.is_of_nobody,
+        going: Going | None = None,
         dialer: Dialer | None = None,
     ) -> None:
         """`runtime` is the folder for sockets; `judge` says what a command does, None where it is only recorded;
         `unwrapped` returns a command without what the client wraps around it, `prepares` whether it is none but the
-        client's own look at the shell; `dialer` is a test's.
+        client's own look at the shell; `going` makes what applies as it goes, None where nothing may; `dialer` is a
+        test's.
         """
         self._what = what
         self._edge = edge
@@ -108,6 +113,7 @@ class WorkRun:
         self._root = 0
         self._why = ""
         self._is_closed = False
+        self._going = None if going is None else going(lambda on, why: self._say(AsItGoes(time.time(), on, why)))
         self._quiet = {(one.host, one.port) for one in edge.quiet}
         hosts = (*edge.service, *edge.opened)
         self._gates = (
@@ -119,8 +125,8 @@ class WorkRun:
                 gate.allow(destination, private=private)
         self._carrying = Carrying(self._gates[1], lambda ports: self._say(PortsSeen(time.time(), ports)))
 
-    def run(self) -> ProgramEnd:
-        """Run the program to its end. Raises KnownError and OSError."""
+    def run(self, *, as_it_goes: bool = False) -> ProgramEnd:
+        """Run the program to its end, with `as_it_goes` applying from the start. Raises KnownError and OSError."""
         with contextlib.ExitStack() as kept:
             kept.callback(self._close)
             for gate in self._gates:
@@ -137,6 +143,7 @@ class WorkRun:
                 "end": self.end,
                 "usage": self.usage,
                 "carry": self.carry,
+                "as_it_goes": self.as_it_goes,
             }
             listening = ControlSocket(control.place(self._runtime, self._what.copy.name), orders)
             kept.callback(listening.close)
@@ -147,9 +154,13 @@ class WorkRun:
             self._say(WorkStarted(time.time(), self._what.program, project, self._client, hosts, self._what.memory))
             ended: ProgramEnd | None = None
             try:
+                if as_it_goes:
+                    self.as_it_goes(on=True)
                 ended = contained.run(what, self._what.copy.command)
                 ended = replace(ended, why=self._why or ended.why)
             finally:
+                if self._going is not None:
+                    self._going.close()
                 code, why = (contained.NOT_STARTED, "It was not started.") if ended is None else (ended.code, ended.why)
                 self._say(WorkEnded(time.time(), code, why))
         return ended
@@ -183,8 +194,17 @@ class WorkRun:
             root, self._why = self._root, self._why or why
         if not root:
             raise KnownError("It has not begun yet.")
+        if self._going is not None:
+            self._going.switch(on=False)
         with contextlib.suppress(ProcessLookupError):
             os.kill(root, signal.SIGKILL)
+        return {}
+
+    def as_it_goes(self, *, on: bool) -> Mapping[str, object]:
+        """Apply what is changed by itself from now on, or not any more. Raises KnownError."""
+        if self._going is None:
+            raise KnownError("Nothing is applied as it goes here.")
+        self._going.switch(on=on)
         return {}
 
     def carry(self, port: int) -> Mapping[str, object]:

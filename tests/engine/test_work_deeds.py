@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from runner.engine.recorder import Recorder
     from runner.workspace.change import ProjectChange
+    from runner.workspace.progress import Report, WriteProgress
     from tests.engine.test_kept_sandboxes import House
 
 __all__ = ["house"]
@@ -284,6 +285,42 @@ async def test_what_ends_an_approval_ends_apply_and_undo_up_to_the_last_moment(
     assert now == ([] if when == "looking" else [f"work-{what}", f"work-not-{past}"])
     house.engine._closing.why = ""
     house.set(approve_by="key")
+
+
+async def test_a_deed_says_how_far_it_is_and_is_cancelled_before_it_writes_and_not_after(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = a_copy(house, tmp_path)
+    wanted = await changed(house, copy)
+    before, at_work, seen = look(copy.project), house.engine.work, []
+    really = deeds.WorkDeeds._reporting
+    cancels_when_sure = False
+
+    def reporting(self: deeds.WorkDeeds, name: str, closed: Callable[[], str]) -> Report:
+        report = really(self, name, closed)
+
+        def both(progress: WriteProgress) -> None:
+            report(progress)
+            seen.append(at_work.progress(name))
+            if progress.sure is cancels_when_sure:
+                at_work.cancel(name)
+
+        return both
+
+    monkeypatch.setattr(deeds.WorkDeeds, "_reporting", reporting)
+    with pytest.raises(KnownError, match="You cancelled it"):
+        await at_work.apply(copy.name, wanted, digest(wanted))
+    assert look(copy.project) == before and kinds(house) == ["work-apply", "work-not-applied"]
+    assert at_work.progress(copy.name) is None
+    cancels_when_sure = True
+    seen.clear()
+    done = await at_work.apply(copy.name, wanted, digest(wanted))
+    assert done.paths == 2 and (copy.project / "new").exists()
+    assert [one.sure for one in seen if one] == sorted(one.sure for one in seen if one)
+    last = [one for one in seen if one and not one.sure][-1]
+    assert (last.done, last.size) == (last.total, last.whole) and last.total == 2
+    await at_work.discard(copy.name)
+    assert not copy.folder.exists()
 
 
 async def test_nothing_is_written_that_cannot_be_recorded(

@@ -31,12 +31,13 @@ from runner.model.difference import Side
 from runner.model.errors import KnownError
 from runner.model.events import WorkMoved
 from runner.model.network import NOT_LISTED, Contact, Destination
-from runner.model.work import HostSeen, WorkEnded, WorkUsage
+from runner.model.work import AsItGoes, HostSeen, WorkEnded, WorkUsage
 from runner.work.added import AddedFindings
 from runner.work.project_hosts import ProjectHost
 from runner.workspace.apply import Applied
 from runner.workspace.change import ProjectChange, ProjectChanges, digest
 from runner.workspace.difference import LineDifference
+from runner.workspace.progress import WriteProgress
 from tests.gui import work_scenes
 from tests.gui.elapse import rest
 from tests.gui.feed import finding
@@ -740,3 +741,64 @@ def test_a_finding_of_no_line_on_screen_stands_first_and_what_is_not_read_is_sai
     assert "Critical: line 400: Deletes" in changes.pane.text.toPlainText().splitlines()[0]
     assert "Not read for findings: It is too large." in changes.pane.below.text()
     assert "not read for findings" in changes.said.text()
+
+
+# ---- apply as it goes ----
+
+
+def test_applying_as_it_goes_is_switched_on_after_asking_and_off_at_once(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    goes = bench.page.changes.goes
+    assert goes.button.isVisible() and not goes.said.isVisible()
+    goes.button.click()
+    dialog = bench.dialog(DeliberateDialog)
+    assert "by itself" in dialog.what and "not read" in dialog.what
+    dialog.reject()
+    assert not [call for call in desk.bridge.calls if call[0] == "as_it_goes"]
+    goes.button.click()
+    bench.dialog(DeliberateDialog).yes.click()
+    assert [call for call in desk.bridge.calls if call[0] == "as_it_goes"] == [("as_it_goes", NAME, True)]
+    desk.give("as_it_goes", None)
+    desk.bridge.at_work = (session(as_it_goes=AsItGoes(time.time(), True)),)
+    desk.hear((WorkMoved((NAME,)),))
+    assert goes.said.isVisible() and goes.said.text().startswith("Applies as it goes since ")
+    row = bench.page.list.view.model().index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "applies as it goes" in row
+    goes.button.click()
+    assert desk.bridge.calls[-1] == ("as_it_goes", NAME, False)
+    desk.bridge.fail("as_it_goes", KnownError("It does not answer."))
+    desk.qtbot.waitUntil(lambda: bench.page.changes.said.text() == "Not switched: It does not answer.")
+    desk.bridge.at_work = (session(as_it_goes=AsItGoes(time.time(), False, "The disk is full.")),)
+    desk.hear((WorkMoved((NAME,)),))
+    assert goes.said.text() == "No longer applies as it goes: The disk is full."
+
+
+def test_what_has_ended_is_not_applied_as_it_goes(desk: Desk) -> None:
+    goes = AsItGoes(time.time(), True)
+    bench = Bench(desk, session(at_work=False, ended=WorkEnded(time.time(), 0), as_it_goes=goes))
+    assert not bench.page.changes.goes.isVisible()
+
+
+# ---- how far it is ----
+
+
+def test_applying_says_how_far_it_is_and_is_cancelled_only_before_anything_is_written(bench: Bench) -> None:
+    bench.rested()
+    QTest.mouseClick(bench.page.changes.apply, LEFT)
+    bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
+    progress, bridge = bench.page.changes.progress, bench.desk.bridge
+    bridge.progress[NAME] = WriteProgress(1, 3, 30_000_000, 90_000_000)
+    progress.look()
+    said = bench.page.changes.said
+    assert (
+        said.text()
+        == "Applying 3 files\N{HORIZONTAL ELLIPSIS} 1 of 3, 30 of 90 MB copied; nothing has been written yet."
+    )
+    assert progress.cancel.isVisible() and (progress.bar.value(), progress.bar.maximum()) == (30_000, 90_000)
+    progress.cancel.click()
+    assert ("cancel", NAME) in bridge.calls
+    bridge.progress[NAME] = WriteProgress(2, 3, sure=True)
+    progress.look()
+    assert said.text().endswith(" 2 of 3 done.") and not progress.cancel.isVisible()
+    bench.desk.give("apply", Applied(3))
+    assert not progress.isVisible() and said.text().startswith("Applied: 3 files")

@@ -13,12 +13,13 @@ from app.work.panel import WorkPanel
 from runner.model.assessment import Level
 from runner.model.events import WorkMoved
 from runner.model.network import NOT_LISTED, Contact
-from runner.model.work import CommandSeen, HostOpened, HostSeen, WorkEnded, WorkSession, WorkUsage
+from runner.model.work import AsItGoes, CommandSeen, HostOpened, HostSeen, WorkEnded, WorkSession, WorkUsage
 from runner.work.added import AddedFindings
 from runner.work.added import not_read as added_not_read
 from runner.workspace.change import ProjectChange, ProjectChanges
 from runner.workspace.difference import LineDifference
 from runner.workspace.entry import TreeEntry, TreeKind
+from runner.workspace.progress import WriteProgress
 from tests.gui.feed import finding
 
 if TYPE_CHECKING:
@@ -217,9 +218,27 @@ def parts(scene: Scene) -> None:
     page = begin(scene, session(at_work=False, ended=WorkEnded(time.time() - 60, 0)), lines=PARTS)
     for _ in range(8):
         answer(scene, lines=PARTS)
+    page.changes.view.setCurrentIndex(page.changes.model.index(page.changes.model.row_of(b"src/report.py"), 0))
+    for _ in range(3):
+        answer(scene, lines=PARTS)
     view = page.changes.pane.text
     view.setFocus()
     view.toggled.emit(2)
+
+
+def goes(scene: Scene) -> None:
+    begin(scene, session(as_it_goes=AsItGoes(time.time() - 240, True)), *others())
+    for _ in range(8):
+        answer(scene)
+
+
+def writing(scene: Scene) -> None:
+    page = begin(scene, session(at_work=False, ended=WorkEnded(time.time() - 60, 0)))
+    page.changes._busy = "Applying 4 files\N{HORIZONTAL ELLIPSIS}"
+    scene.bridge.progress[NAME] = WriteProgress(2, 4, 310_000_000, 900_000_000)
+    page.changes._show_state()
+    page.changes.progress.begin(NAME)
+    page.changes.progress.look()
 
 
 def holding(scene: Scene) -> None:
@@ -247,6 +266,8 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "work-beside": beside,
     "work-marked": marked,
     "work-parts": parts,
+    "work-writing": writing,
+    "work-goes": goes,
     "work-held-dialog": holding,
     "work-ended": ended,
     "work-empty": empty,

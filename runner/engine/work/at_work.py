@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.difference import LineDifference
+    from runner.workspace.progress import WriteProgress
     from runner.workspace.working_copy import WorkingCopy
 
 log = logging.getLogger("assent.work")
@@ -182,6 +183,14 @@ class AtWork:
         finally:
             await self.look()
 
+    def progress(self, name: str) -> WriteProgress | None:
+        """Return how far Apply, Undo or Discard of a working copy is; None where none is under way. For any thread."""
+        return self._deeds.progress(name)
+
+    def cancel(self, name: str) -> None:
+        """End Apply or Undo as long as nothing was written."""
+        self._deeds.cancel(name)
+
     # ---- telling a program ----
 
     async def open_host(
@@ -206,6 +215,11 @@ class AtWork:
     async def answer(self, name: str, number: int, *, run: bool, why: str = "", proven: bool = False) -> None:
         """Let a held command run, or not. Raises KnownError, LedgerFailed among them: then it does not run."""
         await self._orders.answer(name, number, run=run, why=why, proven=proven)
+        await self.look()
+
+    async def as_it_goes(self, name: str, *, on: bool, proven: bool = False) -> None:
+        """Have what a program changes applied by itself, or no longer. Raises KnownError, LedgerFailed among them."""
+        await self._orders.as_it_goes(name, on=on, proven=proven)
         await self.look()
 
     async def carry(self, name: str, port: int) -> str:
