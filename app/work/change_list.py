@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QEvent,
     QModelIndex,
     QPersistentModelIndex,
@@ -24,7 +23,7 @@ from app.parts.badge import badge_size, paint_badge
 from app.parts.copies import offer_copies
 from app.parts.ground import RowDelegate, paint_ground
 from app.parts.lines import set_up_painted
-from app.parts.plain import tip
+from app.parts.row_model import Index, RowModel
 from app.parts.tick import BOX, paint_tick
 from app.work import words
 from app.work.change_rows import ChangeRow, ChangeTable, RowKind, ticks_for
@@ -40,9 +39,7 @@ if TYPE_CHECKING:
 
     from app.look.look import Look
 
-Index = QModelIndex | QPersistentModelIndex
 ROW = 32
-_NOWHERE = QModelIndex()
 CHANGE = Qt.ItemDataRole.UserRole + 13
 _COUNT = Qt.ItemDataRole.UserRole + 14
 _FOUND = Qt.ItemDataRole.UserRole + 15
@@ -62,18 +59,17 @@ TAG_INKS = {
 }
 
 
-class TickedChanges(QAbstractTableModel):
-    """One column of `ChangeRow` that can be ticked, of which a search shows a part."""
+class TickedChanges(RowModel[ChangeRow]):
+    """Rows that are `ChangeRow` and can be ticked; a search shows a part of them."""
 
     ticked_changed = Signal()
     set_by_hand = Signal()
     """A person has ticked a row or left one out."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(CHANGE, parent)
         self.table = ChangeTable()
-        self.rows: tuple[ChangeRow, ...] = ()
-        """Those that the search shows."""
+        """All rows; `rows` are those that the search shows."""
         self.ticked: frozenset[bytes] = frozenset()
         self._by_key: dict[bytes, ChangeRow] = {}
         self._chosen: frozenset[bytes] = frozenset()
@@ -90,9 +86,9 @@ class TickedChanges(QAbstractTableModel):
         """Show the changes of another working copy, ticked as is usual."""
         self._by_key, self._chosen, self._left, self._counts = {}, frozenset(), frozenset(), {}
         self._parts, self._findings = {}, {}
-        self.replace(table)
+        self.take(table)
 
-    def replace(self, table: ChangeTable) -> None:
+    def take(self, table: ChangeTable) -> None:
         """Show another list of the same; what a person has set stays where its row is the same."""
         self.beginResetModel()
         now = {row.key: row for row in table.rows}
@@ -231,24 +227,20 @@ class TickedChanges(QAbstractTableModel):
 
     # ---- for the view ----
 
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else 1
-
     def flags(self, index: Index) -> Qt.ItemFlag:
         usual = super().flags(index)
         can = 0 <= index.row() < len(self.rows) and self.rows[index.row()].can_tick
         return usual | Qt.ItemFlag.ItemIsUserCheckable if can else usual
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.rows):
-            return None
-        row = self.rows[index.row()]
+    def spoken(self, row: ChangeRow) -> str:
+        return ", ".join(part for part in (self._state(row), row.spoken, self._said(row)) if part)
+
+    def hint(self, row: ChangeRow) -> str:
+        said = (row.name, row.why and f"{row.tag}: {row.why}", self._said(row))
+        return "\n".join(part for part in said if part)
+
+    def more(self, row: ChangeRow, role: int) -> Any:
         match role:
-            case _ if role == CHANGE:
-                return row
             case _ if role == _COUNT:
                 return row.count or self._counts.get(row.key, "")
             case _ if role == _FOUND:
@@ -257,11 +249,6 @@ class TickedChanges(QAbstractTableModel):
                 if row.key in self._parts:
                     return Qt.CheckState.PartiallyChecked
                 return Qt.CheckState.Checked if row.key in self.ticked else Qt.CheckState.Unchecked
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
-                return ", ".join(part for part in (self._state(row), row.spoken, self._said(row)) if part)
-            case Qt.ItemDataRole.ToolTipRole:
-                said = (row.name, row.why and f"{row.tag}: {row.why}", self._said(row))
-                return tip("\n".join(part for part in said if part))
             case _:
                 return None
 

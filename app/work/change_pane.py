@@ -22,7 +22,7 @@ from app.parts.empty import EmptyState
 from app.parts.fold import Pages
 from app.parts.plain import plain_label, say
 from app.work import words
-from app.work.change_parts import PartsView
+from app.work.change_parts import KEYS, PartsView
 from app.work.change_rows import ChangeRow, RowKind
 from app.work.unified import lines_of, parts_of
 from runner.model.errors import KnownError
@@ -264,6 +264,8 @@ class ChangePane(QWidget):
         before, after = change.before, change.after
         if self._difference is not None and self._difference.coarse:
             parts.append(f"{self._difference.coarse}.")
+        if self.parts:
+            parts.append(KEYS)
         if self._found is not None and self._found.not_read:
             parts.append(
                 f"Not read for findings: {self._found.not_read}" if self._found.skipped else self._found.not_read

@@ -163,7 +163,7 @@ class ChangesCard(QFrame):
             return
         if table.rows != self.model.table.rows or not self._begun:
             before = {row.key: row for row in self.model.chosen} if self._begun else None
-            (self.model.replace if self._begun else self.model.begin)(table)
+            (self.model.take if self._begun else self.model.begin)(table)
             after = {row.key: row for row in self.model.chosen}
             if before is not None and before != after:
                 # What would be applied is not what it was a moment ago.

@@ -117,7 +117,7 @@ class AtWork:
         found = await self._of_copy(name, lambda copy: added.text_of(change, copy.project, copy.content))
         if not isinstance(found, AddedFindings):
             found = await added.found_in(found, self._assess, f"{READER} {name}")
-        if not found.skipped:
+        if not found.skipped and change.text is None:
             self._found[name, change] = found
             while len(self._found) > MOST_FOUND:
                 self._found.popitem(last=False)
