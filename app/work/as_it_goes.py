@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app import phrases
 from app.page_tasks import PageTasks
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.model.work import WorkSession
 
-ON, OFF = "Apply as it goes\N{HORIZONTAL ELLIPSIS}", "Stop applying as it goes"
+ON, OFF = "Apply as it goes\N{HORIZONTAL ELLIPSIS}", "Stop that"
 ASKS = (
     "Whenever the program is quiet for some seconds, what it has changed is written into {} by itself. Each time can be"
     " undone and is in the history. Not applied by itself: what is marked, merged or in conflict, folders of many"
     " changes, what has a finding of HIGH or CRITICAL in what it adds, and what was not read for findings. It ends with"
     " the program, with Lockdown and with Stop all."
 )
-IS_ON = "Applies as it goes since {}: what is not marked and has no high finding is written into your folder by itself."
+IS_ON = "Applies as it goes since {}."
+MEANS = "What is not marked and has no finding of HIGH or CRITICAL is written into your folder by itself."
 
 
 class AsItGoesSwitch(QWidget):
@@ -48,11 +49,11 @@ class AsItGoesSwitch(QWidget):
         self.button.setProperty("kind", "quiet")
         self.button.setAutoDefault(False)
         self.button.clicked.connect(self._press)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(look.px(2))
-        column.addWidget(self.said)
-        column.addWidget(self.button)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(look.px(6))
+        row.addWidget(self.said, 1)
+        row.addWidget(self.button)
         self.show_session(None)
 
     def show_session(self, session: WorkSession | None) -> None:
@@ -67,7 +68,9 @@ class AsItGoesSwitch(QWidget):
             text = IS_ON.format(words.moment(goes.at)) if on else why
         say(self.said, text, "warn")
         self.said.setVisible(bool(text))
+        self.setToolTip(MEANS if on else "")
         self.button.setText(OFF if on else ON)
+        self.button.setAccessibleName("Stop applying as it goes" if on else "Apply as it goes")
         self.button.setEnabled(not self._busy)
 
     @Slot()

@@ -78,7 +78,7 @@ def _row(session: WorkSession, cards: WorkCards, heading: str) -> SessionRow:
     if session.at_work and (said := words.hosts_refused(session)):
         parts.append((said, "high"))
     if session.at_work and session.as_it_goes is not None and session.as_it_goes.on:
-        parts.append(("applies as it goes", "medium"))
+        parts.insert(0, ("applies as it goes", "medium"))
     elif session.can_undo:
         parts.append(("applied", "low"))
     port = session.ports[0][0] if session.at_work and session.ports else 0
