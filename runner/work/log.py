@@ -19,6 +19,7 @@ from runner.model.work import (
     HostOpened,
     HostSeen,
     PortsSeen,
+    StandingSeen,
     WorkDone,
     WorkEnded,
     WorkStarted,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 NAME = "events.jsonl"
 KINDS: dict[str, type[Any]] = {
     "started": WorkStarted,
+    "standing": StandingSeen,
     "command": CommandSeen,
     "answered": CommandAnswered,
     "host": HostSeen,

@@ -18,6 +18,7 @@ from runner.settings.loading import load
 from runner.system.places import Places
 from runner.work import control, lockdown
 from runner.work.control import ControlSocket
+from runner.work.in_force import InForce
 from runner.work.judging import Judging
 from runner.work.lockdown import LockdownSign
 from runner.workspace.working_copy import WorkingCopy
@@ -172,8 +173,9 @@ def test_what_is_applied_as_it_goes_is_a_deed_of_its_own_in_the_history(places: 
         told.append((on, why))
         moved.set()
 
-    judging = Judging(places.config, "sh", None)
-    going = at_work._going(places, copy, judging, tell)
+    in_force = InForce(places, "sh")
+    judging = Judging(places.config, in_force)
+    going = at_work._going(places, copy, judging, in_force, tell)
     going._quiet = 0.0
     really = going._apply
 
@@ -222,7 +224,7 @@ def test_programs_at_work_are_told_from_the_terminal(
         assert assent("allow", copy.name, "A.example:8080") == 0
         assert assent("run", copy.name, "7") == assent("refuse", copy.name, "8") == assent("end", copy.name) == 0
     assert orders == [
-        ("open", {"host": "a.example", "port": 8080}),
+        ("open", {"host": "a.example", "port": 8080, "private": "", "always": False}),
         ("answer", {"number": 7, "run": True, "why": ""}),
         ("answer", {"number": 8, "run": False, "why": ""}),
         ("end", {}),

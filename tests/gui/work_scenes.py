@@ -16,6 +16,7 @@ from runner.model.network import NOT_LISTED, Contact
 from runner.model.work import AsItGoes, CommandSeen, HostOpened, HostSeen, WorkEnded, WorkSession, WorkUsage
 from runner.work.added import AddedFindings
 from runner.work.added import not_read as added_not_read
+from runner.work.in_force import PAUSED
 from runner.workspace.change import ProjectChange, ProjectChanges
 from runner.workspace.difference import LineDifference
 from runner.workspace.entry import TreeEntry, TreeKind
@@ -145,6 +146,7 @@ def held(at: float | None = None) -> CommandSeen:
         "CRITICAL",
         ("Sends a secret to another computer.",),
         held=True,
+        sandbox="For CRITICAL your policy asks for Docker or stronger; this would run in the local sandbox.",
     )
 
 
@@ -196,6 +198,12 @@ def at_work(scene: Scene) -> None:
 
 def waits(scene: Scene) -> None:
     begin(scene, session(held=(held(),)), *others())
+
+
+def paused(scene: Scene) -> None:
+    refused = CommandSeen(time.time() - 5, 62, "pytest -q", PROJECT, "Runs the project's tests.", refused=PAUSED)
+    one = session(agent="claude-code", refused=PAUSED, held=(held(),))
+    begin(scene, replace(one, commands=(*one.commands, refused)), *others())
 
 
 def beside(scene: Scene) -> None:
@@ -263,6 +271,7 @@ def starting(scene: Scene) -> None:
 SCENES: dict[str, Callable[[Scene], None]] = {
     "work": at_work,
     "work-held": waits,
+    "work-paused": paused,
     "work-beside": beside,
     "work-marked": marked,
     "work-parts": parts,

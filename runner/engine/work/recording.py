@@ -22,6 +22,7 @@ from runner.model.work import (
     HostOpened,
     HostSeen,
     PortsSeen,
+    StandingSeen,
     WorkDone,
     WorkEnded,
     WorkSession,
@@ -137,8 +138,8 @@ class WorkRecording:
                         put_down()
                         body = {"on": event.on, "why": cut(why), "by": BY_ITSELF}
                         found.append((AS_IT_GOES, self._body(session, [placed], body)))
-                case PortsSeen():
-                    continue
+                case PortsSeen() | StandingSeen():
+                    continue  # that an agent was paused is an entry of its own
                 case _:
                     waiting.append(placed)
                     if len(waiting) == MOST_IN_ENTRY:
@@ -153,6 +154,7 @@ class WorkRecording:
             "name": session.name,
             "project": cut(session.project),
             "client": cut(session.client),
+            **({"agent": cut(session.agent)} if session.agent else {}),
             "at": round(placed[0][1].at, 3),
             "upto": placed[-1][0],
         }
@@ -201,6 +203,7 @@ def _command(one: CommandSeen) -> dict[str, Any]:
         "level": one.level,
         "refused": cut(one.refused),
         "held": one.held,
+        "sandbox": cut(one.sandbox),
     }
     return {name: value for name, value in facts.items() if value}
 
