@@ -61,7 +61,7 @@ def carried_out(
         require_word(places)
     number = apply.new_number()
     facts = {**facts_of(copy, changes), "digest": digest(changes)} if changes else facts_of(copy, ())
-    short = {"number": number, "name": copy.name, "project": str(copy.project)}
+    short = {"number": number, "name": copy.name, "project": str(copy.project), "by": by}
     deed_log.note(places.work, deed.wanted, {"number": number, "by": by, "at": "terminal", **facts})
     try:
         done = do(number)
