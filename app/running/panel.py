@@ -31,6 +31,7 @@ from app.parts.meters import Meters, reached
 from app.parts.output import OutputView
 from app.parts.plain import plain_label, tip
 from app.parts.tabs import whole_tabs
+from app.results.view import ResultsView
 from app.running.kept import KeptSandboxList
 from app.running.model import RunsModel, state_words
 from runner.model.events import HostContacted, RunFinished, RunHeld, RunMeasured, RunObserved
@@ -88,6 +89,7 @@ class RunningPanel(QWidget):
         self.state = ElidedLabel()
         self.state.setProperty("role", "muted")
         self.output = OutputView(look)
+        self.results = ResultsView(look, read, self.output)
         self.code = CodeView(look)
         self.files = FilesView(look, read)
         self.hosts = hosts(self)
@@ -132,6 +134,7 @@ class RunningPanel(QWidget):
             self.hosts.show_run(card)
             self.behaviour.show_run(card)
             self.output.clear()
+            self.results.clear()
             self._show_files(None)
             self._show_stopping(False)
             row = self.model.row_of(card.id)
@@ -161,6 +164,7 @@ class RunningPanel(QWidget):
             self._show_files(card.result)
             if card.id not in self._transcripts:
                 self.output.set_text(card.result.stdout, card.result.stderr)
+            self.results.show_result(card.result, assessed=card.assessment is not None)
 
     def _show_files(self, result: Result | None) -> None:
         self.files.show_result(result)
@@ -252,6 +256,13 @@ class RunningPanel(QWidget):
     @Slot(str)
     def _saved(self, path: str) -> None:
         self._say(f"Saved to {path}.")
+
+    @Slot()
+    @Slot(object)
+    def _look_into(self, file: CapturedFile | None = None) -> None:
+        self.tabs.setCurrentWidget(self.files)
+        if file is not None:
+            self.files.choose(file)
 
     @Slot(int)
     def _turned(self, place: int) -> None:
@@ -346,7 +357,7 @@ class RunningPanel(QWidget):
     def _make_page(self) -> QWidget:
         px = self._look.px
         self.tabs = whole_tabs("Parts of the run")
-        self.tabs.addTab(self.output, "Output")
+        self.tabs.addTab(self.results, "Output")
         self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self.files, "Files")
         self.hosts.join(self.tabs)
@@ -379,6 +390,8 @@ class RunningPanel(QWidget):
         self.keep.clicked.connect(self._keep)
         self.reason.returnPressed.connect(self._stop)
         self.tabs.currentChanged.connect(self._turned)
+        self.results.file_wanted.connect(self._look_into)
+        self.results.files_wanted.connect(self._look_into)
         self.output.saved.connect(self._saved)
         self.output.failed.connect(self._say)
         self.view.selectionModel().currentChanged.connect(self._moved)
