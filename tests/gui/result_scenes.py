@@ -7,8 +7,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QBuffer, QIODevice, QPointF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, Qt
+from PySide6.QtGui import QColor, QImage, QImageWriter, QPainter, QPen, QPolygonF
 
 from runner.model.behaviour import Behaviour, Deed, DeedKind
 from runner.model.result import CapturedFile, Outcome
@@ -66,7 +66,7 @@ def plot() -> bytes:
     painter.end()
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    assert image.save(buffer, b"PNG")
+    assert QImageWriter(buffer, QByteArray(b"png")).write(image)
     return bytes(buffer.data().data())
 
 
