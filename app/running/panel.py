@@ -31,6 +31,7 @@ from app.parts.meters import Meters, reached
 from app.parts.output import OutputView
 from app.parts.plain import plain_label, tip
 from app.parts.tabs import whole_tabs
+from app.results.thumbnails import Thumbnails
 from app.results.view import ResultsView
 from app.running.kept import KeptSandboxList
 from app.running.model import RunsModel, state_words
@@ -80,7 +81,8 @@ class RunningPanel(QWidget):
         self._picked = False
         """Whether the person chose the run that is shown; else the newest is."""
         self._transcripts: dict[str, Transcript] = {}
-        self.model = RunsModel(cases, self)
+        self.thumbnails = Thumbnails(read, self)
+        self.model = RunsModel(cases, self.thumbnails.of, self)
         self.view = list_view(look, self.model, "Runs")
         self.view.setMinimumHeight(look.px(64))
         offer_copies(self.view, self.model.copies)
@@ -395,6 +397,7 @@ class RunningPanel(QWidget):
         self.output.saved.connect(self._saved)
         self.output.failed.connect(self._say)
         self.view.selectionModel().currentChanged.connect(self._moved)
+        self.thumbnails.changed.connect(self.model.tick)
         self._ticker.timeout.connect(self._tick)
         self._cases.happened.connect(self._take)
 

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from app import phrases
 from app.behaviour import words
 from app.files import json_nodes, markdown
 from app.files.apart import ReadingProcess
@@ -18,14 +19,17 @@ from app.files.picture import PictureView
 from app.files.preview import shares
 from app.files.result_card import MOST_COLUMNS, MOST_ROWS, card
 from app.files.table import SHARE, TableView
+from app.parts.lines import SUMMARY
 from app.parts.output import OutputView
+from app.results import thumbnails
 from app.results.choosing import MOST_BYTES, MOST_CARDS, choose, thumbnail_of
 from app.results.page import MarkdownView
 from app.results.tree import JsonView
 from app.results.view import VALUE, ResultsView
+from app.running.model import summary
 from runner.audit import captures
 from runner.model.behaviour import NOT_REPORTED, Behaviour
-from runner.model.result import CapturedFile
+from runner.model.result import CapturedFile, Outcome
 from tests.gui import feed, result_scenes
 from tests.gui.test_files import png_of
 
@@ -278,6 +282,73 @@ def test_only_what_is_known_is_called_foreseen() -> None:
     odd = Behaviour(unforeseen=("started curl",))
     assert words.foreseen(odd, assessed=True) == ("Not foreseen: started curl.", "bad")
     assert words.foreseen(Behaviour(lost=3), assessed=True)[0].startswith("Not complete.")
+
+
+# ---- in lists ----
+
+
+@pytest.mark.parametrize(
+    ("stderr", "said"),
+    [
+        ("x.js:1\nSyntaxError: Unexpected identifier 'Order'\n    at wrapSafe\n\nNode.js v20.20.2\n", "SyntaxError: U"),
+        ("Traceback (most recent call last):\n  File x\nKeyError: 'a'\n", "KeyError: 'a'"),
+        ("ValueError: a\n\nDuring handling\n\nmod.OwnError: b\nwarning: left\n", "mod.OwnError: b"),
+        ("make: *** [all] Error 2\n", "make: *** [all]"),
+        ("Node.js v20.20.2\n", "Node.js v20"),
+        ("\n \n", ""),
+    ],
+)
+def test_the_error_that_matters_is_said(stderr: str, said: str) -> None:
+    found = phrases.error_line(stderr)
+    assert found.startswith(said) and bool(found) is bool(said)
+
+
+def test_a_failed_run_says_its_error_in_its_row(desk: Desk) -> None:
+    one = feed.request("x")
+    desk.hear(feed.asked(one), feed.decided(one), feed.started(one))
+    failed = feed.result(Outcome.FAILED, stdout="", stderr="TypeError: a\u202eb\nNode.js v20.20.2\n")
+    desk.hear(feed.finished(one, failed))
+    card = desk.cases.card(one.id)
+    assert card is not None
+    row = summary(card)
+    assert row.below.startswith("TypeError: a\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}U+202E")
+    assert row.state == "failed, exit 1"
+
+
+def test_small_pictures_come_one_at_a_time_and_are_kept_in_bounds(
+    qtbot: QtBot, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def content(file: CapturedFile) -> bytes:
+        read.append(file.path)
+        return captures.read(places, file)
+
+    monkeypatch.setattr(thumbnails, "MOST_KEPT", 2)
+    pictures = thumbnails.Thumbnails(content)
+    plot = feed.result(files=result_scenes.stored(places, {"a.csv": b"a\n1\n", "b.png": result_scenes.plot()}))
+    with qtbot.waitSignal(pictures.changed, timeout=60_000):
+        assert pictures.of(plot) is None
+    found = pictures.of(plot)
+    assert found is not None and (found.width(), found.height()) == (160, 95)
+    assert pictures.of(feed.result()) is None and pictures.of(None) is None
+    bomb = feed.result(files=result_scenes.stored(places, {"c.png": png_of(60_000, 60_000)}))
+    with qtbot.waitSignal(pictures.changed, timeout=60_000):
+        assert pictures.of(bomb) is None
+    assert pictures.of(bomb) is None and read == ["b.png", "c.png"], "what is no picture is not read again"
+    many = [CapturedFile(f"{number}.png", 9, f"{number:064}") for number in range(1000)]
+    for one in many:
+        pictures.of(feed.result(files=(one,)))
+    assert len(pictures._waiting) <= thumbnails.MOST_WAITING and len(pictures._kept) <= 2
+
+
+def test_rows_show_the_picture_that_a_run_made(desk: Desk, places: Places) -> None:
+    one = feed.request("x")
+    files = result_scenes.stored(places, {"b.png": result_scenes.plot()})
+    desk.hear(feed.asked(one), feed.decided(one), feed.started(one), feed.finished(one, feed.result(files=files)))
+    desk.window.show_page("Running")
+    panel: Any = desk.window.page("Running")
+    desk.qtbot.waitUntil(lambda: panel.model.index(0, 0).data(SUMMARY).picture is not None, timeout=60_000)
 
 
 # ---- in the window ----
