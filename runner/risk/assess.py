@@ -88,10 +88,10 @@ class Classifier:
             python = request.language is Language.PYTHON
             at = broken_at(use.rest) if python else None
             findings.append(_unread(NOT_PARSED, "risk.unparsed", WHOLE if at is None else lines.place(at)))
-        if request.language is Language.PYTHON:
+        if request.language in (Language.PYTHON, Language.JAVASCRIPT):
             from runner.risk.whole.handed_on import handed_on
 
-            findings += handed_on(request.code, trail, lines)
+            findings += handed_on(request.language, request.code, trail, lines)
         judged: dict[int, Judged] = {}
         findings += self._judged(request, trail, lines, tuple(findings), judged)
         ordered = in_order(findings)

@@ -73,7 +73,8 @@ def verdict_on(
         return RiskVerdict(stopped.reason)
     known = [*libraries(request.language, trail)]
     if shown:
-        shown += [(Verb.CALLS, name) for name in known if "." not in name]
+        handed = {quoted(one.act.get("to").text, 30) for one in found if one.verb is Verb.HANDS}
+        shown += [(Verb.CALLS, name) for name in known if "." not in name and name not in handed]
         return RiskVerdict(sentence(shown, partly=partly), looked, acts)
     return RiskVerdict(_without_acts(request, trail, known, partly, proved=proved), looked, acts)
 
@@ -205,6 +206,7 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
     started = places | {one.place for one in found if one.act.kind == "command"}
     temporary = [one for one in found if one.named.words == TEMPORARY_FILES]
     needless = {one.act.order for one in sorted(temporary, key=lambda one: one.verb is not Verb.WRITES)[1:]}
+    handed = {one.place for one in found if one.verb is Verb.HANDS}
     listens = any(one.verb is Verb.LISTENS and one.named.place for one in found)
     modules: set[str] = set()
     for one in found:
@@ -222,7 +224,10 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
                 drop = one.named.words == source
             case Verb.STARTS:
                 named = (one.act.name, one.place) in said or (one.act.name in INTERPRETERS and one.place in places)
-                drop = named if one.act.kind == "command" else one.act.kind == "run" and one.place in started
+                if one.act.kind == "start" and one.named.computed:
+                    drop = one.place in handed
+                else:
+                    drop = named if one.act.kind == "command" else one.act.kind == "run" and one.place in started
             case _:
                 drop = False
         if drop:

@@ -26,6 +26,7 @@ from runner.risk.verdict.naming import (
     shown,
 )
 from runner.risk.verdict.programs import commands, containers, named_program
+from runner.risk.verdict.sentence import NOT_KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -293,7 +294,8 @@ def _steers(act: Act, targets: Targets) -> Described:
 
 
 def _enumerated(act: Act, targets: Targets) -> Described:
-    words = f"a function of {identifier(act.get('of').text)} that it finds by enumeration (line {act.place[0]})"
+    how = "whose name is worked out at run time" if act.get("how").text else "that it finds by enumeration"
+    words = f"a function of {identifier(act.get('of').text)} {how} (line {act.place[0]})"
     return Verb.CALLS, Named(words, computed=True)
 
 
@@ -301,6 +303,19 @@ def _finds_programs(act: Act, targets: Targets) -> Described:
     folder = act.get("path").text
     where = WORKING if folder == "." else file_name(folder if folder.startswith("../") else f"./{folder}")
     return Verb.CHANGES_SYSTEM, Named(f"may start programs from {where}")
+
+
+def _hands(act: Act, targets: Targets) -> Described:
+    """Name what something gets of which nothing is known, and that nothing is."""
+    given = [path_of(one).words for one in (act.get("beyond").items or act.get("paths").items or ())]
+    if act.get("data").labels:
+        given.append(data_of((act.get("data"),)))
+    if act.get("code").items:
+        given.append("a text that it may run")
+    name = act.get("to").text
+    library = act.get("program").text != "yes"
+    to = quoted(name, 30) if library else named_program(name) if name else f"a program {AT_RUN_TIME}"
+    return Verb.HANDS, Named(f"{listed(given)} to {to}{NOT_KNOWN if name else ''}")
 
 
 Describe = Callable[["Act", "Targets"], Described]
@@ -367,6 +382,7 @@ BY_KIND: dict[str, Describe] = {
     "steer": _steers,
     "programs": _finds_programs,
     "enumerated": _enumerated,
+    "hand": _hands,
     "weakens": _weakens,
 }
 """What acts of each kind are in words; the others are named by the findings about them."""

@@ -76,8 +76,8 @@ def reads(act: Act, targets: Targets) -> Described:
     path = act.get("path")
     if path.text.startswith("/dev/") or path.text in (":memory:", "-") or act.name == "<":
         return None
-    if act.kind == "use" and act.name in WITH_COMMAND:
-        return None
+    if act.kind == "use" and (act.name in WITH_COMMAND or act.get("strange").text == "yes"):
+        return None  # what becomes of it nobody knows: it is said that it is handed over
     if not path.texts and path.fields is None and "(" in path.name:
         return None  # what a call gave: a response, a stream
     if any(is_kind(known, "secret", targets) for known in path.texts):

@@ -90,6 +90,7 @@ ROWS: tuple[tuple[str, Handler], ...] = (
     ("source .", builtins.source),
     ("trap", builtins.trap),
     ("alias", builtins.alias),
+    ("history", builtins.history),
     ("cd pushd popd chdir", builtins.change_directory),
     ("pwd", builtins.working_folder),
     ("read mapfile readarray compgen complete", outputs.each_line(builtins.read)),
