@@ -32,6 +32,10 @@ BESIDE = ("request.",)
 OWN_WORDS = frozenset({"noted.repaired"})
 
 
+PLAIN_DEEDS = frozenset((Verb.STARTS, Verb.CONNECTS, Verb.READS, Verb.LISTS, Verb.CALLS, Verb.WRITES))
+"""What is ordinary by itself: what makes it more than that is in the words of the rule."""
+
+
 class Judged(NamedTuple):
     """The worst that a rule says of one act."""
 
@@ -114,7 +118,7 @@ def _lead(
     if worst is None or worst.level < Level.HIGH:
         return None
     heaviest = found[0] if found and _weight(found[0], judged) >= worst.level else None
-    if worst.level is Level.HIGH and heaviest is not None:
+    if worst.level is Level.HIGH and heaviest is not None and heaviest.verb not in PLAIN_DEEDS:
         return None
     unread = worst.capability is Capability.UNREADABLE
     reason = (worst.reason if heaviest is None else judged[heaviest.act.order].reason).rstrip(".")

@@ -11,6 +11,7 @@ from runner.model.verdict import Verb
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, labels_of
 from runner.risk.outline_data import words
+from runner.risk.trace.shown import secrets
 from runner.risk.verdict import files
 from runner.risk.verdict.naming import (
     AT_RUN_TIME,
@@ -73,6 +74,10 @@ def _shells(act: Act, targets: Targets) -> Described:
 
 def _sends(act: Act, targets: Targets) -> Described:
     address = act.get("url")
+    if act.get("how").text == "message":
+        each = ", one after the other" if "repeated" in act.labels else ""
+        data = data_of((act.get("data"),)) if secrets(labels_of((act.get("data"),))) else "messages"
+        return Verb.SENDS, Named(f"{data} by {quoted(_library(act.name), 30)}{each}")
     if act.name.endswith((".send", ".sendall")) and not address.texts and not act.name.startswith("dgram."):
         return None
     if _is_request(address) or (act.name.endswith(".end") and act.get("data") is UNKNOWN):
@@ -82,6 +87,11 @@ def _sends(act: Act, targets: Targets) -> Described:
     if data == "data" and (asks or act.get("how").text == "ssh"):
         return None
     return Verb.SENDS, Named(f"{data} to {host.words}", host.computed, host.place)
+
+
+def _library(name: str) -> str:
+    """Return the library of a function: `@a/b` of `@a/b.send`."""
+    return name.replace("()", "").partition(".")[0]
 
 
 ASKING = words("get urlopen Request request head fetch options")

@@ -168,6 +168,7 @@ ROWS: tuple[tuple[str, Handler], ...] = (
     ("celery rq nsqadmin pulsar-admin kafka-configs kafka-configs.sh", infrastructure.keeps_data("the message broker")),
     ("kafka-consumer-groups kafka-consumer-groups.sh", infrastructure.offsets),
     ("gh glab", infrastructure.forge),
+    ("stripe paypal solana spl-token cast near bitcoin-cli lncli litecoin-cli cardano-cli", infrastructure.money),
     ("http.server", services.serves(openly=True)),
     ("jupyter jupyter-lab jupyter-notebook flask streamlit mlflow tensorboard bokeh panel", services.serves()),
     ("vite next webpack-dev-server ng gatsby mkdocs hugo jekyll", services.serves()),
