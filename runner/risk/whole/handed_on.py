@@ -9,7 +9,7 @@ from runner.model.assessment import Capability, Finding, Level
 from runner.model.expression import expression
 from runner.model.request import Language
 from runner.risk.outline_data import words
-from runner.risk.python.syntax import Unparsed, parse, place
+from runner.risk.python.syntax import Unparsed, nodes_of, place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,10 +68,9 @@ def _of_python(code: str, trail: Trail, lines: Lines) -> Iterator[Finding]:
     if NAMES.search(code) is None:
         return
     try:
-        tree, _ = parse(code)
+        nodes, _ = nodes_of(code)
     except Unparsed:
         return
-    nodes = list(ast.walk(tree))
     modules = _modules(nodes)
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     parts = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
