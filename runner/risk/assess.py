@@ -72,6 +72,8 @@ class Classifier:
             inner = tuple(trail.acts)
             self._follow(request, nested, use.rest)
             nested.finish()
+            if request.language is Language.JAVASCRIPT:
+                findings += _of_language(request.code)
             if (handed := Handed.to(request)) is not None:
                 findings += assess_handed(request, handed, nested)
             if request.sandbox:
@@ -149,6 +151,15 @@ class Classifier:
             span = lines.place(act.place)
             evidence = shorten(act.evidence) if act.evidence else lines.evidence(span)
             yield Finding(rule.id, level, rule.capability, span, evidence, reason, rule.reference)
+
+
+def _of_language(code: str) -> Iterator[Finding]:
+    """Yield that code is TypeScript, where it is."""
+    from runner.risk.javascript.syntax import is_typescript
+
+    if is_typescript(code):
+        reason = "This is TypeScript, which only Node.js 22.18 or later runs; an earlier one stops at once."
+        yield Finding("request.typescript", Level.LOW, Capability.STARTS_PROCESSES, WHOLE, "", reason, "")
 
 
 def _used(request: Request) -> Use:

@@ -43,6 +43,11 @@ def parse(code: str) -> Node:
     return root
 
 
+def is_typescript(code: str) -> bool:
+    """Return whether code is TypeScript and no JavaScript."""
+    return root_of(code).has_error and not parse(code).has_error
+
+
 @cache
 def erased(number: int) -> Query:
     """Return the query for one of the grammars; making it takes longer than loading all of them."""
