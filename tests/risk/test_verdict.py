@@ -59,7 +59,7 @@ SENTENCES = [
     (S, "curl -F f=@report.pdf https://a.example", "Sends files to a.example and reads report.pdf."),
     (J, "fetch(url)", "Downloads from an address worked out at run time."),
     # what runs later or elsewhere
-    (S, "cp x .git/hooks/update", "Puts something into a place that runs at start-up or log-in (.git/hooks/update)."),
+    (S, "cp x .git/hooks/update", "Writes .git/hooks/update (git hook)."),
     (S, 'printf x > "$D/hooks/pre-push"', "Writes …/hooks/pre-push (git hook)."),
     (P, "import importlib, sys\nimportlib.import_module(sys.argv[1])", "Runs whatever code an argument names."),
     (P, "exec(input())", "Runs code that is only known at run time."),

@@ -32,7 +32,7 @@ BESIDE = ("request.",)
 OWN_WORDS = frozenset({"noted.repaired"})
 
 
-PLAIN_DEEDS = frozenset((Verb.STARTS, Verb.CONNECTS, Verb.READS, Verb.LISTS, Verb.CALLS, Verb.WRITES))
+PLAIN_DEEDS = frozenset((Verb.STARTS, Verb.CONNECTS, Verb.READS, Verb.LISTS, Verb.WRITES))
 """What is ordinary by itself: what makes it more than that is in the words of the rule."""
 
 
@@ -52,10 +52,12 @@ def verdict_on(
     targets: Targets,
     *,
     proved: bool = True,
+    whole: bool = False,
 ) -> RiskVerdict:
     """Return the verdict; `judged` has the worst that rules say of acts, by their order.
 
-    `proved` says whether the program was read so far that it may be said to touch nothing.
+    `proved` says whether the program was read so far that it may be said to touch nothing, and `whole` that all of it
+    was.
     """
     stopped = next((one for one in findings if one.id.startswith("risk.")), None)
     cut = stopped is not None or len(trail.acts) > MOST_LOOKED_AT
@@ -79,7 +81,9 @@ def verdict_on(
     if shown:
         handed = {quoted(one.act.get("to").text, 30) for one in found if one.verb is Verb.HANDS}
         shown += [(Verb.CALLS, name) for name in known if "." not in name and name not in handed]
-        return RiskVerdict(sentence(shown, partly=partly), looked, acts)
+        looks = proved and not partly and {verb for verb, _ in shown} <= LOOKING and not request.packages
+        said = sentence(shown, partly=partly)
+        return RiskVerdict(f"{said[:-1]}; changes nothing." if looks and whole else said, looked, acts)
     return RiskVerdict(_without_acts(request, trail, known, partly, proved=proved), looked, acts)
 
 
@@ -120,6 +124,8 @@ def _lead(
     heaviest = found[0] if found and _weight(found[0], judged) >= worst.level else None
     if worst.level is Level.HIGH and heaviest is not None and heaviest.verb not in PLAIN_DEEDS:
         return None
+    if heaviest is not None and _says_more(heaviest):
+        return None
     unread = worst.capability is Capability.UNREADABLE
     reason = (worst.reason if heaviest is None else judged[heaviest.act.order].reason).rstrip(".")
     if heaviest is None or heaviest.named.computed or not heaviest.named.place:
@@ -127,6 +133,12 @@ def _lead(
     words = heaviest.named.words.partition(" (")[0]
     words = f"to {words.rpartition(' to ')[2]}" if heaviest.verb is Verb.SENDS else words
     return f"{reason} ({words})", heaviest, unread
+
+
+def _says_more(deed: Doing) -> bool:
+    """Return whether the words for an act say more than the rule that found it."""
+    starts = deed.verb is Verb.RUNS_ON_START and "(runs by itself)" not in deed.named.words
+    return starts or deed.act.kind == "schedule"
 
 
 def _led(lead: str, shown: Sequence[tuple[Verb, str]], partly: str) -> str:
@@ -169,6 +181,7 @@ def _look_at(
 
 
 EXCEPT = ", except "
+LOOKING = frozenset((Verb.READS, Verb.LISTS))
 NETWORK = (Verb.SENDS, Verb.CONNECTS, Verb.FETCHES)
 
 

@@ -45,6 +45,11 @@ TEXT_COMMANDS = words(
     "basename dirname tr rev sort uniq wc cut fold head tail cat grep awk sed if then do break continue"
 )
 MOST_NAMED = 4
+COMPUTES = words(
+    "dataclasses collections itertools math statistics datetime re json textwrap decimal fractions random string time "
+    "typing enum uuid hashlib base64 bisect heapq copy pprint functools operator secrets abc types numbers"
+)
+"""Modules of Python whose functions are not named: they only compute."""
 
 
 class _Python(NamedTuple):
@@ -120,7 +125,7 @@ def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
         parts = plain.split(".")
         prefixes = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
         module = next((prefix for prefix in prefixes if prefix in loaded), "")
-        if module and not plain.startswith("unittest."):
+        if module and not plain.startswith("unittest.") and module.partition(".")[0] not in COMPUTES:
             found[_named(module, plain, language)] = None
         if len(found) == MOST_NAMED:
             break

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from runner.model.expression import expression
 from runner.model.verdict import Verb
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, labels_of
@@ -166,21 +167,33 @@ def _by_method(act: Act) -> Named:
     """Name what the method of a client deletes: `delete_bucket(Bucket=...)`, `DeleteBucketCommand`."""
     what = act.get("what")
     name = what.text or next((one.text for one in what.items or [] if one.texts), "")
-    method = re.sub(r"(?<!^)(?=[A-Z])", "_", act.name.rpartition(".")[2].removesuffix("Command")).lower()
-    thing = method.partition("_")[2].replace("_", " ") or "data"
-    return Named(f"{thing} {quoted(name)}" if name.strip(HOLE) else f"{thing} elsewhere", not name)
+    call = act.name.rpartition(".")[2]
+    verb, _, thing = CAPITALS.sub("_", call.removesuffix("Command")).partition("_")
+    thing = thing.replace("_", " ") if verb.lower() in TAKES else "something"
+    thing = " ".join(word if word.isupper() else word.lower() for word in thing.split()) or "data"
+    return Named(f"{thing} {quoted(name)}" if name.strip(HOLE) else f"{thing} by {identifier(call)}", not name)
+
+
+CAPITALS = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a new word begins in a name: `delete|DB|Instance`."""
+TAKES = words("delete remove destroy drop purge terminate del batch bulk empty clear flush")
+"""Words that names of methods begin with, and behind which what they delete is named."""
 
 
 def _configures(act: Act, targets: Targets) -> Described:
     target, value, where = act.get("target").text, act.get("value").text, act.get("at").text
     if where == "git":
         return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(target)} of git to {quoted(value)}")
+    if not target.strip(HOLE):
+        return Verb.CHANGES_SYSTEM, Named(f"changes {where} by {identifier(act.name.rpartition('.')[2])}")
     return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)})")
 
 
 def _schedules(act: Act, targets: Targets) -> Described:
     if act.get("how").text == "remove":
         return Verb.CHANGES_SYSTEM, Named("removes everything that is scheduled")
+    if act.name == "crontab":
+        return Verb.CHANGES_SYSTEM, Named("replaces everything that is scheduled for this account")
     return Verb.CHANGES_SYSTEM, Named("schedules something to run later")
 
 
@@ -265,6 +278,8 @@ def _serves(act: Act, targets: Targets) -> Described:
 
 
 def _looks_up(act: Act, targets: Targets) -> Described:
+    if secrets(labels_of((act.get("host"),))):
+        return Verb.SENDS, Named(f"{data_of((act.get('host'),))} in a name that it looks up")
     return Verb.CONNECTS, Named("a name server")
 
 
