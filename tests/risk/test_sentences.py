@@ -1,4 +1,4 @@
-"""A sentence says what, to what and how: the call where nothing else is known, and that nothing is changed if proved."""
+"""A sentence says what, to what and how: the call where no more is known, and that nothing is changed if proved."""
 
 from __future__ import annotations
 
@@ -41,6 +41,28 @@ def sentence(language: Language, code: str) -> str:
         ),
         (S, "kubectl -n web top pods", "Runs kubectl top."),
         (S, "git -C checkout status", "Runs git status."),
+        (
+            P,
+            "import boto3\nprint(boto3.client('ec2').describe_instances())",
+            "Calls describe_instances of “boto3”; what that does was not read.",
+        ),
+        (P, "import sqlite3\nsqlite3.connect(':memory:').execute('select 1').close()", "Works on a database in memory"),
+        (
+            P,
+            "import os\nfor n in os.listdir('scans'):\n    os.rename('scans/' + n, 'scans/' + n.lower())",
+            "Moves what it finds in “scans” to other names there, which may replace one another.",
+        ),
+        (
+            P,
+            "import os, shutil\nfor n in os.listdir('photos'):\n    open('thumbs/' + n, 'w').write('x')",
+            "Writes files below “thumbs”, named after what it finds in “photos”",
+        ),
+        (
+            P,
+            "from shop.models import Order\nOrder.objects.filter(status='x').delete()",
+            "Deletes rows of Order that match a condition",
+        ),
+        (S, "npm run nuke", "Runs npm run “nuke”."),
         (S, "crontab jobs.txt", "Replaces everything that is scheduled for this account"),
         (S, "crontab -r", "Removes everything that is scheduled."),
         (S, "cp x .vscode/tasks.json", "Writes .vscode/tasks.json (task of an editor)"),

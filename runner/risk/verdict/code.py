@@ -9,7 +9,8 @@ from runner.model.request import Language
 from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, RiskVerdict, Verb, VerdictAct
 from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.value import labels_of
-from runner.risk.verdict.computing import libraries, only_computes, prints
+from runner.risk.trace.files import IN_MEMORY
+from runner.risk.verdict.computing import calls_of, libraries, only_computes, prints
 from runner.risk.verdict.doing import A_FILE, BY_KIND, MOST_LOOKED_AT, WITHOUT_WORDS, Doing, doings
 from runner.risk.verdict.naming import TEMPORARY_FILES, quoted
 from runner.risk.verdict.programs import INTERPRETERS
@@ -96,8 +97,16 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
     if request.language is Language.SHELL:
         return f"Only commands that look and print were found{partly}."
     nothing = f"no use of files, network or other programs was found{partly}."
+    if any(
+        act.kind == "query" and IN_MEMORY in act.labels and not act.name.startswith("unittest.") for act in trail.acts
+    ):
+        return f"Works on a database in memory; {nothing}"
     if known:
-        return f"{sentence([(Verb.CALLS, name) for name in known])[:-1]}; {nothing}"
+        calls = [(name, calls_of(name, request.language, trail)) for name in known]
+        named = [f"{functions} of {name}" if functions else name for name, functions in calls]
+        if any(name.startswith("“") for name in known):
+            nothing = f"what that does was not read{partly}."
+        return f"{sentence([(Verb.CALLS, one) for one in named])[:-1]}; {nothing}"
     return f"{nothing[0].upper()}{nothing[1:]}"
 
 

@@ -168,12 +168,17 @@ def _by_method(act: Act) -> Named:
     what = act.get("what")
     name = what.text or next((one.text for one in what.items or [] if one.texts), "")
     call = act.name.rpartition(".")[2]
+    if (rows := OF_MODEL.search(act.name)) is not None and not name:
+        some = act.get("only").text == "some"
+        return Named(f"rows of {identifier(rows[1])} that match a condition" if some else f"all rows of {rows[1]}")
     verb, _, thing = CAPITALS.sub("_", call.removesuffix("Command")).partition("_")
     thing = thing.replace("_", " ") if verb.lower() in TAKES else "something"
     thing = " ".join(word if word.isupper() else word.lower() for word in thing.split()) or "data"
     return Named(f"{thing} {quoted(name)}" if name.strip(HOLE) else f"{thing} by {identifier(call)}", not name)
 
 
+OF_MODEL = expression(r"(\w{1,60})\.objects\.")
+"""What a model of Django's is called, in the name of a method of its rows."""
 CAPITALS = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Where a new word begins in a name: `delete|DB|Instance`."""
 TAKES = words("delete remove destroy drop purge terminate del batch bulk empty clear flush")

@@ -69,6 +69,9 @@ def moves(act: Act, targets: Targets) -> Described:
     if done is not None and done[0] is Verb.RUNS_ON_START:
         return done
     source, path = path_of(act.get("source"), "file"), path_of(act.get("path"), "file")
+    if source == path and source.words.startswith(FINDS):
+        words = f"{source.words} to other names there, which may replace one another"
+        return Verb.MOVES, source._replace(words=words)
     return Verb.MOVES, Named(f"{source.words} to {path.words}", source.computed or path.computed, source.place)
 
 

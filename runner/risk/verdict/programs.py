@@ -46,9 +46,12 @@ def commands(act: Act, targets: Targets) -> Described:
     words = act.get("line").text[:LONGEST_LINE].split()[1:]
     first = _verb(words)
     shown_name = named_program(f"{name} {first}" if first else name)
+    if first == "run" and name in WITH_SCRIPTS and (script := _verb([*words[words.index("run") + 1 :]])):
+        shown_name = f"{shown_name} {quoted(script)}"
     return Verb.STARTS, Named(f"{shown_name} (dry run)" if is_dry(name, words) else shown_name, place=name[:40])
 
 
+WITH_SCRIPTS = words("npm pnpm yarn poetry uv")
 VALUED = words(
     "-n --namespace -C -c --context -f --file -p --profile -R --repo --git-dir --work-tree -H --prefix -w -o"
 )
