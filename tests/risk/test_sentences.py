@@ -86,6 +86,8 @@ def test_a_sentence_says_what_is_done(language: Language, code: str, said: str) 
         (P, "import toolbox\nprint(toolbox.f(open('a.txt').read()))"),
         (P, "print(open('a.txt').read())\ngetattr(x, y)()"),
         (S, "cat ~/.ssh/id_rsa"),
+        (P, "f = len if ready() else abs\nprint(f(open('a.txt').read()))"),
+        (P, "name = input()\nprint(name, open('a.txt').read())"),
     ],
 )
 def test_that_nothing_is_changed_is_said_only_where_it_is_proved(language: Language, code: str) -> None:
