@@ -256,8 +256,9 @@ def test_another_run_ends_what_is_read_for_this_one(view: ResultsView, qtbot: Qt
     view.show_result(feed.result(files=files))
     reading = view._reading
     assert reading is not None and not reading._ended
-    show(view, qtbot, places, {"other.csv": b"b\n2\n"})
+    view.show_result(feed.result(files=result_scenes.stored(places, {"other.csv": b"b\n2\n"})))
     assert reading._ended
+    qtbot.waitUntil(lambda: not view._waiting, timeout=60_000)
     assert [one.accessibleName() for one in view.cards] == ["other.csv"]
     assert isinstance(view.cards[0].view, TableView)
 
