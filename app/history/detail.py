@@ -212,6 +212,7 @@ class Detail(QFrame):
         """Go to the line of output that was the last one at a moment of the run."""
         if self._times is not None and (line := self._times.line_at(moment)) is not None:
             self.output.pane.show_line(line)
+            self.results.ensureWidgetVisible(self.output)
 
     @Slot(int)
     def _point_at_moment(self, line: int) -> None:
