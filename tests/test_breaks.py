@@ -46,6 +46,7 @@ FINDINGS = {
         "N12-pull",
         "N12-folder",
     ],
+    "results.toml": [f"results-{number}" for number in range(1, 8)],
     "runs_read.toml": [f"runs-{number}" for number in range(1, 8)],
     "terminal.toml": [f"terminal-{number}" for number in range(1, 8)],
     "merge.toml": [f"merge-{number}" for number in range(1, 13)],
