@@ -130,7 +130,7 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
             undo = ", applied, can be undone" if one.can_undo else ""
             session = _session(one) if one.is_in_use else None
             _say(f"{one.name}  {when}  {one.project}, {_bytes(one.size)}{undo}{', at work' if session else ''}")
-            _say(f"    {shlex.join(one.program)}")
+            _say(f"    {shlex.join(one.program)}{f', in {one.sandbox}' if one.sandbox else ''}")
             for held in session.held if session else ():
                 _say(f"    {held.number} is held: {held.text}")
         if done := _done_with(copies):
@@ -374,6 +374,7 @@ def _about(copy: WorkingCopy) -> dict[str, object]:
         "program": list(copy.program),
         "made": copy.made,
         "way": copy.way,
+        "sandbox": copy.sandbox or "bubblewrap",
         "can_undo": copy.can_undo,
         "bytes": copy.size,
     }
