@@ -30,6 +30,9 @@ NAME = "try"
 NOT_STARTED = 128
 """Exit code of runsc where it could not start the program; it prints why."""
 NAMESPACES = ("pid", "ipc", "uts", "mount")
+NOT_STOPPED = (contained.ENV, "--ignore-signal=TSTP", "--")
+"""Nobody outside would hear that the program has stopped, and nobody inside could continue it. A shell for typing into
+has the key for its own jobs all the same."""
 UNSHARE = "/usr/bin/unshare"
 OPTIONS = (
     "--rootless",
@@ -64,7 +67,7 @@ def _specification(what: Contained) -> dict[str, Any]:
             "terminal": all(map(os.isatty, range(3))),
             # To gVisor whoever starts it is root; no capability comes with that.
             "user": {"uid": 0, "gid": 0},
-            "args": [*_as_themselves(), contained.ENV, "--", *_without_variables(what.program)],
+            "args": [*_as_themselves(), *NOT_STOPPED, *_without_variables(what.program)],
             "cwd": os.getcwd(),
             "env": [f"{name}={value}" for name, value in contained.environment(what.variables or {}).items()],
             "capabilities": {kind: [] for kind in ("bounding", "effective", "inheritable", "permitted", "ambient")},

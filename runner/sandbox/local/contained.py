@@ -156,7 +156,7 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
         kept.enter_context(attended.heard(ignoring=_resets_signals()))
         kept.enter_context(terminal or contextlib.nullcontext())
         given = () if terminal is None else terminal.passed
-        streams = PipedStreams(kept, {} if terminal is None else terminal.streams)
+        streams = PipedStreams(kept, {} if terminal is None else terminal.streams, apart=what.has_own_kernel)
         with contextlib.ExitStack() as handed:
             reader, writer = pipe(kept, handed)
             hold, release = pipe(handed, kept)
