@@ -244,7 +244,7 @@ def test_keys_and_size_reach_a_program_in_gvisor(runsc: Path, typing: Typing) ->
     typing.until("Stopped")
     termios.tcsetwinsize(typing.terminal, (50, 132))
     typing.line("until [ \"$(stty size)\" = '50 132' ]; do sleep 0.1; done; echo si''zed", "sized\r")
-    typing.line("kill %1; exit", "shell> ")
+    typing.line("exec true", "shell> ")
 
 
 def test_names_are_written_out_in_every_list(project: Path) -> None:
