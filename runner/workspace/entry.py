@@ -161,10 +161,10 @@ def readable(folder: int, name: bytes, found: os.stat_result | None = None) -> I
 
 
 @contextlib.contextmanager
-def parent(root: int, path: bytes) -> Iterator[tuple[int, bytes]]:
+def parent(root: int, path: bytes, *, make: bool = False) -> Iterator[tuple[int, bytes]]:
     """Open the folder that holds `path` below the open folder `root`; yield it and the last name. Raises OSError.
 
-    NotADirectoryError where a component is a link or no folder.
+    NotADirectoryError where a component is a link or no folder. With `make` folders that are missing are made.
     """
     *above, name = path.split(b"/")
     descriptor = os.dup(root)
@@ -172,6 +172,9 @@ def parent(root: int, path: bytes) -> Iterator[tuple[int, bytes]]:
         for one in above:
             if one in (b"", b".", b".."):
                 raise NotADirectoryError(20, "no plain path", path)
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(one, 0o700, dir_fd=descriptor)
             inner = os.open(one, FOLDER_FLAGS, dir_fd=descriptor)
             os.close(descriptor)
             descriptor = inner

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import secrets
-import shutil
+import subprocess
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,8 @@ from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.system.file_lock import held, is_held
 from runner.system.private_folder import make_folder
-from runner.workspace import apply, copied, entry, journal, merge, originals, overlay, staging
+from runner.system.removal import remove_tree
+from runner.workspace import apply, copied, entry, journal, merge, moment, originals, overlay, staging
 from runner.workspace.stamp import Stamp
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
 
-ABOUT, BEGUN, USE = "about.json", "begun", "use"
+ABOUT, USE = "about.json", "use"
+REMOVED = ".removed-"
+"""Before the name of one that is being removed; no name of one begins so."""
 
 
 class Layer(Protocol):
@@ -39,8 +42,6 @@ class Layer(Protocol):
     def changes(self, folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> ProjectChanges: ...
 
     def content(self, folder: Path) -> Path: ...
-
-    def remove(self, folder: Path) -> None: ...
 
 
 WAYS: dict[str, Layer] = {overlay.NAME: overlay, copied.NAME: copied}
@@ -92,14 +93,14 @@ class WorkingCopy:
         """
         check_project(project, home)
         make_folder(home)
+        _remove_remains(home)
         plain = re.sub(r"[^A-Za-z0-9._-]+", "-", project.name).strip("-.")[:40] or "project"
         name = f"{plain}-{secrets.token_hex(3)}"
         folder = home / name
         folder.mkdir(mode=0o700)
         try:
             originals.note_index(folder, project)
-            (folder / BEGUN).touch(mode=0o600)
-            _pass_moment(folder / BEGUN)
+            moment.note(folder)
             used = _prepared(folder, project, way)
             originals.note_differing(folder, project)
             (folder / "tmp").mkdir(mode=0o700)
@@ -229,13 +230,12 @@ class WorkingCopy:
 
     @property
     def size(self) -> int:
-        """Bytes of disk that it takes, with its way back. Blocks."""
-        blocks = 0
-        for folder, names, files in os.walk(self.folder):
-            for name in (*names, *files):
-                with contextlib.suppress(OSError):
-                    blocks += os.lstat(os.path.join(folder, name)).st_blocks
-        return blocks * 512
+        """Bytes of disk that it takes, with its way back; what it has closed to this account left out. Blocks."""
+        # However deep it is: os.walk calls itself.
+        done = subprocess.run(
+            ("du", "--summarize", "--block-size=1", "--", self.folder), capture_output=True, check=False
+        )
+        return int((done.stdout.split() or (0,))[0])
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
@@ -256,9 +256,14 @@ class WorkingCopy:
         """Hold the project for changes, and finish what an earlier command could not. Raises KnownError and OSError."""
         try:
             with held(self.folder.parent / f".{self.device}-{self.inode}", APPLY_SECONDS):
-                for other in self.folder.parent.iterdir():
-                    if (other / journal.NAME).exists() and WorkingCopy.read(other).inode == self.inode:
-                        apply.finish(other)
+                if not (self.folder / ABOUT).exists():
+                    raise KnownError(f"The working copy {self.name} was discarded meanwhile.")
+                for other in _folders(self.folder.parent):
+                    # What cannot be read, or is about a folder that is not there, is no hindrance for the others.
+                    with contextlib.suppress(KnownError):
+                        if (other / journal.NAME).exists() and (one := WorkingCopy.read(other)).inode == self.inode:
+                            with one._top():
+                                apply.finish(other)
                 with contextlib.suppress(OSError), entry.folder_open(self.project) as top:
                     apply.remove_remains(top)
                 yield
@@ -290,7 +295,7 @@ class WorkingCopy:
     @property
     def _since(self) -> int:
         """What changed in the project after this was changed by somebody else; nanoseconds since the epoch."""
-        return (self.folder / BEGUN).stat().st_ctime_ns
+        return moment.since(self.folder)
 
     def _write(self) -> None:
         said = {
@@ -308,7 +313,7 @@ def all_below(home: Path) -> list[WorkingCopy]:
     """Return the working copies that can be read, the newest first."""
     found = []
     with contextlib.suppress(FileNotFoundError):
-        for folder in home.iterdir():
+        for folder in _folders(home):
             with contextlib.suppress(KnownError):
                 found.append(WorkingCopy.read(folder))
     return sorted(found, key=lambda one: -one.made)
@@ -321,6 +326,11 @@ def named(home: Path, name: str) -> WorkingCopy:
     return WorkingCopy.read(home / name)
 
 
+def _folders(home: Path) -> list[Path]:
+    """Return what may be working copies. Raises OSError."""
+    return [one for one in home.iterdir() if not one.name.startswith(".")]
+
+
 def check_project(project: Path, home: Path) -> None:
     """Raise KnownError where a folder is none that can be worked on."""
     if not project.is_dir():
@@ -329,14 +339,6 @@ def check_project(project: Path, home: Path) -> None:
         raise KnownError(f"{project} is not a project: it holds more than that.", "Go into the folder of one.")
     if home == project or project in home.parents or home in project.parents:
         raise KnownError(f"{project} holds Assent's own files.", "Go into the folder of a project.")
-
-
-def _pass_moment(file: Path) -> None:
-    """Wait until what is saved gets a later time than `file` has: the kernel's clock stands for some milliseconds."""
-    os.utime(file.parent)
-    while file.parent.stat().st_ctime_ns <= file.stat().st_ctime_ns:
-        time.sleep(0.001)
-        os.utime(file.parent)
 
 
 def _prepared(folder: Path, project: Path, way: str) -> str:
@@ -355,6 +357,14 @@ def _prepared(folder: Path, project: Path, way: str) -> str:
 
 
 def _remove(folder: Path) -> None:
-    for way in WAYS.values():
-        way.remove(folder)
-    shutil.rmtree(folder)
+    """Remove a working copy: at once from the list, since a part of it would show other changes than the whole."""
+    removed = folder.with_name(f"{REMOVED}{folder.name}")
+    folder.rename(removed)
+    remove_tree(removed)
+
+
+def _remove_remains(home: Path) -> None:
+    """Remove what a killed command has left of working copies that it removed."""
+    for folder in home.glob(f"{REMOVED}*"):
+        with contextlib.suppress(OSError):
+            remove_tree(folder)
