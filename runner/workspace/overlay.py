@@ -142,8 +142,12 @@ def _file(
     marks: dict[str, bytes] = {}
     one = reading.read_layer(up, name, found, path, marks)
     _check(marks)
-    if one is not None and WHITEOUT not in marks:
-        reading.note_layer(path, one, expected=ORIGIN in marks)
+    if one is None or WHITEOUT in marks:
+        return
+    if ORIGIN in marks:
+        reading.note_copied(path, one)
+    else:
+        reading.note_layer(path, one, expected=False)
 
 
 def _check(marks: Collection[str]) -> None:

@@ -93,7 +93,6 @@ class WorkingCopy:
         """
         check_project(project, home)
         make_folder(home)
-        _remove_remains(home)
         plain = re.sub(r"[^A-Za-z0-9._-]+", "-", project.name).strip("-.")[:40] or "project"
         name = f"{plain}-{secrets.token_hex(3)}"
         folder = home / name
@@ -357,14 +356,13 @@ def _prepared(folder: Path, project: Path, way: str) -> str:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a working copy: at once from the list, since a part of it would show other changes than the whole."""
+    """Remove a working copy, and what killed commands have left of others.
+
+    From the list it is gone at once: a part of it would show other changes than the whole.
+    """
     removed = folder.with_name(f"{REMOVED}{folder.name}")
     folder.rename(removed)
     remove_tree(removed)
-
-
-def _remove_remains(home: Path) -> None:
-    """Remove what a killed command has left of working copies that it removed."""
-    for folder in home.glob(f"{REMOVED}*"):
+    for left in folder.parent.glob(f"{REMOVED}*"):
         with contextlib.suppress(OSError):
-            remove_tree(folder)
+            remove_tree(left)
