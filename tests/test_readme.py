@@ -28,7 +28,7 @@ MOST_BYTES = 300_000
 """Of the picture: a README should open at once."""
 SHOWN_BY_TESTS = {
     "make run": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
-    "make demo": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
+    "make demo": "tests/path/test_demo.py::test_the_demo_comes_to_its_end",
     "make lint": "tests/test_architecture.py::test_there_are_no_circles",
     "make test": "tests/test_project.py::test_make_lists_the_commands_it_has",
     "assent": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
@@ -178,7 +178,7 @@ def test_every_path_and_link_leads_somewhere() -> None:
 
 
 def test_the_pictures_are_small_enough() -> None:
-    pictures = re.findall(r"!\[[^]]+\]\(([^)]+\.png)\)", README)
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+\.(?:png|webp))\)", README)
     assert len(pictures) == 2
     assert all((ROOT / picture).stat().st_size < MOST_BYTES for picture in pictures)
 

@@ -56,8 +56,8 @@ def contained(request: Request, kept: Iterable[Kept] = ()) -> Containment | None
     if request.client is not None or request.isolation is Isolation.PROCESS:
         return None
     own = next((one for one in kept if one.id == request.sandbox), None) if request.sandbox else None
-    # A kept sandbox has what earlier calls left, which is not known.
-    empty = not request.sandbox or (own is not None and not own.uses)
+    # A kept sandbox has what earlier calls left, which is not known; a working copy has the project.
+    empty = not request.has_files or (own is not None and not own.uses)
     hosts = tuple(destination.host for destination in map(_parsed, request.domains) if destination is not None)
     return Containment(
         network=request.network is not NetworkMode.NONE,
@@ -94,6 +94,9 @@ def _on_the_machine(request: Request) -> tuple[Chip, ...]:
 def _place(request: Request, kept: Iterable[Kept]) -> Chip:
     if request.isolation is Isolation.PROCESS:
         return Chip("not separated: can read and change your files", "shield-alert", holds=False)
+    if request.work is not None:
+        project = phrases.visible(request.work.project)
+        return Chip(f"Over a working copy of {project}: reads its files, changes the copy alone", "layers", holds=False)
     if not request.sandbox:
         words = "Empty sandbox, none of your files"
         return Chip(words, "shield-check", holds=True)

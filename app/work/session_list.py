@@ -75,6 +75,8 @@ def _row(session: WorkSession, cards: WorkCards, heading: str) -> SessionRow:
         parts.append(("cannot be used", "high"))
     elif said := words.summary(cards.changes(session.name), cards.problem(session.name)):
         parts.append((said, "accent_ink" if cards.changes(session.name) else "muted"))
+    if session.at_work and session.refused:
+        parts.append(("commands refused", "high"))
     if session.at_work and session.held:
         parts.append((f"{counted(len(session.held), 'command')} held", "medium"))
     if session.at_work and (said := words.hosts_refused(session)):

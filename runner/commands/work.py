@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -11,13 +12,16 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from runner.approval.hosts import PrivateAddress, private_addresses
 from runner.commands.deeds import carried_out, require_word
 from runner.commands.terminal import in_one_line, visible
+from runner.engine.networking import look_up
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
 from runner.model.work import WorkSession, after
 from runner.model.work_entries import WorkDeed
 from runner.sandbox.file_names import shown
+from runner.work import project_hosts
 from runner.work.control import order
 from runner.work.log import WorkReading
 from runner.workspace.apply import undo_of
@@ -98,6 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     allow = actions.add_parser("allow", help="let a program at work reach a host until it ends")
     _name(allow)
     allow.add_argument("host", metavar="HOST", help="such as example.com or example.com:8080")
+    allow.add_argument("--always", action="store_true", help="and later ones of this project, too")
     allow.set_defaults(command=allow_host)
     for verb, run in (("run", True), ("refuse", False)):
         answer = actions.add_parser(verb, help=f"{verb} a command that is held")
@@ -131,8 +136,8 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
             session = _session(one) if one.is_in_use else None
             _say(f"{one.name}  {when}  {one.project}, {_bytes(one.size)}{undo}{', at work' if session else ''}")
             _say(f"    {shlex.join(one.program)}")
-            for held in session.held if session else ():
-                _say(f"    {held.number} is held: {held.text}")
+            if session is not None:
+                _tell_standing(session)
         if done := _done_with(copies):
             number = f"{len(done)} of them has" if len(done) == 1 else f"{len(done)} of them have"
             _say(f"{number} nothing that was not applied for {KEPT_DAYS} days. Remove: assent work discard --applied")
@@ -160,6 +165,19 @@ def keep_originals(copy: WorkingCopy, found: ProjectChanges) -> None:
     """Keep what can be kept, so that the changes can be merged later. Raises KnownError."""
     with contextlib.suppress(OSError):  # without room for it they conflict instead
         copy.keep_originals(found)
+
+
+def _tell_standing(session: WorkSession) -> None:
+    """Print what keeps commands of a program from being run."""
+    if session.refused:
+        _say(f"    {session.agent}: {session.refused}")
+    for held in session.held:
+        _say(f"    {held.number} is held: {held.text}")
+        for why in (f"{held.level} {held.sentence}".strip(), *held.reasons, held.sandbox):
+            if why:
+                _say(f"        {why}")
+    if session.held:
+        _say(f"    Answer with: assent work run {session.name} NUMBER, assent work refuse {session.name} NUMBER")
 
 
 def show_changes(arguments: argparse.Namespace, places: Places) -> int:
@@ -211,9 +229,40 @@ def allow_host(arguments: argparse.Namespace, places: Places) -> int:
     except UnusableHost as error:
         raise KnownError(f"“{arguments.host}” cannot be allowed: {error}.", "Name a host.") from error
     require_word(places)
-    order(places.runtime, copy.name, "open", host=destination.host, port=destination.port)
-    _say(f"{destination} is open for {copy.name}, where it leads to a public address.")
+    private = _private(destination)
+    kept = project_hosts.new(str(copy.project), destination, private) if arguments.always else None
+    # The program's own process asks the rules, and what its agent may do.
+    order(
+        places.runtime,
+        copy.name,
+        "open",
+        host=destination.host,
+        port=destination.port,
+        private=private,
+        always=kept is not None,
+    )
+    if kept is not None:
+        try:
+            project_hosts.add(places, kept)
+        except OSError as error:
+            raise KnownError(f"It is open, and cannot be kept: {error.strerror}.", "Free some space.") from error
+    leads = f"at {private}" if private else "where it leads to a public address"
+    _say(f"{destination} is open for {copy.name}{' and its project' if kept else ''}, {leads}.")
     return 0
+
+
+def _private(destination: Destination) -> str:
+    """Return the addresses in the own network that a host leads to, once the person agreed. Raises KnownError."""
+    try:
+        return asyncio.run(private_addresses(look_up, destination, private=""))
+    except PrivateAddress as asked:
+        if not sys.stdin.isatty():
+            raise KnownError(
+                f"Nothing was allowed. {asked.what}", "Allow it on a terminal, or on the page Work."
+            ) from None
+        if not _yes(f"{asked.what} Let it be reached?"):
+            raise KnownError("Nothing was allowed.") from None
+        return asyncio.run(private_addresses(look_up, destination, private=asked.address))
 
 
 def answer_command(arguments: argparse.Namespace, places: Places) -> int:
@@ -282,7 +331,11 @@ def _agreed(question: Callable[[], str]) -> bool:
     """Ask; return whether the person agreed. Raises KnownError where nobody can be asked."""
     if not sys.stdin.isatty():
         raise KnownError("Nothing was discarded: nobody can be asked here.", "Add --yes.")
-    sys.stdout.write(visible(f"{question()} This cannot be undone. [y/N] "))
+    return _yes(f"{question()} This cannot be undone.")
+
+
+def _yes(question: str) -> bool:
+    sys.stdout.write(visible(f"{question} [y/N] "))
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

@@ -74,12 +74,13 @@ class Classifier:
             nested.finish()
             if (handed := Handed.to(request)) is not None:
                 findings += assess_handed(request, handed, nested)
-            if request.sandbox:
-                # Imported here: few requests are for a sandbox that is kept.
+            if request.has_files:
+                # Imported here: few requests are for a sandbox that is kept, or over a working copy.
                 from runner.risk.kept import unread as kept_files
 
+                where = "kept sandbox" if request.work is None else "working copy"
                 names = frozenset() if request.installed is None else frozenset(request.installed.modules)
-                findings += kept_files(request.language, trail, lines, use, inner, names)
+                findings += kept_files(request.language, trail, lines, use, inner, names, where)
         except TooMuch:
             findings.append(_unread(TOO_LARGE, "risk.too-large"))
         except (TooDeep, RecursionError):

@@ -96,6 +96,8 @@ class WorkFacts:
     """The same by arguments."""
     unless: tuple[str, ...] = ()
     """Options with which the person says for themselves what `arguments` would; most can be given once only."""
+    shell_tools: tuple[str, ...] = ()
+    """What it calls the tool that runs a command, for rules that name it (`client_tool`)."""
     commands: tuple[str, ...] = ()
     """Its commands, as first words, that do not know `arguments`."""
     unwrapped: Callable[[Sequence[str]], str] = shell_words.unwrapped

@@ -18,6 +18,7 @@ from runner.model.work import (
     HostOpened,
     HostSeen,
     PortsSeen,
+    StandingSeen,
     WorkDone,
     WorkEnded,
     WorkStarted,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 NAME = "events.jsonl"
 KINDS: dict[str, type[Any]] = {
     "started": WorkStarted,
+    "standing": StandingSeen,
     "command": CommandSeen,
     "answered": CommandAnswered,
     "host": HostSeen,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
-from runner.system.file_lock import held, is_held
+from runner.system.file_lock import held, is_held, shared
 from runner.system.private_folder import make_folder
 from runner.system.removal import remove_tree
 from runner.workspace import apply, copied, entry, journal, merge, moment, originals, overlay, staging
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
 
-ABOUT, USE = "about.json", "use"
+ABOUT, USE, RUNS = "about.json", "use", "runs"
 REMOVED = ".removed-"
 """Before the name of one that is being removed; no name of one begins so."""
 
@@ -65,6 +65,8 @@ KEPT_DAYS = 7
 """Days after the last apply in which Undo may still be wanted."""
 APPLY_SECONDS = 5.0
 """Time for another command that applies to the same project to end."""
+RUNS_SECONDS = 15.0
+"""Time for runs of a console over a working copy to end with the program at work."""
 BEGIN_SECONDS = 0.2
 """Time for somebody to end who only looks whether a program is running."""
 
@@ -195,7 +197,7 @@ class WorkingCopy:
 
     def discard(self) -> None:
         """Remove the working copy, with its changes and its way back. Raises KnownError and OSError."""
-        with self.in_use(), self._finished():
+        with self.in_use(), self.without_runs(BEGIN_SECONDS), self._finished():
             _remove(self.folder)
 
     def discard_applied(self) -> bool:
@@ -244,6 +246,28 @@ class WorkingCopy:
                 yield
         except BlockingIOError as error:
             raise KnownError(f"A program is still running in {self.name}.", "Wait for its end, or end it.") from error
+
+    @contextlib.contextmanager
+    def run_over(self) -> Iterator[None]:
+        """Hold the working copy while a console runs code over it, several at once. Raises OSError, KnownError."""
+        try:
+            with shared(self.folder / RUNS):
+                yield
+        except BlockingIOError as error:
+            raise KnownError(f"The program at work in {self.name} has ended.") from error
+
+    @contextlib.contextmanager
+    def without_runs(self, seconds: float) -> Iterator[None]:
+        """Hold the working copy against runs of a console; those under way get `seconds` to end. Blocks.
+
+        Raises KnownError where one goes on, and OSError.
+        """
+        try:
+            with held(self.folder / RUNS, seconds):
+                yield
+        except BlockingIOError as error:
+            what = f"Code that was approved in the console is still running over {self.name}."
+            raise KnownError(what, "Stop it in the console, under Running, or quit the console.") from error
 
     @property
     def is_in_use(self) -> bool:

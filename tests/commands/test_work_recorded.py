@@ -135,7 +135,7 @@ def test_programs_at_work_are_told_from_the_terminal(
         assert assent("allow", copy.name, "A.example:8080") == 0
         assert assent("run", copy.name, "7") == assent("refuse", copy.name, "8") == assent("end", copy.name) == 0
     assert orders == [
-        ("open", {"host": "a.example", "port": 8080}),
+        ("open", {"host": "a.example", "port": 8080, "private": "", "always": False}),
         ("answer", {"number": 7, "run": True, "why": ""}),
         ("answer", {"number": 8, "run": False, "why": ""}),
         ("end", {}),

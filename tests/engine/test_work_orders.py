@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from runner.approval.hosts import PrivateAddress
 from runner.approval.modes import LOCKED
+from runner.identity.allowance import Allowance
 from runner.model.errors import KnownError
-from runner.model.work import CommandAnswered, CommandSeen, WorkUsage
+from runner.model.work import CommandAnswered, CommandSeen, StandingSeen, WorkUsage
 from runner.work import control, lockdown, project_hosts
 from runner.work.control import ControlSocket
+from runner.work.in_force import REVOKED
 from tests.engine.test_at_work import FakeProgram, a_copy
 from tests.engine.test_kept_sandboxes import house
 from tests.engine.test_work_deeds import ENDS, kinds, recorded
@@ -125,6 +128,40 @@ async def test_a_rule_that_denies_a_host_denies_it_here(at_work: Listening) -> N
         with pytest.raises(KnownError, match="no-evil"):
             await at_work.open()
         assert at_work.orders == []
+
+
+async def test_an_agent_without_network_gets_no_host(at_work: Listening) -> None:
+    house = at_work.house
+    await house.engine.membership.add("mine")
+    await house.engine.membership.allow("mine", Allowance(network=False))
+    at_work.program.log.add(StandingSeen(1.0, "mine"))
+    with at_work.running():
+        await house.engine.work.look()
+        with pytest.raises(KnownError, match="does not let this agent ask for network"):
+            await at_work.open()
+        assert at_work.orders == []
+        await house.engine.membership.allow("mine", Allowance())
+        await at_work.open()
+
+
+async def test_a_revoked_agent_takes_its_programs_along(at_work: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the list of agents cannot be written: the program itself cannot know then."""
+    members = at_work.house.engine.membership
+    for name in ("mine", "other"):
+        await members.add(name)
+    at_work.program.log.add(StandingSeen(1.0, "mine"))
+    with at_work.running():
+        await members.rename("other", "another")
+        await members.revoke("another")
+        assert at_work.orders == []
+
+        def full(*_given: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr("runner.identity.agents.replace_file", full)
+        with pytest.raises(KnownError, match="could not be written"):
+            await members.revoke("mine")
+        assert at_work.done() == [("end", {"why": REVOKED.format("mine")})]
 
 
 async def test_always_is_for_this_project_and_can_be_taken_back(at_work: Listening, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from runner.model.errors import KnownError
 from runner.model.events import WorkMoved
 from runner.model.network import NOT_LISTED, Contact, Destination
 from runner.model.work import HostSeen, WorkEnded, WorkUsage
+from runner.work.in_force import PAUSED
 from runner.work.project_hosts import ProjectHost
 from runner.workspace.apply import Applied
 from runner.workspace.change import ProjectChange, ProjectChanges, digest
@@ -461,6 +462,21 @@ def test_a_held_command_is_shown_whole_and_critical_is_held(desk: Desk) -> None:
     desk.qtbot.waitUntil(lambda: bool(answers(desk)))
     QTest.mouseRelease(dialog.run, LEFT)
     assert answers(desk) == [("answer", NAME, 62, True, "")]
+
+
+def test_a_held_command_says_that_the_policy_wants_a_stronger_sandbox(desk: Desk) -> None:
+    bench = Bench(desk, session(held=(held(),), at_work=True))
+    bench.page.card.questions.held[0].run.click()
+    assert held().sandbox in bench.dialog(HeldDialog).reasons.text()
+
+
+def test_a_program_of_a_paused_agent_says_that_nothing_is_run(desk: Desk) -> None:
+    bench = Bench(desk, session(at_work=True, agent="claude-code", refused=PAUSED))
+    assert bench.page.card.refused.text() == f"claude-code: {PAUSED}" and bench.page.card.refused.isVisible()
+    assert "commands refused" in bench.page.list.model.rows[0].spoken
+    desk.bridge.at_work = (session(at_work=True, agent="claude-code"),)
+    desk.hear((WorkMoved((NAME,)),))
+    assert not bench.page.card.refused.isVisible()
 
 
 def test_a_held_command_is_refused_with_a_reason(desk: Desk) -> None:

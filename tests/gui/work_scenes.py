@@ -13,6 +13,7 @@ from app.work.panel import WorkPanel
 from runner.model.events import WorkMoved
 from runner.model.network import NOT_LISTED, Contact
 from runner.model.work import CommandSeen, HostOpened, HostSeen, WorkEnded, WorkSession, WorkUsage
+from runner.work.in_force import PAUSED
 from runner.workspace.change import ProjectChange, ProjectChanges
 from runner.workspace.difference import LineDifference
 from runner.workspace.entry import TreeEntry, TreeKind
@@ -133,6 +134,7 @@ def held(at: float | None = None) -> CommandSeen:
         "CRITICAL",
         ("Sends a secret to another computer.",),
         held=True,
+        sandbox="For CRITICAL your policy asks for Docker or stronger; this would run in the local sandbox.",
     )
 
 
@@ -181,6 +183,12 @@ def waits(scene: Scene) -> None:
     begin(scene, session(held=(held(),)), *others())
 
 
+def paused(scene: Scene) -> None:
+    refused = CommandSeen(time.time() - 5, 62, "pytest -q", PROJECT, "Runs the project's tests.", refused=PAUSED)
+    one = session(agent="claude-code", refused=PAUSED, held=(held(),))
+    begin(scene, replace(one, commands=(*one.commands, refused)), *others())
+
+
 def beside(scene: Scene) -> None:
     page = begin(scene, session(), *others())
     page.changes.pane.beside.click()
@@ -216,6 +224,7 @@ def starting(scene: Scene) -> None:
 SCENES: dict[str, Callable[[Scene], None]] = {
     "work": at_work,
     "work-held": waits,
+    "work-paused": paused,
     "work-beside": beside,
     "work-marked": marked,
     "work-held-dialog": holding,

@@ -194,9 +194,13 @@ class AtWork:
         """End every program at work, as soon as may be."""
         spawn("end programs at work", self._end_all(why))
 
-    async def _end_all(self, why: str) -> None:
+    async def end_of(self, agent: str, why: str) -> None:
+        """End the programs of an agent that was revoked, also where the list of agents cannot be written."""
+        await self._end_all(why, agent)
+
+    async def _end_all(self, why: str, agent: str = "") -> None:
         await self.look()  # those that began a moment ago, too
-        at_work = [one.name for one in self._sessions if one.at_work]
+        at_work = [one.name for one in self._sessions if one.at_work and (not agent or one.agent == agent)]
         ended = await asyncio.gather(*(self.end(name, why) for name in at_work), return_exceptions=True)
         for name, error in zip(at_work, ended, strict=True):
             if isinstance(error, KnownError):

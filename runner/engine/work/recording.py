@@ -21,6 +21,7 @@ from runner.model.work import (
     HostOpened,
     HostSeen,
     PortsSeen,
+    StandingSeen,
     WorkDone,
     WorkEnded,
     WorkSession,
@@ -131,8 +132,8 @@ class WorkRecording:
                 case WorkDone() as event:
                     if session.name == TERMINAL and event.kind in (*WANTED, *OUTCOMES):
                         found.append((event.kind, {**event.body, "terminal_upto": placed[0]}))
-                case PortsSeen():
-                    continue
+                case PortsSeen() | StandingSeen():
+                    continue  # that an agent was paused is an entry of its own
                 case _:
                     waiting.append(placed)
                     if len(waiting) == MOST_IN_ENTRY:
@@ -147,6 +148,7 @@ class WorkRecording:
             "name": session.name,
             "project": cut(session.project),
             "client": cut(session.client),
+            **({"agent": cut(session.agent)} if session.agent else {}),
             "at": round(placed[0][1].at, 3),
             "upto": placed[-1][0],
         }
@@ -195,6 +197,7 @@ def _command(one: CommandSeen) -> dict[str, Any]:
         "level": one.level,
         "refused": cut(one.refused),
         "held": one.held,
+        "sandbox": cut(one.sandbox),
     }
     return {name: value for name, value in facts.items() if value}
 
