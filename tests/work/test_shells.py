@@ -73,9 +73,10 @@ def test_what_is_no_file_is_not_understood_and_leaves_nothing_open(tmp_path: Pat
     folder = made(tmp_path)
     before = len(os.listdir("/proc/self/fd"))
     door = ShellDoor(tmp_path, lambda _command, _waiting: "", lambda _command, why: why)
-    puts = (os.mkdir, os.mkfifo, lambda path: os.symlink("/etc/passwd", path))
-    for number, put in enumerate(puts):
-        put(folder / f"{number}.asked")
+    (folder / "0.asked").mkdir()
+    os.mkfifo(folder / "1.asked")
+    (folder / "2.asked").symlink_to("/etc/passwd")
+    for number in range(3):
         os.mkfifo(folder / str(number), 0o600)
         answers = os.open(folder / str(number), os.O_RDWR)
         (folder / "all").write_bytes(b"%d\n" % number)
