@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,11 @@ DELETED_MEANWHILE = "It was deleted in the project meanwhile."
 MOVED_MEANWHILE = "Its folder was replaced in the project meanwhile."
 MOVING = "The program is changing it at this moment. Look again."
 SPECIAL = "It is a socket or device; these are not applied."
+MOST_HOLES = 16 << 30
+"""Bytes of all files together that take no disk, and half a minute to read. What is on the disk bounds itself."""
+HOLES = "It has holes that take too long to read; copy it yourself."
+BLOCK = 512
+"""Bytes of a block as stat(2) counts."""
 DEEPEST = 200
 """Folders within each other that are read."""
 
@@ -39,6 +45,7 @@ class LayerReading:
         self._left_out: dict[bytes, str] = {}
         self._conflicts: dict[bytes, str] = {}
         self._moving: set[bytes] = set()
+        self._holes = 0
         self._copies: set[bytes] = set()
         """Files of the layer that the kernel has copied from the project, which has nothing at their path."""
         self._new: set[bytes] = set()
@@ -77,6 +84,11 @@ class LayerReading:
         if path.count(b"/") >= DEEPEST:
             self._left_out[path] = f"It lies more than {DEEPEST} folders deep."
             return None
+        holes = found.st_size - found.st_blocks * BLOCK if stat.S_ISREG(found.st_mode) else 0
+        if holes > 0 and self._holes + holes > MOST_HOLES:
+            self._left_out[path] = HOLES
+            return None
+        self._holes += max(0, holes)
         return self._read(folder, name, found, path, content=True, marks=marks)
 
     def note_layer(self, path: bytes, one: TreeEntry, *, expected: bool) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.errors import KnownError
-from runner.workspace import apply, journal
+from runner.workspace import apply, journal, reading
 from runner.workspace.reading import CHANGED_MEANWHILE
 from runner.workspace.working_copy import REMOVED, WAYS, WorkingCopy, all_below
 from tests.workspace.trees import look, make, work
@@ -75,6 +75,16 @@ def test_paths_that_no_call_takes_as_a_whole_are_applied_and_taken_back(copy: Wo
     copy.undo()
     work(copy, LONG)
     assert [len(one.path) for one in copy.changes().changes] == [25 * 201 + 4]
+
+
+def test_holes_without_end_are_left_out_and_named(copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One call of the kernel makes a file of terabytes, which takes hours to read."""
+    monkeypatch.setattr(reading, "MOST_HOLES", 3 << 20)
+    work(copy, "truncate -s 2M huge1; truncate -s 2M huge2; echo n >new; head -c 4000000 /dev/zero >zeros")
+    found = copy.changes()
+    (left,) = [path for path, _ in found.left_out]
+    assert sorted([left, *(one.path for one in found.changes)]) == [b"huge1", b"huge2", b"new", b"zeros"]
+    assert left.startswith(b"huge")
 
 
 # ---- two sessions, and two persons ----
