@@ -133,11 +133,15 @@ class ShellDoor:
                     self._begin(line.decode())
 
     def _begin(self, number: str) -> None:
-        if not self._room.acquire(blocking=False):
-            command = self._asked(number)
-            self._say(number, NOT_UNDERSTOOD if command is None else self._refuse(command, TOO_MANY))
-            return
-        threading.Thread(target=self._answer, args=(number,), name="a command", daemon=True).start()
+        if self._room.acquire(blocking=False):
+            try:
+                threading.Thread(target=self._answer, args=(number,), name="a command", daemon=True).start()
+            except RuntimeError:  # this account has as many processes as it may have
+                self._room.release()
+            else:
+                return
+        command = self._asked(number)
+        self._say(number, NOT_UNDERSTOOD if command is None else self._refuse(command, TOO_MANY))
 
     def _answer(self, number: str) -> None:
         try:
