@@ -193,7 +193,7 @@ class Assembly:
             bounds=HistoryBounds(parts.places, parts.ledger, self.settings, self.in_use),
             timekeeping=Timekeeping(self.awoke, self.configuration.grants.note_time),
             opener=self.opener,
-            work=AtWork(parts.places, self.recorder, self.approvals.modes, self.circumstances, look_up),
+            work=AtWork(parts.places, self.recorder, self.approvals.modes, self.circumstances, look_up, parts.assess),
             layers=self.layers,
         )
 

@@ -43,6 +43,7 @@ ROOMS = {
         today first_start
         review history
         queue running agents doctor help
+        results
         files network packages behaviour undo why
         work_cards
         bridge

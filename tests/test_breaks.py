@@ -22,10 +22,11 @@ FINDINGS = {
     "pictures.toml": ["S1", "third-11", "N7", "N8", "N12"],
     "page.toml": [f"page-{number}" for number in range(1, 13)],
     "work_hostile.toml": [f"hostile-{number}" for number in range(1, 16)],
+    "changes.toml": [f"changes-{number}" for number in range(1, 18)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
     "reading.toml": [
         *(f"read-{number}" for number in range(1, 20)),
-        *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 8)),
+        *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8)),
     ],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
     "execute.toml": [f"execute-{number}" for number in range(1, 15)],

@@ -49,6 +49,8 @@ SHOWN_BY_TESTS = {
     "assent try COMMAND": "tests/path/test_trying.py::test_what_a_command_changes_is_listed_applied_and_taken_back",
     "assent work claude": "tests/work/test_session.py::test_a_shell_is_in_the_inner_ring",
     "assent work -- PROGRAM": "tests/work/test_session.py::test_commands_are_told_with_the_start_and_the_end",
+    "assent work --copy PROGRAM": "tests/work/test_console_at_work.py::"
+    "test_approved_code_runs_over_the_project_as_the_program_sees_it",
     "assent work list": "tests/path/test_trying.py::test_what_a_command_changes_is_listed_applied_and_taken_back",
     "assent work changes NAME": "tests/path/test_trying.py::"
     "test_what_a_command_changes_is_listed_applied_and_taken_back",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from app import phrases
 from app.parts.amounts import counted
+from runner.model.assessment import WHOLE, Level
+from runner.model.claimed import contradiction
 from runner.model.containment import Containment, conflicts
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import Isolation, NetworkMode, Tool
@@ -79,6 +81,30 @@ def refusals(shown: Card, kept: Iterable[Kept]) -> tuple[str, ...]:
     if where is None or shown.assessment is None:
         return ()
     return conflicts(shown.assessment.verdict, where)
+
+
+def about_request(shown: Card) -> tuple[tuple[str, Level], ...]:
+    """Return what is to be said of the request, and of no line of its code, with how much it matters.
+
+    Without what the sentence or another chip says already.
+    """
+    found: list[tuple[str, Level]] = []
+    if shown.assessment is None:
+        return ()
+    verdict = shown.assessment.verdict
+    if words := contradiction(shown.request.title, verdict):
+        found.append((words, Level.MEDIUM))
+    said = verdict.sentence.casefold()
+    about = [one for one in shown.assessment.findings if one.span == WHOLE and one.id not in SAID_BY_CHIPS]
+    for one in sorted(about, key=lambda one: -one.level):
+        words = one.reason.rstrip(".")
+        if words.casefold() not in said:
+            found.append((words, one.level))
+    unique = dict(reversed(found))
+    return tuple((words, unique[words]) for words in dict.fromkeys(words for words, _ in found))
+
+
+SAID_BY_CHIPS = frozenset({"request.network"})
 
 
 def _on_the_machine(request: Request) -> tuple[Chip, ...]:

@@ -17,12 +17,15 @@ from runner.clients.agent_at_work import agent_of
 from runner.clients.at_work import AT_WORK
 from runner.clients.prepared import client_of, installed, prepare
 from runner.commands import changes_question, view_arguments
+from runner.commands.deeds import carried_out, note_switch, require_word
 from runner.commands.terminal import in_one_line
 from runner.gateway import session_bridge
 from runner.model.errors import KnownError
+from runner.model.work_entries import AS_IT_GOES, BY_ITSELF, WorkDeed
 from runner.risk import own
 from runner.sandbox.local.contained import Bind
 from runner.work import lockdown, project_hosts
+from runner.work.as_it_goes import ApplyingAsItGoes
 from runner.work.console_door import ConsoleDoor
 from runner.work.facts import WorkFacts
 from runner.work.in_force import InForce
@@ -33,11 +36,13 @@ from runner.workspace import copied
 from runner.workspace.working_copy import WorkingCopy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from runner.model.network import Destination
     from runner.system.places import Places
     from runner.work.project_hosts import ProjectHost
+    from runner.workspace.change import ProjectChange
+    from runner.workspace.progress import WriteProgress
 
 DESCRIPTION = """\
 Starts a program in this folder, contained: what it and its shells write goes into a working copy, the system is
@@ -53,6 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
     view_arguments.add_arguments(parser)
     changes_question.add_arguments(parser)
+    parser.add_argument(
+        "--apply-as-it-goes",
+        action="store_true",
+        help="write what is changed into the project by itself, see: assent work as-it-goes --help",
+    )
     parser.add_argument(
         "--copy",
         action="store_true",
@@ -79,6 +89,8 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
         if why := in_force.refuses_host(one):
             raise KnownError(f"{one} cannot be opened: {why}", "Leave it out, or change that.")
     edge = Edge(opened=opened, kept=tuple(_kept(in_force, project_hosts.hosts_of(places, project))))
+    if arguments.apply_as_it_goes:
+        require_word(places)
     if shutil.which(words[0]) is None:
         raise KnownError(f"There is no program {words[0]}.", "Install it, or name its path.")
     copy = WorkingCopy.make(places.work, project, words, way=copied.NAME if arguments.copy else "")
@@ -100,9 +112,12 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
                 in_force=in_force,
                 unwrapped=client.unwrapped,
                 prepares=client.prepares,
+                going=lambda tell: _going(places, copy, judging, in_force, tell),
                 key=key,
             )
-            ended = run.run()
+            if arguments.apply_as_it_goes:
+                note_switch(places, copy, AS_IT_GOES, on=True)
+            ended = run.run(as_it_goes=arguments.apply_as_it_goes)
     except (KnownError, OSError):
         copy.discard()
         raise
@@ -115,6 +130,27 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
             _say(ended.dropped.words)
         changes_question.decide(arguments, places, copy, why=ended.why, told=ended.told)
     return ended.code
+
+
+def _going(
+    places: Places, copy: WorkingCopy, judging: Judging, in_force: InForce, tell: Callable[[bool, str], object]
+) -> ApplyingAsItGoes:
+    """Return what applies the changes of a working copy as it goes, each time noted for the history."""
+
+    def apply(wanted: Sequence[ProjectChange], ended: Callable[[], str]) -> object:
+        def report(progress: WriteProgress) -> None:
+            if not progress.sure and (why := ended()):
+                raise KnownError(why)
+
+        def do(number: str) -> object:
+            return copy.apply(wanted, report, number=number)
+
+        return carried_out(places, WorkDeed.APPLY, copy, wanted, do, by=BY_ITSELF)
+
+    def closed() -> str:
+        return lockdown.LOCKED if lockdown.is_locked(places) else in_force.standing()
+
+    return ApplyingAsItGoes(copy, judging.found_in, apply, tell, closed)
 
 
 def _in_force(program: str, project: Path, places: Places) -> InForce:

@@ -7,13 +7,16 @@ import contextlib
 import json
 import os
 import shlex
+import signal
 import sys
+import threading
 import time
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from runner.approval.hosts import PrivateAddress, private_addresses
-from runner.commands.deeds import carried_out, require_word
+from runner.commands import added_findings
+from runner.commands.deeds import carried_out, require_word, switched
 from runner.commands.terminal import in_one_line, visible
 from runner.engine.networking import look_up
 from runner.model.errors import KnownError
@@ -28,6 +31,7 @@ from runner.workspace.apply import undo_of
 from runner.workspace.change import MERGED, How, ProjectChange, digest
 from runner.workspace.difference import compared, total
 from runner.workspace.hunks import with_hunks
+from runner.workspace.lines import unified_numbers
 from runner.workspace.marks import bulk
 from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, named
 
@@ -35,9 +39,12 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
 
+    from runner.model.assessment import Finding
     from runner.system.places import Places
+    from runner.work.added import AddedFindings
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChanges
+    from runner.workspace.progress import WriteProgress
 
 SIGNS = {How.ADDED: "+", How.CHANGED: "~", How.DELETED: "-", How.TOUCHED: "."}
 COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
@@ -46,10 +53,12 @@ MOST_BULK = 5
 """Changes in a folder such as node_modules that are still listed one by one."""
 ACTIONS = (
     *("list", "changes", "apply", "undo", "discard"),
-    *("allow", "run", "refuse", "end"),
+    *("allow", "run", "refuse", "as-it-goes", "end"),
     *("-h", "--help"),
 )
 """First words after `assent work` that are no program to be started."""
+SHOWN_SECONDS = 0.1
+"""Between two lines that say how far it is."""
 LEFT = 1
 """Exit code where something was not done."""
 
@@ -109,9 +118,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         _name(answer)
         answer.add_argument("number", type=int, metavar="NUMBER", help="of the command, as `list` says it")
         answer.set_defaults(command=answer_command, run=run)
+    goes = actions.add_parser(
+        "as-it-goes",
+        help="apply by itself what a program at work changes, or no longer",
+        description="Whenever the program is quiet, what it has changed is written into the project by itself, each"
+        " time with an entry in the history and an undo. What is marked, merged or in conflict, what has a finding of"
+        " HIGH or CRITICAL in what it adds, and what was not read, stays in the working copy.",
+    )
+    _name(goes)
+    goes.add_argument("switch", choices=("on", "off"), metavar="on|off")
+    goes.set_defaults(command=switch_as_it_goes)
     end = actions.add_parser("end", help="end a program at work and all that it started")
     _name(end)
     end.set_defaults(command=end_program)
+
+
+class ProgressLine:
+    """Shows on the terminal how far something is. While it can only go on to its end, Ctrl+C is not heard."""
+
+    def __init__(self, verb: str) -> None:
+        self._verb = verb
+        self._next = 0.0
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, progress: WriteProgress) -> None:
+        if progress.sure and self._before is None and threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if sys.stderr.isatty() and time.monotonic() >= self._next:
+            self._next = time.monotonic() + SHOWN_SECONDS
+            sys.stderr.write(f"\r{progress.words} {self._verb if progress.sure else 'copied'}\x1b[K")
+            sys.stderr.flush()
+
+    def __exit__(self, *_error: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+        if self._next:
+            sys.stderr.write("\r\x1b[K")
 
 
 def _numbers(text: str) -> frozenset[int]:
@@ -134,7 +179,7 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.made))
             undo = ", applied, can be undone" if one.can_undo else ""
             session = _session(one) if one.is_in_use else None
-            _say(f"{one.name}  {when}  {one.project}, {_bytes(one.size)}{undo}{', at work' if session else ''}")
+            _say(f"{one.name}  {when}  {one.project}, {_bytes(one.size)}{undo}{_at_work(session)}")
             _say(f"    {shlex.join(one.program)}")
             if session is not None:
                 _tell_standing(session)
@@ -142,6 +187,13 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
             number = f"{len(done)} of them has" if len(done) == 1 else f"{len(done)} of them have"
             _say(f"{number} nothing that was not applied for {KEPT_DAYS} days. Remove: assent work discard --applied")
     return 0
+
+
+def _at_work(session: WorkSession | None) -> str:
+    if session is None:
+        return ""
+    goes = session.as_it_goes is not None and session.as_it_goes.on
+    return f", at work{', APPLIES AS IT GOES' if goes else ''}"
 
 
 def _session(copy: WorkingCopy) -> WorkSession:
@@ -186,11 +238,11 @@ def show_changes(arguments: argparse.Namespace, places: Places) -> int:
     found = looked(copy)
     keep_originals(copy, found)
     if arguments.json:
-        _print(json.dumps(_as_json(copy, found), indent=2))
+        _print(json.dumps(_as_json(places, copy, found), indent=2))
     else:
         tell(found)
         if arguments.diff:
-            tell_lines(copy, found)
+            tell_lines(places, copy, found)
     return 0
 
 
@@ -217,7 +269,10 @@ def undo_changes(arguments: argparse.Namespace, places: Places) -> int:
     copy = named(places.work, arguments.name)
     back = undo_of(copy.folder)
     changes = () if back is None else back.changes
-    done = carried_out(places, WorkDeed.UNDO, copy, changes, lambda number: copy.undo(number=number))
+    with ProgressLine("taken back") as shown_progress:
+        done = carried_out(
+            places, WorkDeed.UNDO, copy, changes, lambda number: copy.undo(shown_progress, number=number)
+        )
     return _said(done, "Taken back", copy, 0)
 
 
@@ -275,6 +330,16 @@ def answer_command(arguments: argparse.Namespace, places: Places) -> int:
     return 0
 
 
+def switch_as_it_goes(arguments: argparse.Namespace, places: Places) -> int:
+    """Let what a program at work changes be applied by itself, or no longer. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    on = arguments.switch == "on"
+    switched(places, copy, on=on, do=lambda: order(places.runtime, copy.name, "as_it_goes", on=on))
+    now = f"is applied to {copy.project} by itself from now on" if on else "is not applied by itself any more"
+    _say(f"What {copy.name} changes {now}.")
+    return 0
+
+
 def end_program(arguments: argparse.Namespace, places: Places) -> int:
     """End a program at work. Raises KnownError."""
     copy = named(places.work, arguments.name)
@@ -299,7 +364,8 @@ def discard_copy(arguments: argparse.Namespace, places: Places) -> int:
 
 def discard(places: Places, copy: WorkingCopy) -> None:
     """Remove a working copy with its changes. Raises KnownError."""
-    carried_out(places, WorkDeed.DISCARD, copy, (), lambda _number: copy.discard())
+    with ProgressLine("removed") as progress:
+        carried_out(places, WorkDeed.DISCARD, copy, (), lambda _number: copy.discard(progress))
 
 
 def _discard_applied(places: Places, *, yes: bool) -> int:
@@ -358,8 +424,10 @@ def apply(places: Places, copy: WorkingCopy, wanted: Sequence[ProjectChange], *,
     if not wanted:
         _say("Nothing was applied." if left else "There is nothing to apply.")
         return _said(None, "", copy, left)
-    progress = _progress if sys.stderr.isatty() else _no_progress
-    done = carried_out(places, WorkDeed.APPLY, copy, wanted, lambda number: copy.apply(wanted, progress, number=number))
+    with ProgressLine("written") as progress:
+        done = carried_out(
+            places, WorkDeed.APPLY, copy, wanted, lambda number: copy.apply(wanted, progress, number=number)
+        )
     return _said(done, "Applied", copy, left)
 
 
@@ -385,20 +453,45 @@ def tell(found: ProjectChanges) -> None:
     _say(f"{total(found.changes)}.")
 
 
-def tell_lines(copy: WorkingCopy, found: ProjectChanges) -> None:
-    """Print the lines that differ, of all changes."""
-    for one in found.changes:
-        if bulk(one.path) and not one.mark:
-            continue
+def tell_lines(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
+    """Print the lines that differ, of all changes, with what the classifier finds in them."""
+    shown_changes = [one for one in found.changes if one.mark or not bulk(one.path)]
+    read = added_findings.read(places, copy, found.changes)
+    for one in shown_changes:
         lines = compared(one, copy.project, copy.content)
         _print("")
         _say(f"{SIGNS[one.how]} {_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
         if lines.instead:
             _say(f"  {lines.instead}")
-        number = 0
-        for line in lines.lines:
-            number += line.startswith("@@")
-            _print(_colored(visible(line)) + (f"  #{number}" if line.startswith("@@") else ""))
+        if lines.coarse:
+            _say(f"  {lines.coarse}")
+        _tell_findings(lines.lines, read[one.path])
+    _print("")
+    for sentence in added_findings.summary(read):
+        _say(sentence)
+
+
+def _tell_findings(lines: Sequence[str], found: AddedFindings) -> None:
+    """Print lines in the unified format, below each what was found there, and above all what was found elsewhere."""
+    at_line = added_findings.by_line(found)
+    numbered = [*unified_numbers(lines)]
+    shown_lines = {number for number in numbered if number}
+    for number, findings in at_line.items():
+        if number not in shown_lines:
+            for one in findings:
+                _finding(one, f"line {number}: " if number else "")
+    if found.not_read:
+        _say(f"  not read for findings: {found.not_read}" if found.skipped else f"  {found.not_read}")
+    hunk = 0
+    for line, number in zip(lines, numbered, strict=True):
+        hunk += line.startswith("@@")
+        _print(_colored(visible(line)) + (f"  #{hunk}" if line.startswith("@@") else ""))
+        for one in at_line.get(number, ()) if number else ():
+            _finding(one)
+
+
+def _finding(one: Finding, where: str = "") -> None:
+    _print(_warned(visible(f"    ! {one.level.name}: {where}{' '.join(one.reason.split())}")))
 
 
 def _is_below(path: bytes, folder: bytes) -> bool:
@@ -437,7 +530,8 @@ def _about(copy: WorkingCopy) -> dict[str, object]:
     }
 
 
-def _as_json(copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
+def _as_json(places: Places, copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
+    read = added_findings.read(places, copy, found.changes)
     rows = [
         {
             "path": shown(one.path),
@@ -447,6 +541,8 @@ def _as_json(copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
             "merged": bool(one.merged),
             "size": one.after.size if one.after else None,
             "sha256": one.after.sha256 if one.after else "",
+            "findings": added_findings.as_rows(read[one.path]),
+            "not_read": read[one.path].not_read,
         }
         for one in found.changes
     ]
@@ -461,14 +557,6 @@ def _colored(line: str) -> str:
 
 def _warned(words: str) -> str:
     return f"\x1b[{COLORS['!']}m{words}\x1b[0m" if words and sys.stdout.isatty() else words
-
-
-def _progress(done: int) -> None:
-    sys.stderr.write(f"\r{done:,} copied\x1b[K\r")
-
-
-def _no_progress(_done: int) -> None:
-    """Nobody looks."""
 
 
 def _say(words: str) -> None:

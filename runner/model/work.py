@@ -93,6 +93,16 @@ class HostOpened:
 
 
 @dataclass(frozen=True, slots=True)
+class AsItGoes:
+    """What is changed is applied by itself from now on, or is not any more."""
+
+    at: float
+    on: bool
+    why: str = ""
+    """Why it was switched off, where nobody did it."""
+
+
+@dataclass(frozen=True, slots=True)
 class PortsSeen:
     """The ports on which something inside listens, each with the address outside by which it is carried, or ''."""
 
@@ -129,6 +139,7 @@ WorkEvent = (
     | CommandAnswered
     | HostSeen
     | HostOpened
+    | AsItGoes
     | PortsSeen
     | WorkEnded
     | WorkDone
@@ -169,6 +180,8 @@ class WorkSession:
     refused: str = ""
     """Why every command of it is refused at present."""
     memory_bytes: int = 0
+    as_it_goes: AsItGoes | None = None
+    """Whether what it changes is applied by itself, and since when; None where that was never switched on."""
     at_work: bool = False
     """Whether its process is there now."""
     ended: WorkEnded | None = None
@@ -234,7 +247,9 @@ def _ports(session: WorkSession, event: PortsSeen) -> WorkSession:
 
 
 def _ended(session: WorkSession, event: WorkEnded) -> WorkSession:
-    return replace(session, ended=event, held=(), ports=(), refused="")
+    goes = session.as_it_goes
+    off = replace(goes, on=False) if goes is not None else None
+    return replace(session, ended=event, held=(), ports=(), as_it_goes=off, refused="")
 
 
 _AFTER: dict[type, Callable[..., WorkSession]] = {
@@ -244,6 +259,7 @@ _AFTER: dict[type, Callable[..., WorkSession]] = {
     CommandAnswered: _answered,
     HostSeen: _host,
     HostOpened: _opened,
+    AsItGoes: lambda session, event: replace(session, as_it_goes=event),
     PortsSeen: _ports,
     WorkEnded: _ended,
     WorkDone: lambda session, _event: session,

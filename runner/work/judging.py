@@ -14,11 +14,13 @@ from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
 from runner.risk.worker.assessor import Assessor
 from runner.system.loop_thread import LoopThread
+from runner.work import added
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.assessment import Assessment
+    from runner.work.added import AddedFindings, AddedText
     from runner.work.in_force import InForce
 
 START_SECONDS = 30.0
@@ -74,6 +76,15 @@ class Judging:
             return CommandVerdict(sentence, level, reasons, refused=refused)
         stronger = in_force.stronger(worst) if held and worst is not None else ""
         return CommandVerdict(sentence, level, reasons, held=held, sandbox=stronger)
+
+    def found_in(self, text: AddedText) -> AddedFindings:
+        """Return what is found in what a change adds. Blocks."""
+        self._thread.ready.wait(START_SECONDS)
+        loop, assessor = self._thread.loop, self._assessor
+        if loop is None or assessor is None:
+            return added.not_read("It could not be assessed.")
+        finding = added.found_in(text, assessor.assess, f"changes of {self._in_force.agent}")
+        return asyncio.run_coroutine_threadsafe(finding, loop).result()
 
     def close(self) -> None:
         """End the process."""

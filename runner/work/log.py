@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from runner.model.codec import decode, encode
 from runner.model.errors import KnownError
 from runner.model.work import (
+    AsItGoes,
     CommandAnswered,
     CommandSeen,
     HostOpened,
@@ -37,6 +38,7 @@ KINDS: dict[str, type[Any]] = {
     "answered": CommandAnswered,
     "host": HostSeen,
     "opened": HostOpened,
+    "as-it-goes": AsItGoes,
     "ports": PortsSeen,
     "ended": WorkEnded,
     "done": WorkDone,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
 from runner.model.work import (
+    AsItGoes,
     CommandAnswered,
     CommandSeen,
     HostOpened,
@@ -46,11 +47,14 @@ if TYPE_CHECKING:
     from runner.model.work import WorkEvent
     from runner.network.dialing import Dialer
     from runner.sandbox.local.contained import ProgramEnd
+    from runner.work.as_it_goes import ApplyingAsItGoes
     from runner.work.control import Orders
     from runner.work.in_force import InForce
     from runner.work.judging import CommandVerdict
     from runner.work.rings import InRings
     from runner.work.shells import ShellCommand, WaitingShell
+
+    Going = Callable[[Callable[[bool, str], object]], ApplyingAsItGoes]
 
 NOT_RUN = "Assent: this command was not run."
 NOT_RECORDED = "Assent: this command could not be recorded, so it was not run. The disk or the record may be full."
@@ -104,14 +108,16 @@ class WorkRun:
         in_force: InForce | None = None,
         unwrapped: Callable[[tuple[str, ...]], str],
         prepares: Callable[[tuple[str, ...]], bool] = shell_words.is_of_nobody,
+        going: Going | None = None,
         dialer: Dialer | None = None,
         key: str = "",
     ) -> None:
         """`runtime` is the folder for sockets; `judge` says what a command does, None where it is only recorded.
 
         `in_force` says what counts for the program, None for nothing; `unwrapped` returns a command without what the
-        client wraps around it, `prepares` whether it is none but the client's own look at the shell; `dialer` is a
-        test's. Whoever asks the console for this program names `key`; with '' nobody does.
+        client wraps around it, `prepares` whether it is none but the client's own look at the shell; `going` makes what
+        applies as it goes, None where nothing may; `dialer` is a test's. Whoever asks the console for this program
+        names `key`; with '' nobody does.
         """
         self._what = what
         self._edge = edge
@@ -132,6 +138,7 @@ class WorkRun:
         self._root = 0
         self._why = ""
         self._is_closed = False
+        self._going = None if going is None else going(lambda on, why: self._say(AsItGoes(time.time(), on, why)))
         self._quiet = {(one.host, one.port) for one in edge.quiet}
         hosts = (*edge.service, *edge.opened)
         self._gates = (
@@ -143,16 +150,19 @@ class WorkRun:
                 gate.allow(destination, private=private)
         self._carrying = Carrying(self._gates[1], lambda ports: self._say(PortsSeen(time.time(), ports)))
 
-    def run(self) -> ProgramEnd:
-        """Run the program to its end, with what a console runs over its working copy. Raises KnownError and OSError."""
-        ended = self._run()
+    def run(self, *, as_it_goes: bool = False) -> ProgramEnd:
+        """Run the program to its end, with what a console runs over its working copy.
+
+        With `as_it_goes` what it changes is applied by itself from the start. Raises KnownError and OSError.
+        """
+        ended = self._run(as_it_goes=as_it_goes)
         try:
             with self._what.copy.without_runs(RUNS_SECONDS):
                 return ended
         except KnownError as error:
             return replace(ended, why=f"{ended.why} {error}".strip())
 
-    def _run(self) -> ProgramEnd:
+    def _run(self, *, as_it_goes: bool) -> ProgramEnd:
         with contextlib.ExitStack() as kept:
             kept.callback(self._close)
             for gate in self._gates:
@@ -169,6 +179,7 @@ class WorkRun:
                 "end": self.end,
                 "usage": self.usage,
                 "carry": self.carry,
+                "as_it_goes": self.as_it_goes,
                 "asked": self.asked,
                 "layer": self.layer,
             }
@@ -183,9 +194,13 @@ class WorkRun:
             kept.callback(self._watch_no_more)
             ended: ProgramEnd | None = None
             try:
+                if as_it_goes:
+                    self.as_it_goes(on=True)
                 ended = contained.run(what, self._what.copy.command)
                 ended = replace(ended, why=self._why or ended.why)
             finally:
+                if self._going is not None:
+                    self._going.close()
                 code, why = (contained.NOT_STARTED, "It was not started.") if ended is None else (ended.code, ended.why)
                 self._say(WorkEnded(time.time(), code, why))
         return ended
@@ -230,8 +245,17 @@ class WorkRun:
             root, self._why = self._root, self._why or why
         if not root:
             raise KnownError("It has not begun yet.")
+        if self._going is not None:
+            self._going.switch(on=False)
         with contextlib.suppress(ProcessLookupError):
             os.kill(root, signal.SIGKILL)
+        return {}
+
+    def as_it_goes(self, *, on: bool) -> Mapping[str, object]:
+        """Apply what is changed by itself from now on, or not any more. Raises KnownError."""
+        if self._going is None:
+            raise KnownError("Nothing is applied as it goes here.")
+        self._going.switch(on=on)
         return {}
 
     def carry(self, port: int) -> Mapping[str, object]:

@@ -19,13 +19,15 @@ from runner.system.file_lock import held, is_held, shared
 from runner.system.private_folder import make_folder
 from runner.system.removal import remove_tree
 from runner.workspace import apply, copied, entry, journal, merge, moment, originals, overlay, staging
+from runner.workspace.progress import WriteProgress, unheard
 from runner.workspace.stamp import Stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
+    from runner.workspace.progress import Report
 
 ABOUT, USE, RUNS = "about.json", "use", "runs"
 REMOVED = ".removed-"
@@ -171,7 +173,7 @@ class WorkingCopy:
     def apply(
         self,
         wanted: Sequence[ProjectChange],
-        progress: Callable[[int], None] = lambda _done: None,
+        report: Report = unheard,
         *,
         number: str = "",
     ) -> Applied:
@@ -180,25 +182,25 @@ class WorkingCopy:
             raise KnownError("Changes that conflict with the project cannot be applied.", staging.AGAIN)
         with self._finished(), self._top():
             originals.keep_applied(self.folder, self.content, wanted)
-            return apply.write(self.project, wanted, self.content, self.folder, progress, number=number)
+            return apply.write(self.project, wanted, self.content, self.folder, report, number=number)
 
-    def undo(self, progress: Callable[[int], None] = lambda _done: None, *, number: str = "") -> Applied:
+    def undo(self, report: Report = unheard, *, number: str = "") -> Applied:
         """Take back what was applied last. Blocks. Raises KnownError and OSError."""
         with self._finished(), self._top():
             back = apply.undo_of(self.folder)
             if back is None or back.taken_back:
                 raise KnownError("Nothing of this working copy was applied: there is nothing to undo.")
-            return apply.write(self.project, back.changes, back.content, self.folder, progress, own=True, number=number)
+            return apply.write(self.project, back.changes, back.content, self.folder, report, own=True, number=number)
 
     @property
     def can_undo(self) -> bool:
         back = apply.undo_of(self.folder)
         return back is not None and not back.taken_back
 
-    def discard(self) -> None:
+    def discard(self, report: Report = unheard) -> None:
         """Remove the working copy, with its changes and its way back. Raises KnownError and OSError."""
         with self.in_use(), self.without_runs(BEGIN_SECONDS), self._finished():
-            _remove(self.folder)
+            _remove(self.folder, report)
 
     def discard_applied(self) -> bool:
         """Remove the working copy if nothing is in it that was not applied; return whether it was removed.
@@ -232,11 +234,7 @@ class WorkingCopy:
     @property
     def size(self) -> int:
         """Bytes of disk that it takes, with its way back; what it has closed to this account left out. Blocks."""
-        # However deep it is: os.walk calls itself.
-        done = subprocess.run(
-            ("du", "--summarize", "--block-size=1", "--", self.folder), capture_output=True, check=False
-        )
-        return int((done.stdout.split() or (0,))[0])
+        return _used(self.folder, "--block-size=1")
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
@@ -379,14 +377,22 @@ def _prepared(folder: Path, project: Path, way: str) -> str:
     return copied.NAME
 
 
-def _remove(folder: Path) -> None:
+def _remove(folder: Path, report: Report = unheard) -> None:
     """Remove a working copy, and what killed commands have left of others.
 
     From the list it is gone at once: a part of it would show other changes than the whole.
     """
     removed = folder.with_name(f"{REMOVED}{folder.name}")
     folder.rename(removed)
-    remove_tree(removed)
+    total = 0 if report is unheard else _used(removed, "--inodes")
+    remove_tree(removed, lambda done: report(WriteProgress(min(done, total), total, sure=True)))
     for left in folder.parent.glob(f"{REMOVED}*"):
         with contextlib.suppress(OSError):
             remove_tree(left)
+
+
+def _used(folder: Path, what: str) -> int:
+    """Return what `du` says of a folder; what is closed to this account is left out."""
+    # However deep it is: os.walk calls itself.
+    done = subprocess.run(("du", "--summarize", what, "--", folder), capture_output=True, check=False)
+    return int((done.stdout.split() or (0,))[0])

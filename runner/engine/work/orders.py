@@ -17,7 +17,17 @@ from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost, canonical_host
 from runner.model.work import WorkUsage
-from runner.model.work_entries import ANSWER, CARRIED, END, FORGOTTEN, NOT_ANSWERED, NOT_OPENED, OPEN
+from runner.model.work_entries import (
+    ANSWER,
+    AS_IT_GOES,
+    CARRIED,
+    END,
+    FORGOTTEN,
+    NOT_ANSWERED,
+    NOT_AS_IT_GOES,
+    NOT_OPENED,
+    OPEN,
+)
 from runner.work import control, project_hosts
 from runner.work.in_force import host_request
 
@@ -136,6 +146,26 @@ class WorkOrders:
             raise
 
     # ---- the rest ----
+
+    async def as_it_goes(self, name: str, *, on: bool, proven: bool) -> None:
+        """Have what is changed applied by itself from now on, or not any more: off needs nothing. Raises KnownError."""
+        session = self._known(name)
+        if not session.at_work:
+            raise KnownError(NOT_AT_WORK, REMEDY)
+        closed = partial(self._closed, self._modes.generation, None, proven=proven)
+        body = {**_about(session), "on": on, "by": "person"}
+        if on:
+            _require(closed())
+            await self._record.append(AS_IT_GOES, "", body)
+        else:
+            await self._record.note(AS_IT_GOES, "", body)
+        try:
+            if on:
+                _require(closed())
+            await self._order(name, "as_it_goes", on=on)
+        except KnownError as error:
+            await self._record.keep_noting(NOT_AS_IT_GOES, "", {**body, "why": error.what})
+            raise
 
     async def carry(self, name: str, port: int) -> str:
         """Carry a port of the inside to this machine; return its address. Raises KnownError."""
