@@ -33,13 +33,13 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
 
     `why` says why Assent ended the program, `told` by which signal it was told to.
     """
-    found = copy.changes()
+    found = work.looked(copy)
     if not found.changes and not found.left_out:
         work.discard(places, copy)
         _say("Nothing changed.")
         return
     work.tell(found)
-    copy.keep_originals(found)
+    work.keep_originals(copy, found)
     if arguments.discard:
         work.discard(places, copy)
         _say("The changes were discarded.")

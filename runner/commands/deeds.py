@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.approval.deliberate import ApproveBy
-from runner.engine.work.deeds import outcome_facts
+from runner.engine.work.deeds import NOTHING_DONE, outcome_facts
 from runner.engine.work.facts import facts_of
 from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
@@ -51,7 +51,7 @@ def carried_out(
     *,
     by: str = PERSON,
 ) -> T:
-    """Do something with the changes of a working copy: `do` gets its number. Raises KnownError and OSError.
+    """Do something with the changes of a working copy: `do` gets its number. Raises KnownError.
 
     `by` says who does it: what is applied as it goes had its word when that was switched on.
     """
@@ -66,9 +66,12 @@ def carried_out(
     try:
         done = do(number)
     except (KnownError, OSError) as error:
-        if deed is WorkDeed.DISCARD or not apply.is_begun(copy.folder):
-            deed_log.note(places.work, deed.not_done, {**short, "why": str(error)})
-        raise
+        what = error if isinstance(error, KnownError) else KnownError(f"{error.strerror or error}.", NOTHING_DONE)
+        if deed is not WorkDeed.DISCARD and apply.is_begun(copy.folder):
+            remedy = f"Free disk space, then finish it with: assent work changes {copy.name}"
+            raise KnownError(f"Not everything could be written: {what.what}", remedy) from error
+        deed_log.note(places.work, deed.not_done, {**short, "why": str(what)})
+        raise what from error
     more = outcome_facts(done) if isinstance(done, apply.Applied) else {}
     deed_log.note(places.work, deed.done, {**short, **more})
     return done

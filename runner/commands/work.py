@@ -205,6 +205,20 @@ def _session(copy: WorkingCopy) -> WorkSession:
     return session
 
 
+def looked(copy: WorkingCopy) -> ProjectChanges:
+    """Return what a working copy changes in its project now. Raises KnownError."""
+    try:
+        return copy.changes()
+    except (OSError, ValueError) as error:
+        raise KnownError(f"{copy.name} cannot be read: {error}.", "Look at the changes again.") from error
+
+
+def keep_originals(copy: WorkingCopy, found: ProjectChanges) -> None:
+    """Keep what can be kept, so that the changes can be merged later. Raises KnownError."""
+    with contextlib.suppress(OSError):  # without room for it they conflict instead
+        copy.keep_originals(found)
+
+
 def _tell_standing(session: WorkSession) -> None:
     """Print what keeps commands of a program from being run."""
     if session.refused:
@@ -221,8 +235,8 @@ def _tell_standing(session: WorkSession) -> None:
 def show_changes(arguments: argparse.Namespace, places: Places) -> int:
     """Print what a working copy changes. Raises KnownError."""
     copy = named(places.work, arguments.name)
-    found = copy.changes()
-    copy.keep_originals(found)
+    found = looked(copy)
+    keep_originals(copy, found)
     if arguments.json:
         _print(json.dumps(_as_json(places, copy, found), indent=2))
     else:
@@ -235,7 +249,7 @@ def show_changes(arguments: argparse.Namespace, places: Places) -> int:
 def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
     """Apply the changes that are meant; 1 where some are left. Raises KnownError."""
     copy = named(places.work, arguments.name)
-    found = copy.changes()
+    found = looked(copy)
     if arguments.digest and digest(found.changes) != arguments.digest:
         raise KnownError("The changes are not those with this digest any more.", "Look at them again.")
     below = [os.fsencode(path).strip(b"/") for path in arguments.path]
@@ -341,7 +355,7 @@ def discard_copy(arguments: argparse.Namespace, places: Places) -> int:
     if arguments.applied:
         return _discard_applied(places, yes=arguments.yes)
     copy = named(places.work, arguments.name)
-    if not arguments.yes and not _agreed(lambda: f"{total(copy.changes().changes)}. Discard them?"):
+    if not arguments.yes and not _agreed(lambda: f"{total(looked(copy).changes)}. Discard them?"):
         return LEFT
     discard(places, copy)
     _say(f"{copy.name} was discarded. The project stays as it is.")
@@ -410,13 +424,10 @@ def apply(places: Places, copy: WorkingCopy, wanted: Sequence[ProjectChange], *,
     if not wanted:
         _say("Nothing was applied." if left else "There is nothing to apply.")
         return _said(None, "", copy, left)
-    try:
-        with ProgressLine("written") as progress:
-            done = carried_out(
-                places, WorkDeed.APPLY, copy, wanted, lambda number: copy.apply(wanted, progress, number=number)
-            )
-    except OSError as error:
-        raise KnownError(f"Not everything could be applied: {error.strerror}.", _again(copy)) from error
+    with ProgressLine("written") as progress:
+        done = carried_out(
+            places, WorkDeed.APPLY, copy, wanted, lambda number: copy.apply(wanted, progress, number=number)
+        )
     return _said(done, "Applied", copy, left)
 
 
@@ -505,10 +516,6 @@ def _said(done: Applied | None, verb: str, copy: WorkingCopy, left: int) -> int:
     if left:
         _say(f"{left:,} left in the working copy {copy.name}: marked (!), merged, or in conflict with the project.")
     return LEFT if left or (done is not None and done.passed_over) else 0
-
-
-def _again(copy: WorkingCopy) -> str:
-    return f"Free disk space, then finish it with: assent work changes {copy.name}"
 
 
 def _about(copy: WorkingCopy) -> dict[str, object]:

@@ -26,6 +26,7 @@ from runner.system.durable import replace_file
 from runner.system.file_lock import held
 from runner.system.plain_file import read_file
 from runner.system.private_folder import make_folder
+from runner.system.removal import remove_tree
 from runner.work import credentials, layer_files
 from runner.work.facts import PROJECT, SLUG, slug
 from runner.workspace import entry
@@ -73,7 +74,7 @@ class HomeLayer:
         with self._held:
             written = _written_back(self._folder, self._credentials)
             if not self.kept:
-                layer_files.remove_tree(self._folder)
+                remove_tree(self._folder)
         return written
 
 
@@ -155,7 +156,7 @@ class _Making:
         with contextlib.suppress(FileNotFoundError):
             (self._folder / HOME).rename(self._folder / OLD)
         self._next.rename(self._folder / HOME)
-        layer_files.remove_tree(self._folder / OLD)
+        remove_tree(self._folder / OLD)
 
     def _found_roots(self, home: Path) -> dict[Path, str]:
         """Return the folders that the layer stands for, each with its name in the layer: home, and those outside it."""
@@ -182,7 +183,7 @@ class _Making:
             if self._next.is_dir():
                 self._carry_over(self._next, self._folder / HOME)
         for name in (NEXT, OLD):
-            layer_files.remove_tree(self._folder / name)
+            remove_tree(self._folder / name)
 
     def _put(self, place: StatePlace, real: Path, inside: str) -> None:
         """Write what of a place comes from outside."""
@@ -326,7 +327,7 @@ def _remove_left(homes: Path, name: str) -> None:
     for folder in homes.glob(f"{name}+*"):
         if folder.suffix != ".lock":
             with contextlib.suppress(OSError), held(folder, 0):
-                layer_files.remove_tree(folder)
+                remove_tree(folder)
                 folder.with_name(f"{folder.name}.lock").unlink(missing_ok=True)
 
 

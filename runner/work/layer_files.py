@@ -6,7 +6,6 @@ import contextlib
 import fnmatch
 import os
 import re
-import shutil
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,20 +22,6 @@ MOST_COPIED = 64 << 20
 MOST_ENTRIES = 20_000
 """The same in files: a link that leads in a circle ends here too."""
 NO_LINK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
-def remove_tree(top: Path) -> None:
-    """Remove a folder whatever the permissions of what is in it, following no link. Raises OSError."""
-    if top.is_symlink() or not top.is_dir():
-        top.unlink(missing_ok=True)
-        return
-    for folder, names, _, descriptor in os.fwalk(top, topdown=True, follow_symlinks=False):
-        del folder
-        for one in names:
-            with contextlib.suppress(FileNotFoundError):
-                if stat.S_ISDIR(os.stat(one, dir_fd=descriptor, follow_symlinks=False).st_mode):
-                    os.chmod(one, 0o700, dir_fd=descriptor)
-    shutil.rmtree(top)
 
 
 def move(old: int, path: str, after: Path) -> None:

@@ -133,11 +133,15 @@ class ShellDoor:
                     self._begin(line.decode())
 
     def _begin(self, number: str) -> None:
-        if not self._room.acquire(blocking=False):
-            command = self._asked(number)
-            self._say(number, NOT_UNDERSTOOD if command is None else self._refuse(command, TOO_MANY))
-            return
-        threading.Thread(target=self._answer, args=(number,), name="a command", daemon=True).start()
+        if self._room.acquire(blocking=False):
+            try:
+                threading.Thread(target=self._answer, args=(number,), name="a command", daemon=True).start()
+            except RuntimeError:  # this account has as many processes as it may have
+                self._room.release()
+            else:
+                return
+        command = self._asked(number)
+        self._say(number, NOT_UNDERSTOOD if command is None else self._refuse(command, TOO_MANY))
 
     def _answer(self, number: str) -> None:
         try:
@@ -151,11 +155,13 @@ class ShellDoor:
     def _asked(self, number: str) -> ShellCommand | None:
         try:
             file = os.open(self._folder / f"{number}.asked", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            # `open` refuses a folder, and leaves it open.
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                os.close(file)
+                return None
         except OSError:
             return None
         with open(file, "rb") as opened:
-            if not stat.S_ISREG(os.fstat(file).st_mode):
-                return None
             data = opened.read(LONGEST + 1)
         words = data.decode("utf-8", "backslashreplace").split("\0")
         return None if len(data) > LONGEST or len(words) < 3 else ShellCommand(tuple(words[1:-1]), words[0])

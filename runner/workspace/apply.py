@@ -401,20 +401,20 @@ def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over:
 
 def _move_out(staged: int, name: str, tree: Path, path: bytes) -> None:
     """Move a file that was taken away to its path below `tree`. Raises OSError."""
-    place = os.path.join(os.fsencode(tree), path)
-    os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
-    try:
-        os.rename(name, place, src_dir_fd=staged)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        with entry.readable(staged, name.encode()), entry.opened(staged, name.encode(), entry.READ_FLAGS) as source:
-            target = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            try:
-                staging.copy(source, target, os.fstat(source).st_size)
-            finally:
-                os.close(target)
-        os.unlink(name, dir_fd=staged)
+    # By descriptors: a path that a project has need not be one that can be said as a whole.
+    with entry.folder_open(tree) as top, entry.parent(top, path, make=True) as (folder, last):
+        try:
+            os.rename(name, last, src_dir_fd=staged, dst_dir_fd=folder)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            with entry.readable(staged, name.encode()), entry.opened(staged, name.encode(), entry.READ_FLAGS) as source:
+                target = os.open(last, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600, dir_fd=folder)
+                try:
+                    staging.copy(source, target, os.fstat(source).st_size)
+                finally:
+                    os.close(target)
+            os.unlink(name, dir_fd=staged)
 
 
 @contextlib.contextmanager

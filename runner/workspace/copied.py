@@ -10,14 +10,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import stat
 import subprocess
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.workspace import entry
-from runner.workspace.reading import LayerReading
+from runner.workspace.reading import DEEPEST, LayerReading
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -84,31 +83,21 @@ def content(folder: Path) -> Path:
     return folder / COPY
 
 
-def remove(folder: Path) -> None:
-    """Remove the copy. Raises OSError."""
-    top = folder / COPY
-    if top.is_dir():
-        for path, _ in _walk(top):
-            one = os.fsencode(top) + b"/" + path
-            if os.path.isdir(one) and not os.path.islink(one):
-                os.chmod(one, 0o700)
-        shutil.rmtree(top)
-    (folder / AS_MADE).unlink(missing_ok=True)
-
-
 def _walk(top: Path) -> Iterator[tuple[bytes, os.stat_result]]:
     """Yield everything below `top`, folders before what is in them."""
     waiting = [b""]
-    while waiting:
-        prefix = waiting.pop()
-        # A program that is still at work may take away what was there a moment ago.
-        with (
-            contextlib.suppress(FileNotFoundError, NotADirectoryError),
-            os.scandir(os.path.join(os.fsencode(top), prefix)) as found,
-        ):
-            for one in found:
-                path = prefix + b"/" + one.name if prefix else one.name
-                with contextlib.suppress(FileNotFoundError):
-                    yield path, one.stat(follow_symlinks=False)
-                    if one.is_dir(follow_symlinks=False):
-                        waiting.append(path)
+    with entry.folder_open(top) as opened:
+        while waiting:
+            prefix = waiting.pop()
+            # A program that is still at work may take away what was there a moment ago.
+            with (
+                contextlib.suppress(FileNotFoundError, NotADirectoryError),
+                entry.parent(opened, prefix + b"/." if prefix else b".") as (folder, _),
+                os.scandir(folder) as found,
+            ):
+                for one in found:
+                    path = prefix + b"/" + os.fsencode(one.name) if prefix else os.fsencode(one.name)
+                    with contextlib.suppress(FileNotFoundError):
+                        yield path, one.stat(follow_symlinks=False)
+                        if one.is_dir(follow_symlinks=False) and path.count(b"/") < DEEPEST:
+                            waiting.append(path)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+BLOCK = 512
+"""Bytes of a block as stat(2) counts."""
 READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 CHUNK = 1 << 20
 NO_SIZE = -1
@@ -109,17 +111,23 @@ def read(folder: int, name: bytes, found: os.stat_result, *, content: bool, mark
 
 
 def read_file(
-    folder: int, name: bytes, *, mode: int | None = None, size: int | None = None, marks: set[str] | None = None
+    folder: int,
+    name: bytes,
+    *,
+    mode: int | None = None,
+    size: int | None = None,
+    marks: set[str] | None = None,
+    sparse: bool = True,
 ) -> TreeEntry:
     """Return the file `name` of an open folder as `read` does, with `mode` as its permissions where they are given.
 
     Where `size` is given the content is read only of a file that has just as many bytes. All of it comes of one
-    opening. Raises SpecialEntry for anything but a file, and OSError.
+    opening. Raises SpecialEntry for anything but a file, without `sparse` for one with holes as well, and OSError.
     """
     descriptor = os.open(name, READ_FLAGS, dir_fd=folder)
     try:
         now = os.fstat(descriptor)
-        if not stat.S_ISREG(now.st_mode):
+        if not stat.S_ISREG(now.st_mode) or (not sparse and now.st_blocks * BLOCK < now.st_size):
             raise SpecialEntry
         return TreeEntry(
             TreeKind.FILE,
@@ -179,10 +187,10 @@ def readable(folder: int, name: bytes, found: os.stat_result | None = None) -> I
 
 
 @contextlib.contextmanager
-def parent(root: int, path: bytes) -> Iterator[tuple[int, bytes]]:
+def parent(root: int, path: bytes, *, make: bool = False) -> Iterator[tuple[int, bytes]]:
     """Open the folder that holds `path` below the open folder `root`; yield it and the last name. Raises OSError.
 
-    NotADirectoryError where a component is a link or no folder.
+    NotADirectoryError where a component is a link or no folder. With `make` folders that are missing are made.
     """
     *above, name = path.split(b"/")
     descriptor = os.dup(root)
@@ -190,6 +198,9 @@ def parent(root: int, path: bytes) -> Iterator[tuple[int, bytes]]:
         for one in above:
             if one in (b"", b".", b".."):
                 raise NotADirectoryError(20, "no plain path", path)
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(one, 0o700, dir_fd=descriptor)
             inner = os.open(one, FOLDER_FLAGS, dir_fd=descriptor)
             os.close(descriptor)
             descriptor = inner

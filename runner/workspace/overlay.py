@@ -10,12 +10,12 @@ into the folder `up` what differs: whole files, and three kinds of marks. A name
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import subprocess
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.system.removal import remove_tree
 from runner.workspace import entry
 from runner.workspace.entry import SpecialEntry, TreeKind
 from runner.workspace.reading import LayerReading
@@ -88,8 +88,8 @@ def content(folder: Path) -> Path:
 
 def remove(folder: Path) -> None:
     """Remove what the layer consists of. Raises OSError."""
-    for name in (UP, WORK):
-        _remove_tree(folder / name)
+    for name in (UP, WORK, LOWER, MERGED):
+        remove_tree(folder / name)
 
 
 def _walk(reading: LayerReading, up: int, low: int | None, prefix: bytes, *, moved: bool) -> None:
@@ -169,8 +169,12 @@ def _file(
         reading.of_project_file(low, name, path, moved=moved, size=size)
     elif low is not None:
         reading.of_project(low, name, path, below=True, moved=moved, size=size)
-    if one is not None and WHITEOUT not in marks:
-        reading.note_layer(path, one, expected=ORIGIN in marks)
+    if one is None or WHITEOUT in marks:
+        return
+    if ORIGIN in marks:
+        reading.note_copied(path, one)
+    else:
+        reading.note_layer(path, one, expected=False)
 
 
 def _check(marks: Collection[str]) -> None:
@@ -203,15 +207,3 @@ def _marks(up: int, name: bytes, found: os.stat_result) -> dict[str, bytes]:
             return {one: os.getxattr(descriptor, one) for one in names}
     except entry.UnreadableEntry:
         return {}
-
-
-def _remove_tree(top: Path) -> None:
-    """Remove a folder whatever the permissions of what is in it; the kernel leaves one of mode 000."""
-    if not top.is_symlink() and top.is_dir():
-        for folder, names, _ in os.walk(top):
-            os.chmod(folder, 0o700)
-            for name in names:
-                path = os.path.join(folder, name)
-                if not os.path.islink(path):
-                    os.chmod(path, 0o700)
-        shutil.rmtree(top)

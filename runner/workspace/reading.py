@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from runner.workspace import entry
@@ -20,6 +22,9 @@ DELETED_MEANWHILE = "It was deleted in the project meanwhile."
 MOVED_MEANWHILE = "Its folder was replaced in the project meanwhile."
 MOVING = "The program is changing it at this moment. Look again."
 SPECIAL = "It is a socket or device; these are not applied."
+MOST_HOLES = 16 << 30
+"""Bytes of all files together that take no disk, and half a minute to read. What is on the disk bounds itself."""
+HOLES = "It has holes that take too long to read; copy it yourself."
 DEEPEST = 200
 """Folders within each other that are read."""
 
@@ -38,6 +43,11 @@ class LayerReading:
         self._left_out: dict[bytes, str] = {}
         self._conflicts: dict[bytes, str] = {}
         self._moving: set[bytes] = set()
+        self._holes = 0
+        self._copies: set[bytes] = set()
+        """Files of the layer that the kernel has copied from the project, which has nothing at their path."""
+        self._new: set[bytes] = set()
+        """What else the layer has."""
 
     def of_project(
         self,
@@ -101,14 +111,27 @@ class LayerReading:
             self._left_out[path] = f"It lies more than {DEEPEST} folders deep."
             return None
         if found is None:
-            return entry.read_file(folder, name, marks=marks)
+            return entry.read_file(folder, name, marks=marks, sparse=False)
+        holes = found.st_size - found.st_blocks * entry.BLOCK if stat.S_ISREG(found.st_mode) else 0
+        if holes > 0 and self._holes + holes > MOST_HOLES:
+            self._left_out[path] = HOLES
+            return None
+        self._holes += max(0, holes)
         return self._read(folder, name, found, path, content=True, marks=marks)
 
     def note_layer(self, path: bytes, one: TreeEntry, *, expected: bool) -> None:
         """Note what was read of the layer."""
         self._after[path] = one
-        if expected and path not in self._before:
+        if not expected:
+            self._new.add(path)
+        elif path not in self._before:
             self._conflicts[path] = DELETED_MEANWHILE
+
+    def note_copied(self, path: bytes, one: TreeEntry) -> None:
+        """Note a file that the kernel has copied into the layer, from this path or from one that it had before."""
+        self._after[path] = one
+        if path not in self._before:
+            self._copies.add(path)
 
     def is_moving(self, folder: int, name: bytes, found: os.stat_result, path: bytes) -> bool:
         """Return whether what was `found` at `path` is another entry by now; then that and all below is left out.
@@ -145,6 +168,7 @@ class LayerReading:
 
     def changes(self) -> ProjectChanges:
         """Return where the two differ."""
+        self._conflicts |= dict.fromkeys(self._deleted(), DELETED_MEANWHILE)
         found = []
         for path in sorted(self._before.keys() | self._after.keys()):
             if path in self._left_out or self._is_below_moving(path):
@@ -156,6 +180,33 @@ class LayerReading:
                 why = self._conflicts.get(path, "")
                 found.append(ProjectChange(path, before, after, why, mark(path, before, after)))
         return ProjectChanges(as_one(found), tuple(sorted(self._left_out.items())))
+
+    def _deleted(self) -> list[bytes]:
+        """Return the copied files whose original was deleted in the project; the others got a new name in the layer.
+
+        Whatever got one has left another path of the project, where the layer has nothing now, or something new. It is
+        known by size and time; where it was also written to, by its folder, in which nobody has removed a name since.
+        """
+        left = Counter(
+            (one.size, one.modified)
+            for path, one in self._before.items()
+            if one.kind is TreeKind.FILE and (path not in self._after or path in self._new)
+        )
+        unsure = []
+        for path in self._copies:
+            one = self._after[path]
+            if left[one.size, one.modified]:
+                left[one.size, one.modified] -= 1
+            elif not self._is_folder_as_it_was(path.rpartition(b"/")[0]):
+                unsure.append(path)
+        return unsure if len(unsure) > left.total() else []
+
+    def _is_folder_as_it_was(self, path: bytes) -> bool:
+        """Return whether nobody else has removed a name from a folder, if the project has it at all."""
+        if path in self._new:
+            return True
+        found = entry.at(self._project, path) if path else entry.folder_entry(self._project)
+        return found is not None and found.changed <= self._since
 
     def _hashed(self, path: bytes, before: TreeEntry) -> TreeEntry:
         """Return a file of the project with its hash, where it was read without: below a folder that was replaced."""

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import secrets
-import shutil
+import subprocess
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,8 @@ from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.system.file_lock import held, is_held, shared
 from runner.system.private_folder import make_folder
-from runner.workspace import apply, copied, entry, journal, merge, originals, overlay, staging
+from runner.system.removal import remove_tree
+from runner.workspace import apply, copied, entry, journal, merge, moment, originals, overlay, staging
 from runner.workspace.progress import WriteProgress, unheard
 from runner.workspace.stamp import Stamp
 
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.progress import Report
 
-ABOUT, BEGUN, USE, RUNS = "about.json", "begun", "use", "runs"
+ABOUT, USE, RUNS = "about.json", "use", "runs"
+REMOVED = ".removed-"
+"""Before the name of one that is being removed; no name of one begins so."""
 
 
 class Layer(Protocol):
@@ -41,8 +44,6 @@ class Layer(Protocol):
     def changes(self, folder: Path, project: int, since: int, ours: Collection[tuple[int, int]]) -> ProjectChanges: ...
 
     def content(self, folder: Path) -> Path: ...
-
-    def remove(self, folder: Path) -> None: ...
 
 
 WAYS: dict[str, Layer] = {overlay.NAME: overlay, copied.NAME: copied}
@@ -106,8 +107,7 @@ class WorkingCopy:
         folder.mkdir(mode=0o700)
         try:
             originals.note_index(folder, project)
-            (folder / BEGUN).touch(mode=0o600)
-            _pass_moment(folder / BEGUN)
+            moment.note(folder)
             used = _prepared(folder, project, way)
             originals.note_differing(folder, project)
             (folder / "tmp").mkdir(mode=0o700)
@@ -238,13 +238,8 @@ class WorkingCopy:
 
     @property
     def size(self) -> int:
-        """Bytes of disk that it takes, with its way back. Blocks."""
-        blocks = 0
-        for folder, names, files in os.walk(self.folder):
-            for name in (*names, *files):
-                with contextlib.suppress(OSError):
-                    blocks += os.lstat(os.path.join(folder, name)).st_blocks
-        return blocks * 512
+        """Bytes of disk that it takes, with its way back; what it has closed to this account left out. Blocks."""
+        return _used(self.folder, "--block-size=1")
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
@@ -287,9 +282,14 @@ class WorkingCopy:
         """Hold the project for changes, and finish what an earlier command could not. Raises KnownError and OSError."""
         try:
             with held(self.folder.parent / f".{self.device}-{self.inode}", APPLY_SECONDS):
-                for other in self.folder.parent.iterdir():
-                    if (other / journal.NAME).exists() and WorkingCopy.read(other).inode == self.inode:
-                        apply.finish(other)
+                if not (self.folder / ABOUT).exists():
+                    raise KnownError(f"The working copy {self.name} was discarded meanwhile.")
+                for other in _folders(self.folder.parent):
+                    # What cannot be read, or is about a folder that is not there, is no hindrance for the others.
+                    with contextlib.suppress(KnownError):
+                        if (other / journal.NAME).exists() and (one := WorkingCopy.read(other)).inode == self.inode:
+                            with one._top():
+                                apply.finish(other)
                 with contextlib.suppress(OSError), entry.folder_open(self.project) as top:
                     apply.remove_remains(top)
                 yield
@@ -321,7 +321,7 @@ class WorkingCopy:
     @property
     def _since(self) -> int:
         """What changed in the project after this was changed by somebody else; nanoseconds since the epoch."""
-        return (self.folder / BEGUN).stat().st_ctime_ns
+        return moment.since(self.folder)
 
     def _write(self) -> None:
         said = {
@@ -340,7 +340,7 @@ def all_below(home: Path) -> list[WorkingCopy]:
     """Return the working copies that can be read, the newest first."""
     found = []
     with contextlib.suppress(FileNotFoundError):
-        for folder in home.iterdir():
+        for folder in _folders(home):
             with contextlib.suppress(KnownError):
                 found.append(WorkingCopy.read(folder))
     return sorted(found, key=lambda one: -one.made)
@@ -353,6 +353,11 @@ def named(home: Path, name: str) -> WorkingCopy:
     return WorkingCopy.read(home / name)
 
 
+def _folders(home: Path) -> list[Path]:
+    """Return what may be working copies. Raises OSError."""
+    return [one for one in home.iterdir() if not one.name.startswith(".")]
+
+
 def check_project(project: Path, home: Path) -> None:
     """Raise KnownError where a folder is none that can be worked on."""
     if not project.is_dir():
@@ -361,14 +366,6 @@ def check_project(project: Path, home: Path) -> None:
         raise KnownError(f"{project} is not a project: it holds more than that.", "Go into the folder of one.")
     if home == project or project in home.parents or home in project.parents:
         raise KnownError(f"{project} holds Assent's own files.", "Go into the folder of a project.")
-
-
-def _pass_moment(file: Path) -> None:
-    """Wait until what is saved gets a later time than `file` has: the kernel's clock stands for some milliseconds."""
-    os.utime(file.parent)
-    while file.parent.stat().st_ctime_ns <= file.stat().st_ctime_ns:
-        time.sleep(0.001)
-        os.utime(file.parent)
 
 
 def _prepared(folder: Path, project: Path, way: str) -> str:
@@ -387,26 +384,21 @@ def _prepared(folder: Path, project: Path, way: str) -> str:
 
 
 def _remove(folder: Path, report: Report = unheard) -> None:
-    if report is not unheard:
-        _remove_files(folder, report)
-    for way in WAYS.values():
-        way.remove(folder)
-    shutil.rmtree(folder)
+    """Remove a working copy, and what killed commands have left of others.
 
-
-def _remove_files(folder: Path, report: Report) -> None:
-    """Remove the files below the folders of `folder`, as far as that goes, one after the other.
-
-    Its own files say what it is until the end, and what is closed to this account is removed with its folder.
+    From the list it is gone at once: a part of it would show other changes than the whole.
     """
-    total = sum(len(files) for _, _, files in os.walk(folder))
-    done = 0
-    with contextlib.suppress(RecursionError):
-        for where, _, files, inner in os.fwalk(folder, topdown=False):
-            if where == str(folder):
-                continue
-            for name in files:
-                with contextlib.suppress(OSError):
-                    os.unlink(name, dir_fd=inner)
-                done += 1
-                report(WriteProgress(done, total, sure=True))
+    removed = folder.with_name(f"{REMOVED}{folder.name}")
+    folder.rename(removed)
+    total = 0 if report is unheard else _used(removed, "--inodes")
+    remove_tree(removed, lambda done: report(WriteProgress(min(done, total), total, sure=True)))
+    for left in folder.parent.glob(f"{REMOVED}*"):
+        with contextlib.suppress(OSError):
+            remove_tree(left)
+
+
+def _used(folder: Path, what: str) -> int:
+    """Return what `du` says of a folder; what is closed to this account is left out."""
+    # However deep it is: os.walk calls itself.
+    done = subprocess.run(("du", "--summarize", what, "--", folder), capture_output=True, check=False)
+    return int((done.stdout.split() or (0,))[0])

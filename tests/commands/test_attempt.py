@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 TRY = f"{sys.executable} -m app try"
+WORK = f"{sys.executable} -m app work"
 QUESTION = "for later? "
 
 
@@ -125,6 +126,19 @@ def test_it_is_stopped_and_continued_by_the_shell(typing: Typing) -> None:
     typing.line("fg", "try")
     typing.write("words\n")
     typing.until("got-words\r")
+    typing.until("shell> ")
+
+
+@pytest.mark.parametrize("stops", ["\x1a", "\n"])
+def test_a_program_at_work_is_stopped_and_continued_by_the_shell(typing: Typing, stops: str) -> None:
+    """By the key, and by itself. It is not the oldest process in its ring: that is the first one of the inner ring."""
+    program = 'import os; print("o" "n!"); input() or os.kill(os.getpid(), 19); print("got", input())'
+    typing.line(f"{WORK} --discard /usr/bin/python3 -uc '{program}'", "on!\r")
+    typing.write(stops)
+    assert "Stopped" in typing.until("shell> ")
+    typing.line("fg", "work")
+    typing.write("words\nwords\n" if stops == "\x1a" else "words\n")
+    typing.until("got words\r")
     typing.until("shell> ")
 
 

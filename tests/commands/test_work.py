@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 import subprocess
 import time
 from typing import TYPE_CHECKING, Any
@@ -156,6 +158,34 @@ def test_a_name_that_is_none_is_an_error_in_a_line(
     said = shell(action[0], name, *action[1:])
     assert said.code == 1 and "no working copy" in said.err and "\x1b" not in said.err
     assert copy.folder.exists()
+
+
+@pytest.mark.parametrize("failing", ["apply", "undo"])
+def test_an_apply_that_wrote_nothing_says_so(
+    shell: Shell, copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    """A project that cannot be written to, for example."""
+    work(copy, "echo p >>text")
+    if failing == "undo":
+        shell("apply", copy.name)
+
+    def fail(*_given: object, **_named: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(WorkingCopy, failing, fail)
+    said = shell(failing, copy.name)
+    assert said.code == 1
+    assert said.err.strip() == "assent: Read-only file system. Nothing was changed in the project."
+
+
+def test_what_cannot_be_read_is_said_in_a_line(shell: Shell, copy: WorkingCopy) -> None:
+    shutil.rmtree(copy.content)
+    for words in (["changes"], ["apply"]):
+        said = shell(words[0], copy.name)
+        assert said.code == 1 and "cannot be read" in said.err
+    assert shell("list").code == 0
+    assert shell("discard", copy.name, "--yes").code == 0
+    assert not copy.folder.exists()
 
 
 def test_one_in_which_a_program_runs_is_not_discarded(shell: Shell, copy: WorkingCopy) -> None:

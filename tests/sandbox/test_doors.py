@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import gc
 import os
 import shutil
@@ -174,7 +175,7 @@ async def test_a_connection_that_comes_as_the_run_ends_is_closed(turns: int) -> 
     way = LocalDoors(Gate(()), cast("NetworkLoop", None))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
-        way._spawn("proxy", way._accept(listener, 0))
+        way._served.accept(listener, functools.partial(way._serve, 0))
         await asyncio.sleep(0)
         with socket.create_connection(listener.getsockname(), HANGS) as client:
             for _ in range(turns):
@@ -184,4 +185,4 @@ async def test_a_connection_that_comes_as_the_run_ends_is_closed(turns: int) -> 
             gc.collect()
             with contextlib.suppress(ConnectionResetError):
                 assert client.recv(1) == b""
-    assert way._room._value == doors.MOST_STREAMS
+    assert way._served._room._value == doors.MOST_STREAMS

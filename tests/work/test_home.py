@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.system.removal import remove_tree
 from runner.work import credentials, layer_files
 from runner.work.facts import PROJECT, SLUG, CredentialFile, MergedFile, StatePlace, WorkFacts, slug
 from runner.work.home import HOME, NEXT, OLD, LayerBind, open_layer
@@ -148,7 +149,7 @@ def test_a_planted_link_leads_nowhere(person: Person, name: str) -> None:
     put(outside / OWN / "x.jsonl", "x")
     layer = person.open()
     planted = inside(layer) / ".some" / name
-    layer_files.remove_tree(planted)
+    remove_tree(planted)
     planted.symlink_to(outside / "x.jsonl" if "." in name else outside)
     (inside(layer) / ".some.json").unlink()
     (inside(layer) / ".some.json").symlink_to(outside / "x.jsonl")

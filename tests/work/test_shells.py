@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from runner.system.private_folder import make_folder
@@ -14,6 +15,7 @@ from runner.work.shells import (
     LONGEST,
     MOST_AT_ONCE,
     NOT_UNDERSTOOD,
+    RUN,
     TOO_MANY,
     ShellCommand,
     ShellDoor,
@@ -68,6 +70,29 @@ def test_a_command_that_is_longer_than_is_read_is_refused(tmp_path: Path) -> Non
     door.close()
 
 
+def test_what_is_no_file_is_not_understood_and_leaves_nothing_open(tmp_path: Path) -> None:
+    """Else the session runs out of descriptors, and its terminal fills with errors."""
+    folder = made(tmp_path)
+    before = len(os.listdir("/proc/self/fd"))
+    door = ShellDoor(tmp_path, lambda _command, _waiting: "", lambda _command, why: why)
+    (folder / "0.asked").mkdir()
+    os.mkfifo(folder / "1.asked")
+    (folder / "2.asked").symlink_to("/etc/passwd")
+    for number in range(3):
+        os.mkfifo(folder / str(number), 0o600)
+        answers = os.open(folder / str(number), os.O_RDWR)
+        (folder / "all").write_bytes(b"%d\n" % number)
+        assert select.select([answers], [], [], HANGS / 6)[0], "no answer came"
+        assert os.read(answers, 1000).decode().strip() == NOT_UNDERSTOOD
+        os.close(answers)
+    door.close()
+    # Whoever answered last may be about to close where to.
+    end = time.monotonic() + HANGS / 6
+    while len(os.listdir("/proc/self/fd")) != before:
+        assert time.monotonic() < end, "something stays open"
+        time.sleep(0.01)
+
+
 def asks(folder: Path, number: int) -> int:
     """Ask as a shell does; return where the answer comes."""
     os.mkfifo(folder / str(number), 0o600)
@@ -76,6 +101,29 @@ def asks(folder: Path, number: int) -> int:
     with (folder / "all").open("wb", buffering=0) as file:
         file.write(b"%d\n" % number)
     return answers
+
+
+def test_where_no_thread_can_be_started_it_is_refused_and_the_next_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that starts processes without end takes them from its person's account. Else every later one waits."""
+    folder = made(tmp_path)
+    door = ShellDoor(tmp_path, lambda _command, _waiting: "", lambda _command, why: why)
+
+    def fail(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", fail)
+        answers = asks(folder, 1)
+        assert select.select([answers], [], [], HANGS / 6)[0], "no answer came"
+        assert os.read(answers, 1000).decode().strip() == TOO_MANY
+    os.close(answers)
+    answers = asks(folder, 2)
+    assert select.select([answers], [], [], HANGS / 6)[0], "no answer came"
+    assert os.read(answers, 1000).decode().strip() == RUN
+    os.close(answers)
+    door.close()
 
 
 def test_a_thousand_commands_that_wait_leave_room_for_none_and_take_no_more_threads(tmp_path: Path) -> None:

@@ -57,6 +57,8 @@ def copy(tmp_path: Path, way: str) -> WorkingCopy:
         ("rm -r d", "echo q >d/new", b"d/new", reading.CHANGED_MEANWHILE),
         ("echo p >>d/1", "mv d old; mkdir d; cp -p old/1 d/1", b"d/1", reading.CHANGED_MEANWHILE),
         ("echo p >>d/1", "rm -r d", b"d/1", reading.DELETED_MEANWHILE),
+        ("mv s c; echo p >>b", "rm b", b"b", reading.DELETED_MEANWHILE),
+        ("mv b c; echo p >>d/1", "rm d/1", b"d/1", reading.DELETED_MEANWHILE),
     ],
 )
 def test_what_a_person_changed_meanwhile_is_a_conflict_and_never_overwritten(

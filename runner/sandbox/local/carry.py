@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import ipaddress
 import os
 import secrets
@@ -25,15 +24,16 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import CancelledError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.sandbox.local.doors import AGAIN_SECONDS, END_SECONDS, HELPER_SECONDS, SocketPipe, accepted
+from runner.sandbox.local.accepting import ServedConnections
+from runner.sandbox.local.doors import END_SECONDS, HELPER_SECONDS, SocketPipe
 from runner.sandbox.programs import inside
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Coroutine
+    from collections.abc import Collection
 
     from runner.network.loop import NetworkLoop
 
@@ -89,8 +89,7 @@ class CarriedPort:
         self._console: socket.socket | None = None
         """To the process that connects."""
         self._asking = asyncio.Lock()
-        self._room = asyncio.Semaphore(MOST_CONNECTIONS)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._served = ServedConnections("carried port", MOST_CONNECTIONS)
         self._ending: asyncio.Task[None] | None = None
         self._closing = threading.Lock()
 
@@ -184,7 +183,7 @@ class CarriedPort:
     async def _listen(self) -> None:
         assert self._listener is not None
         self.port = self._listener.getsockname()[1]
-        self._spawn("listener", self._accept(self._listener))
+        self._served.accept(self._listener, self._serve)
         asyncio.get_running_loop().add_reader(self._pidfd, self._process_ended)
 
     def _process_ended(self) -> None:
@@ -195,39 +194,9 @@ class CarriedPort:
         self.port = 0
         if self._pidfd >= 0:
             asyncio.get_running_loop().remove_reader(self._pidfd)
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        # Not before: a loop must not look at descriptors that mean something else by now.
+        await self._served.end()
         if self._listener is not None:
             self._listener.close()
-
-    def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = spawn(f"carried port's {name}", work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    async def _accept(self, listener: socket.socket) -> None:
-        while True:
-            await self._room.acquire()
-            try:
-                connection = await accepted(listener)
-            except OSError:
-                self._room.release()
-                await asyncio.sleep(AGAIN_SECONDS)
-                continue
-            except asyncio.CancelledError:
-                self._room.release()
-                raise
-            task = self._spawn("connection", self._serve(connection))
-            task.add_done_callback(functools.partial(self._served, connection))
-            await asyncio.sleep(0)  # a listener that is always ready must let the others of the loop run
-
-    def _served(self, connection: socket.socket, _task: asyncio.Task[None]) -> None:
-        connection.close()
-        self._room.release()
 
     async def _serve(self, connection: socket.socket) -> None:
         there = await self._connected()

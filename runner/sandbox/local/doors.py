@@ -13,15 +13,15 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import CancelledError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runner.network.names import Names
 from runner.sandbox import networked
+from runner.sandbox.local.accepting import ServedConnections
 from runner.sandbox.programs import inside
-from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
+    from collections.abc import Mapping
 
     from runner.network.gate import Gate
     from runner.network.loop import NetworkLoop
@@ -40,8 +40,6 @@ MOST_STREAMS = 100
 """Connections at once; others wait until there is room."""
 PIECE = 1 << 16
 LONGEST_QUERY = 1500
-AGAIN_SECONDS = 0.1
-"""Pause where no connection can be accepted: this process has no descriptor left, for example."""
 
 
 class SocketPipe:
@@ -74,8 +72,7 @@ class LocalDoors:
         self._gate = gate
         self._network = network
         self._names = Names()
-        self._room = asyncio.Semaphore(MOST_STREAMS)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._served = ServedConnections("sandbox", MOST_STREAMS)
         self._sockets: list[socket.socket] = []
         self._space = -1
         """Descriptor of the network that they are in."""
@@ -121,10 +118,10 @@ class LocalDoors:
         proxy, names, *others = self._sockets
         for each in self._sockets:
             each.setblocking(False)
-        self._spawn("names", self._answer(names))
-        self._spawn("proxy", self._accept(proxy, 0))
+        self._served.spawn("names", self._answer(names))
+        self._served.accept(proxy, functools.partial(self._serve, 0))
         for each in others:
-            self._spawn("listener", self._accept(each, each.getsockname()[1]))
+            self._accept(each)
         self._gate.follow(self._open_port)
         for port in self._gate.ports:  # one may have been allowed meanwhile
             self._open_port(port)
@@ -149,46 +146,19 @@ class LocalDoors:
                 continue
             each.setblocking(False)
             self._sockets.append(each)
-            self._spawn("listener", self._accept(each, each.getsockname()[1]))
+            self._accept(each)
 
     async def _end(self) -> None:
         self._closed = True
         if self._making:
             await asyncio.wait(self._making)
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._served.end()
 
-    def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = spawn(f"sandbox's {name}", work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+    def _accept(self, listener: socket.socket) -> None:
+        self._served.accept(listener, functools.partial(self._serve, listener.getsockname()[1]))
 
-    async def _accept(self, listener: socket.socket, port: int) -> None:
-        """Take connections; those to `port` are for the name whose address they go to, 0 is the proxy's own."""
-        while True:
-            await self._room.acquire()
-            try:
-                connection = await accepted(listener)
-            except OSError:
-                self._room.release()
-                await asyncio.sleep(AGAIN_SECONDS)
-                continue
-            except asyncio.CancelledError:
-                self._room.release()
-                raise
-            # Not in the task itself, which does nothing at all where it is cancelled before its first turn.
-            task = self._spawn("connection", self._serve(connection, port))
-            task.add_done_callback(functools.partial(self._served, connection))
-            await asyncio.sleep(0)  # as when reading
-
-    def _served(self, connection: socket.socket, _task: asyncio.Task[None]) -> None:
-        connection.close()
-        self._room.release()
-
-    async def _serve(self, connection: socket.socket, port: int) -> None:
+    async def _serve(self, port: int, connection: socket.socket) -> None:
+        """Serve a connection to `port`, for the name whose address it goes to; 0 is the proxy's own."""
         try:
             pipe = SocketPipe(connection)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -210,20 +180,6 @@ class LocalDoors:
                 if answer := self._names.answer(query):
                     await loop.sock_sendto(server, answer, asker)
             await asyncio.sleep(0)
-
-
-async def accepted(listener: socket.socket) -> socket.socket:
-    """Return the next connection. `loop.sock_accept` loses one that comes while its caller is cancelled."""
-    loop = asyncio.get_running_loop()
-    while True:
-        with contextlib.suppress(BlockingIOError, InterruptedError):
-            return listener.accept()[0]
-        readable = asyncio.Event()
-        loop.add_reader(listener, readable.set)
-        try:
-            await readable.wait()
-        finally:
-            loop.remove_reader(listener)
 
 
 def _made_and_closed(space: int, places: list[tuple[str, int]]) -> list[socket.socket]:

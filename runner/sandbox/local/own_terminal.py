@@ -47,6 +47,8 @@ ANSWER_SECONDS = 0.25
 RECENT_SECONDS = 2.0
 """Time in which a terminal has answered anything."""
 STATUS_QUESTION, STATUS_ANSWER = b"\x1b[5n", b"\x1b[0n"
+LONGEST_LIST = 1 << 12
+"""Bytes of a list of children; the program is among the first of them."""
 GET_DEVICE = 0x80045432
 """TIOCGDEV: which terminal it is, also where it was opened as /dev/tty."""
 
@@ -413,12 +415,24 @@ def device(terminal: int) -> int:
 
 
 def first_child(process: int) -> int:
-    """Return the oldest child, of the first process inside a sandbox: the program itself; 0 where it has none."""
+    """Return the oldest child, of the first process inside a sandbox: the program itself; 0 where it has none.
+
+    An older one that is the first process of a sandbox further inside is none.
+    """
     try:
         with open(f"/proc/{process}/task/{process}/children", "rb") as file:
-            return int((file.read(20).split() or [b"0"])[0])
+            children = [int(one) for one in file.read(LONGEST_LIST).split()]
     except OSError:
         return 0
+    depth = _depth(process)
+    return next((one for one in children if _depth(one) == depth), 0)
+
+
+def _depth(process: int) -> int:
+    """Return in how many namespaces of processes one has a number; 0 where it has ended."""
+    with contextlib.suppress(OSError), open(f"/proc/{process}/status", "rb") as file:
+        return next((len(line.split()) - 1 for line in file if line.startswith(b"NSpid:")), 0)
+    return 0
 
 
 def _is_stopped(process: int) -> bool:
