@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.engine.work.facts import facts_of
 from runner.engine.work.following import WorkFollowing
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
@@ -110,6 +111,14 @@ async def test_a_working_copy_without_a_log_is_a_session_too_and_the_newest_is_f
     tried.discard()
     await house.engine.work.look()
     assert [one.name for one in house.engine.work.sessions()] == [program.copy.name]
+
+
+async def test_where_a_command_ran_is_in_the_session_and_in_the_ledger(house: House, tmp_path: Path) -> None:
+    copy = WorkingCopy.make(house.places.work, make(tmp_path / "project"), ("make",), sandbox="gVisor")
+    assert (await session_of(house, copy.name)).sandbox == "gVisor"
+    assert facts_of(copy, ())["sandbox"] == "gVisor"
+    plain = a_copy(house, tmp_path, "other")
+    assert (await session_of(house, plain.name)).sandbox == "" and "sandbox" not in facts_of(plain, ())
 
 
 async def test_a_damaged_one_says_so_and_hides_no_other(house: House, tmp_path: Path) -> None:
