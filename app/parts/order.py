@@ -9,14 +9,30 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLayout, QScrollArea, QSplitter, QStackedWidget, QTabWidget, QWidget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 def tab_in_reading_order(root: QWidget) -> None:
     """Let Tab go through everything inside `root` in the order of the layouts. Call it when all is in place."""
-    stops = [widget for widget in _walk(root) if widget.focusPolicy() & Qt.FocusPolicy.TabFocus]
-    for one, after in pairwise(stops):
+    for one, after in pairwise(_stops(root)):
         QWidget.setTabOrder(one, after)
+
+
+def tab_in_before(parts: Sequence[QWidget], end: QWidget) -> None:
+    """Let Tab go through `parts` in their order, and through what is in each as it is laid out, right before `end`."""
+    before = end.previousInFocusChain()
+    while before is not None and any(part is before or part.isAncestorOf(before) for part in parts):
+        before = before.previousInFocusChain()
+    if before is None:
+        return
+    for part in parts:
+        for stop in _stops(part):
+            QWidget.setTabOrder(before, stop)
+            before = stop
+
+
+def _stops(root: QWidget) -> list[QWidget]:
+    return [widget for widget in _walk(root) if widget.focusPolicy() & Qt.FocusPolicy.TabFocus]
 
 
 def _walk(widget: QWidget) -> Iterator[QWidget]:

@@ -16,6 +16,7 @@ from app.errands import Errands
 from app.files.apart import NotWanted, ReadingProcess
 from app.files.json_nodes import tree
 from app.parts.amounts import counted
+from app.parts.order import tab_in_before
 from app.parts.plain import plain_label, say
 from app.results.card import ResultCard, name_of
 from app.results.choosing import choose
@@ -166,6 +167,7 @@ class ResultsView(QScrollArea):
         if reading is self._reading:
             self._turn(card)
             card.show_found(found)
+            tab_in_before(self.cards, self.more)
             self._next()
 
     def _failed(self, reading: ReadingProcess, card: ResultCard, error: Exception) -> None:
@@ -217,6 +219,7 @@ class ResultsView(QScrollArea):
             column.addStretch()
             self._row.setStretch(place, int(place < self._shape))
         self._board.setVisible(bool(self.cards))
+        tab_in_before(self.cards, self.more)
 
     def _lay_out(self) -> None:
         px = self._look.px

@@ -320,10 +320,12 @@ def columns(page: Any, inside: list[QWidget]) -> list[list[QWidget]]:
         reading = page.review.page.reading
         assert inside.index(reading.tabs) < inside.index(reading.code) < inside.index(page.review.page.foot.edit)
     elif hasattr(page, "detail"):
-        parts = [page.list, page.detail]
+        parts = [page.list, *page.detail.results.cards, page.detail]
     else:
         parts = []
-    found = [[widget for widget in inside if part.isAncestorOf(widget)] for part in parts]
+    found: list[list[QWidget]] = []
+    for part in parts:
+        found.append([one for one in inside if part.isAncestorOf(one) and not any(one in column for column in found)])
     rest = [widget for widget in inside if widget not in parts and not any(widget in column for column in found)]
     return [*found, rest]
 

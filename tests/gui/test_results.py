@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app import phrases
 from app.behaviour import words
@@ -216,6 +216,13 @@ def test_each_kind_stands_on_its_card(view: ResultsView, qtbot: QtBot, places: P
     )
     assert view.more.text() == "1 more file under Files" and view.more.isVisible()
     assert view.printed.text().endswith("1 line") and view.output.isVisible()
+    order: list[int] = []
+    stop: QWidget | None = view.cards[0].open
+    while stop is not None and stop is not view.output.pane:
+        if stop.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            order += [place for place, one in enumerate(view.cards) if one.isAncestorOf(stop)]
+        stop = stop.nextInFocusChain()
+    assert order == sorted(order) and {*order} == {*range(len(view.cards))}, "Tab goes from card to card"
     table = view.cards[1]
     assert table.view is not None and isinstance(table.view, TableView)
     assert table.view.model_.index(11, 1).data(SHARE) == 1.0
