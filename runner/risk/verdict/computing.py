@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.outline_data import words
@@ -139,15 +138,17 @@ def calls_of(library: str, language: Language | None, trail: Trail) -> str:
     for name in sorted(trail.called):
         parts = _plain(name).split(".")
         top = parts[0] if language is Language.PYTHON else _plain(name).rpartition(".")[0]
-        if len(parts) > 1 and quoted(top.split(".")[0], 30) == library and TELLING.fullmatch(parts[-1]):
+        if len(parts) > 1 and quoted(top.split(".")[0], 30) == library and _tells(parts[-1]):
             found[parts[-1]] = None
     return listed([identifier(one) for one in found]) if 0 < len(found) <= MOST_NAMED else ""
 
 
-TELLING = expression(
-    r"[a-z]++(?:_[a-z0-9]++)++|[a-z]++[A-Z]\w*+|query|select|find|search|list|get|fetch|read|load|send|run"
-)
-"""Names of functions that say what is done."""
+TELLING = words("query select find search list get fetch read load send run")
+"""Functions that say what is done in one word; others say it in two, as `list_buckets`."""
+
+
+def _tells(function: str) -> bool:
+    return function[:1].islower() and ("_" in function or not function.islower() or function in TELLING)
 
 
 def _named(module: str, plain: str, language: Language | None) -> str:
