@@ -114,6 +114,7 @@ def _client(what: InRings, edge: Edge, places: Places) -> Iterator[tuple[InRings
             shared=tuple(str(one.target) for one in ready.layer.shell_binds),
             variables={**ready.variables, **(what.variables or {})},
             secret=tuple(ready.facts.keys),
+            names_shell=ready.facts.names_shell,
         )
         yield (
             what,

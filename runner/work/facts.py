@@ -96,6 +96,8 @@ class WorkFacts:
     """The same by arguments."""
     unless: tuple[str, ...] = ()
     """Options with which the person says for themselves what `arguments` would; most can be given once only."""
+    names_shell: bool = False
+    """Whether it starts its shell by the name alone, which is then how the shell calls itself in its messages."""
     commands: tuple[str, ...] = ()
     """Its commands, as first words, that do not know `arguments`."""
     unwrapped: Callable[[Sequence[str]], str] = shell_words.unwrapped

@@ -225,18 +225,32 @@ def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
         # Root may write to /proc/sys without any capability: what stands there is the machine's.
         *("--proc", "/proc", *(() if what.filters_itself else ("--remount-ro", "/proc")), "--dev", "/dev"),
         *(word for folder in IN_MEMORY for word in memory_folder(folder, "1777" if folder != "/run" else "0755")),
-        *("--bind", str(what.temporary), "/tmp", *(memory_folder(home, "0700") if home.strip("/") else ())),
+        *("--bind", str(what.temporary), "/tmp", *(memory_folder(home, permissions(home)) if home.strip("/") else ())),
     ]
     for bind in what.binds:
         options += ["--bind" if bind.is_writable else "--ro-bind", bind.source, bind.place]
     for place, descriptor in files.items():
         options += ["--ro-bind-data", str(descriptor), os.path.realpath(place)]
-    options += ["--bind", str(what.shown), str(what.project)]
+    options += [*folders_above(what.project), "--bind", str(what.shown), str(what.project)]
     return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", os.getcwd()]
 
 
 def memory_folder(path: str, mode: str) -> tuple[str, ...]:
     return ("--perms", mode, "--size", str(MEMORY_BYTES), "--tmpfs", path)
+
+
+def folders_above(project: Path) -> list[str]:
+    """Return the options by which the folders above a project are made with their own permissions.
+
+    bubblewrap makes what is missing with those of its own, and a program would see others than it does outside.
+    """
+    above = map(str, reversed(project.parents[:-1]))
+    return [word for one in above for word in ("--perms", permissions(one), "--dir", one)]
+
+
+def permissions(folder: str) -> str:
+    """Return those of a folder, in octal, as a folder in its place is to have them: its owner may always use it."""
+    return f"{stat.S_IMODE(os.stat(folder).st_mode) | stat.S_IRWXU:04o}"
 
 
 def _closed_to_others(top: str) -> list[str]:
