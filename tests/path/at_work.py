@@ -151,6 +151,8 @@ CLIENTS = {
         argument="cmd",
         # With a model that it does not know it has no tool to edit.
         kept=".codex/sessions/*/*/*/*.jsonl",
+        # It comes back before the end of a command that takes longer, in milliseconds.
+        more={"yield_time_ms": 30_000},
         varies=r"Chunk ID: \w+\nWall time: [\d.]+ seconds\n",
     ),
     "gemini-cli": Client(
@@ -182,7 +184,7 @@ CLIENTS = {
         edit=("edit", {"path": "{file}", "old_str": "{old}", "new_str": "{new}"}),
         write=("create", {"path": "{file}", "file_text": "{content}"}),
         kept=".copilot/session-store.db",
-        more={"description": "d"},
+        more={"description": "d", "initial_wait": 120},  # the same, in seconds
     ),
     "opencode": Client(
         "opencode",
