@@ -26,7 +26,7 @@ FINDINGS = {
         *(f"read-{number}" for number in range(1, 20)),
         *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 8)),
     ],
-    "whole.toml": [f"whole-{number}" for number in range(1, 6)],
+    "whole.toml": [f"whole-{number}" for number in range(1, 7)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
     "atwork.toml": [f"atwork-{number}" for number in range(1, 15)],
     "sandboxes.toml": [

@@ -73,8 +73,8 @@ class Desk:
         for path in (place, *place.rglob("*")):
             os.chown(path, account, account)
 
-    def start(self, code: str, **more: object) -> subprocess.Popen[str]:
-        """Start a program of Python at work; `more` is for the driver."""
+    def start(self, code: str, before: tuple[str, ...] = (), **more: object) -> subprocess.Popen[str]:
+        """Start a program of Python at work; `before` is what starts the driver, `more` is for it."""
         program = json.dumps(["/usr/bin/python3", "-c", code])
         words = (
             str(self.work),
@@ -89,7 +89,7 @@ class Desk:
         interpreter = sys.executable if self.account == os.geteuid() else "/usr/bin/python3"
         path = os.pathsep.join((str(ROOT), *(one for one in sys.path if one.endswith("site-packages"))))
         return subprocess.Popen(
-            (*become, interpreter, "-c", DRIVER, *words),
+            (*before, *become, interpreter, "-c", DRIVER, *words),
             env={"HOME": str(self.home), "PATH": os.defpath, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -98,9 +98,9 @@ class Desk:
             start_new_session=True,
         )
 
-    def run(self, code: str, **more: object) -> tuple[str, list[object]]:
+    def run(self, code: str, before: tuple[str, ...] = (), **more: object) -> tuple[str, list[object]]:
         """Run it to its end; return what it printed, code and reason."""
-        with self.start(code, **more) as process:
+        with self.start(code, before, **more) as process:
             said, errors = process.communicate(timeout=HANGS)
         assert "END " in errors, errors
         end: list[object] = json.loads(errors.partition("END ")[2])
@@ -227,6 +227,16 @@ def test_folders_above_the_project_look_as_outside(desk: Desk) -> None:
     there = [oct(os.stat(one).st_mode)[-4:] for one in folders]
     assert there[:2] == ["0750", "0751"]
     assert outer.split() == [one.zfill(4) for one in inner.split("|")[1].split(";")] == there
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another /etc is mounted by root")
+def test_a_bare_system_has_no_file_of_hosts(desk: Desk, tmp_path: Path) -> None:
+    mount = 'cp -a /etc "$1" && rm "$1/hosts" && mount --bind "$1" /etc && shift && exec "$@"'
+    before = ("unshare", "-m", "sh", "-c", mount, "sh", str(tmp_path / "etc"))
+    look = "grep -c 127.0.0.1 /etc/hosts; ls -d /etc/passwd; echo x 2>&- >/etc/new || echo closed"
+    said, end = desk.run(SHELL + f"print(os.path.exists('/etc/hosts'))\nshell({look!r})\n", before)
+    assert end == [0, ""]
+    assert said.splitlines() == ["True", "0|1;/etc/passwd;closed|"]
 
 
 def test_a_shell_calls_itself_as_its_program_does(desk: Desk) -> None:

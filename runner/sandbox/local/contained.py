@@ -31,7 +31,7 @@ from runner.sandbox.local.piped import PipedStreams
 from runner.sandbox.local.printed import NOTHING, Dropped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from runner.network.gate import Gate
@@ -220,7 +220,8 @@ def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
         *(("--as-pid-1",) if what.filters_itself else ()),
         *(word for name in FOR_A_RING if what.filters_itself and not unshared for word in ("--cap-add", name)),
         *system_folders(),
-        *("--ro-bind", "/etc", "/etc", "--ro-bind-try", "/opt", "/opt"),
+        *(etc := _etc(files)),
+        *("--ro-bind-try", "/opt", "/opt"),
         *(word for top in FOR_ROOT for word in _closed_to_others(top)),
         # Root may write to /proc/sys without any capability: what stands there is the machine's.
         *("--proc", "/proc", *(() if what.filters_itself else ("--remount-ro", "/proc")), "--dev", "/dev"),
@@ -232,7 +233,25 @@ def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
     for place, descriptor in files.items():
         options += ["--ro-bind-data", str(descriptor), os.path.realpath(place)]
     options += [*folders_above(what.project), "--bind", str(what.shown), str(what.project)]
-    return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", os.getcwd()]
+    closed = ("/dev", *(("/etc",) if "--tmpfs" in etc else ()), "/")
+    return [*options, *(word for one in closed for word in ("--remount-ro", one)), "--chdir", os.getcwd()]
+
+
+def _etc(files: Iterable[str]) -> list[str]:
+    """Return the options that show the system's /etc.
+
+    Where one of `files` is not there, as in a bare system, no place can be made for it in that folder: then it is
+    another one, with everything in it that is in the system's.
+    """
+    places = [place for place in map(os.path.realpath, files) if place.startswith("/etc/")]
+    if all(map(os.path.exists, places)):
+        return ["--ro-bind", "/etc", "/etc"]
+    options = ["--tmpfs", "/etc"]
+    with os.scandir("/etc") as entries:
+        for one in entries:
+            shown = ("--symlink", os.readlink(one.path)) if one.is_symlink() else ("--ro-bind", one.path)
+            options += [*shown, one.path]
+    return options
 
 
 def memory_folder(path: str, mode: str) -> tuple[str, ...]:
