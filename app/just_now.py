@@ -45,7 +45,6 @@ MOST_OPEN = 2000
 """Requests whose answer is awaited. More of them are not followed: the engine bounds them far below."""
 LOW_RULE = "low-risk"
 """The rule of a request that passed for its level alone."""
-_LONGEST = 80
 
 
 @dataclass(slots=True)
@@ -205,7 +204,7 @@ def words(one: Answered) -> str:
     decision = one.decision
     if decision.verdict is Verdict.DENIED:
         who = "denied" if one.own else "denied by rule" if decision.by is Decider.RULE else "denied by Assent"
-        reason = _short(decision.reason)
+        reason = phrases.short(decision.reason)
         return f"{who}: {reason}" if reason and decision.reason != phrases.NO_REASON else who
     handed = "handed over" if one.result is not None and one.result.meta.rehearsed else ""
     return ", ".join(filter(None, (handed, _passed(decision), _outcome(one))))
@@ -238,19 +237,9 @@ def _outcome(one: Answered) -> str:
         case Outcome.OK:
             return f"ok {took}{files}"
         case Outcome.FAILED:
-            said = _last_line(result.stderr)
+            said = phrases.error_line(result.stderr)
             return f"failed, exit {result.exit_code}: {said}" if said else f"failed, exit {result.exit_code}"
         case Outcome.KILLED:
             return f"stopped after {took}"
         case _:
-            return _short(phrases.ended(result))
-
-
-def _last_line(text: str) -> str:
-    """Return the last line that says something: of a traceback that is the error."""
-    return next((_short(line) for line in reversed(text[-4096:].splitlines()) if line.strip()), "")
-
-
-def _short(text: str) -> str:
-    shown = phrases.visible(text[: 4 * _LONGEST])
-    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
+            return phrases.short(phrases.ended(result))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, assert_never
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 REASON_LENGTH = 500
 """Characters of a reason that agents get (spec D3)."""
 TITLE_LENGTH = 120
+_LONGEST = 80
+"""Characters of what is said in short."""
+_END = 4096
+"""Characters at the end of an error output that are looked at."""
+_NAMES_ERROR = re.compile(r"(?:Uncaught )?[A-Za-z_][A-Za-z0-9_.]{0,100}(?:Error|Exception|Interrupt)\b")
 PASSED = {"low-risk": "as LOW risk", TRUST_RULE: "because you trusted the agent"}
 """Why a request passed without asking, by the names that Assent itself gives as a rule."""
 NO_REASON = "Denied by a person."
@@ -334,6 +340,23 @@ def ended(result: Result) -> str:
             return visible(result.error) or "Assent stopped while it ran; its output is lost."
         case _:
             assert_never(result.outcome)
+
+
+def error_line(stderr: str) -> str:
+    """Return the line of an error output that says what went wrong; empty where there is none.
+
+    That is the last that names an error; else the last at all, but for the place in the code and Node's version.
+    """
+    lines = [line.strip() for line in stderr[-_END:].splitlines() if line.strip()]
+    named = [line for line in lines if _NAMES_ERROR.match(line)]
+    rest = [line for line in lines if not line.startswith(("at ", "Node.js v"))]
+    return short((named or rest or lines or [""])[-1])
+
+
+def short(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    shown = visible(text[: 4 * _LONGEST])
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def test_request(agent: str) -> Submission:

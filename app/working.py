@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from asyncio import Future
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from app.decisions import EngineCaller
     from runner.engine.engine import Engine
     from runner.model.work import WorkSession, WorkUsage
+    from runner.work.added import AddedFindings
     from runner.work.project_hosts import ProjectHost
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.difference import LineDifference
+    from runner.workspace.progress import WriteProgress
 
 
 class WorkControl:
@@ -36,17 +38,41 @@ class WorkControl:
         """Ask for the lines of a file that differ."""
         return self._link.call(lambda engine: engine.work.lines(name, change))
 
+    def findings(self, name: str, change: ProjectChange) -> Future[AddedFindings]:
+        """Ask what the classifier finds in what a change adds."""
+        return self._link.call(lambda engine: engine.work.findings(name, change))
+
     def content(self, name: str, change: ProjectChange, *, new: bool) -> Future[bytes]:
         """Ask for the content of a file, in the working copy or in the project."""
         return self._link.call(lambda engine: engine.work.content(name, change, new=new))
 
-    def apply(self, name: str, wanted: Sequence[ProjectChange], digest: str, pin: str = "") -> Future[Applied]:
-        """Write exactly these changes, which `digest` stands for, into the project."""
+    def part(self, name: str, change: ProjectChange, numbers: frozenset[int]) -> Future[ProjectChange]:
+        """Ask for a change that has only some of the places in which a text differs."""
+        return self._link.call(lambda engine: engine.work.part(name, change, numbers))
+
+    def apply(
+        self,
+        name: str,
+        wanted: Sequence[ProjectChange],
+        digest: str,
+        in_part: Mapping[bytes, frozenset[int]],
+        pin: str = "",
+    ) -> Future[Applied]:
+        """Write exactly these changes, which `digest` stands for, into the project; those `in_part` as `part` says."""
 
         async def work(engine: Engine) -> Applied:
-            return await engine.work.apply(name, wanted, digest, proven=await engine.proven(pin))
+            return await engine.work.apply(name, wanted, digest, in_part, proven=await engine.proven(pin))
 
         return self._link.call(work)
+
+    def progress(self, name: str) -> WriteProgress | None:
+        """Return how far Apply, Undo or Discard is; None where none is under way."""
+        engine = self._link.engine
+        return engine.work.progress(name) if engine is not None else None
+
+    def cancel(self, name: str) -> None:
+        """End Apply or Undo as long as nothing was written."""
+        self._link.post(lambda engine: engine.work.cancel(name))
 
     def undo(self, name: str, pin: str = "") -> Future[Applied]:
         """Take back what was applied last."""
@@ -85,6 +111,14 @@ class WorkControl:
 
         async def work(engine: Engine) -> None:
             await engine.work.answer(name, number, run=run, why=why, proven=await engine.proven(pin))
+
+        return self._link.call(work)
+
+    def as_it_goes(self, name: str, *, on: bool, pin: str = "") -> Future[None]:
+        """Have what a program changes applied by itself from now on, or no longer."""
+
+        async def work(engine: Engine) -> None:
+            await engine.work.as_it_goes(name, on=on, proven=await engine.proven(pin))
 
         return self._link.call(work)
 

@@ -39,12 +39,14 @@ from runner.engine.runs import Runs
 from runner.engine.sandbox_watch import SandboxWatch
 from runner.engine.timekeeping import Timekeeping
 from runner.engine.work.at_work import AtWork
+from runner.engine.work.layers import SessionLayers
 from runner.model.rehearsal import RehearsalMode
 from runner.requests.cases import Cases
 from runner.requests.network import Offered
 from runner.settings.loading import load
 from runner.system.places import Places
 from runner.system.tasks import spawn
+from runner.work.in_force import REVOKED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,6 +98,7 @@ class Assembly:
             self.withdraw_from_sandbox,
             parts.places.artifacts,
         )
+        self.layers = SessionLayers(parts.places)
         self.runs = Runs(
             parts,
             self.recorder,
@@ -104,6 +107,7 @@ class Assembly:
             self.installing,
             self.networking,
             self.rehearsals,
+            self.layers,
         )
         self.path = Path(
             parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.builder, self.assess
@@ -180,6 +184,7 @@ class Assembly:
                 self.offered,
                 Joining(self.cases, self.recorder, self.membership.registered),
                 self.membership,
+                self.layers,
             ),
             installing=self.installing,
             path=self.path,
@@ -188,7 +193,8 @@ class Assembly:
             bounds=HistoryBounds(parts.places, parts.ledger, self.settings, self.in_use),
             timekeeping=Timekeeping(self.awoke, self.configuration.grants.note_time),
             opener=self.opener,
-            work=AtWork(parts.places, self.recorder, self.approvals.modes, self.circumstances, look_up),
+            work=AtWork(parts.places, self.recorder, self.approvals.modes, self.circumstances, look_up, parts.assess),
+            layers=self.layers,
         )
 
     def make_history(self) -> HistoryOpening:
@@ -266,11 +272,14 @@ class Assembly:
         await self.approvals.remembering.revoke_for(id)
 
     async def forget(self, agent: str, how: str) -> None:
-        """Revoke the grants of an agent and remove its kept sandboxes; `how` is "revoked" or "renamed".
+        """Revoke the grants of an agent, remove its kept sandboxes, and end its programs at work where it was revoked;
+        `how` is "revoked" or "renamed".
 
         Raises KnownError.
         """
         self.approvals.late.drop(f"the agent was {how}", agent)
         self.approvals.modes.forget(agent, how)
+        if how == "revoked":
+            await self.engine.work.end_of(agent, REVOKED.format(agent))
         await self.sandboxes.remove_of(agent, f"The agent was {how}.")
         await self.approvals.remembering.revoke_of(agent, how)

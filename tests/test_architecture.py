@@ -43,6 +43,7 @@ ROOMS = {
         today first_start
         review history
         queue running agents doctor help
+        results
         files network packages behaviour undo why
         work_cards
         bridge
@@ -127,8 +128,8 @@ def test_imports_go_downward() -> None:
     assert {name: found for name in modules() if (found := upward(name))} == {}
 
 
-def circles() -> list[list[str]]:
-    """Groups of modules that import one another, by Tarjan's algorithm."""
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of nodes that lead to one another, by Tarjan's algorithm."""
     number: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -137,7 +138,7 @@ def circles() -> list[list[str]]:
     def visit(name: str) -> None:
         number[name] = low[name] = len(number)
         stack.append(name)
-        for other in imports(name) & modules().keys() - {name}:
+        for other in graph[name] - {name}:
             if other not in number:
                 visit(other)
                 low[name] = min(low[name], low[other])
@@ -149,21 +150,51 @@ def circles() -> list[list[str]]:
             if len(group) > 1:
                 found.append(sorted(group))
 
-    # The package itself names what it hands on, for those who import it; nothing of ours imports the package.
-    number["runner"] = low["runner"] = 0
-    for name in sorted(modules()):
+    for name in sorted(graph):
         if name not in number:
             visit(name)
     return found
 
 
 def test_there_are_no_circles() -> None:
-    assert circles() == []
+    # The package itself names what it hands on, for those who import it; nothing of ours imports the package.
+    assert circles({name: set(imports(name) & modules().keys() - {"runner"}) for name in modules()}) == []
 
 
-def lines(node: ast.stmt) -> int:
-    assert node.end_lineno is not None
-    return node.end_lineno - node.lineno + 1
+def folders() -> list[str]:
+    """Every folder with modules below, as dotted names."""
+    parts = [name.split(".") for name in modules()]
+    return sorted({".".join(one[:depth]) for one in parts for depth in range(1, len(one))})
+
+
+def inside(folder: str) -> dict[str, set[str]]:
+    """What stands directly in `folder`, modules and folders, each with what else there it imports."""
+    depth = folder.count(".") + 1
+    below = [name for name in modules() if name.startswith(f"{folder}.")]
+    found: dict[str, set[str]] = {name.split(".")[depth]: set() for name in below}
+    for name in below:
+        for other in imports(name):
+            if other in modules() and other.startswith(f"{folder}."):
+                found[name.split(".")[depth]].add(other.split(".")[depth])
+    return found
+
+
+IN_CIRCLES = {
+    "runner.risk": "trace/nested knows the three languages, which stand on trace",
+    "runner.sandbox": "container, gvisor and images know one another; so do local and what watches a run",
+}
+"""Folders whose parts go in circles still, and why."""
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(one, marks=pytest.mark.xfail(strict=True, reason=IN_CIRCLES[one])) if one in IN_CIRCLES else one
+        for one in folders()
+    ],
+)
+def test_what_stands_in_a_folder_goes_in_no_circle(folder: str) -> None:
+    assert circles(inside(folder)) == []
 
 
 def same_names() -> dict[str, list[str]]:

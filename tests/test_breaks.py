@@ -21,13 +21,15 @@ FINDINGS = {
     "network.toml": ["third-7", "third-12", *(f"way-{number}" for number in range(1, 7))],
     "pictures.toml": ["S1", "third-11", "N7", "N8", "N12"],
     "page.toml": [f"page-{number}" for number in range(1, 13)],
+    "changes.toml": [f"changes-{number}" for number in range(1, 18)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
     "reading.toml": [
         *(f"read-{number}" for number in range(1, 20)),
-        *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 8)),
+        *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8)),
     ],
     "whole.toml": [f"whole-{number}" for number in range(1, 7)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
+    "execute.toml": [f"execute-{number}" for number in range(1, 15)],
     "atwork.toml": [f"atwork-{number}" for number in range(1, 15)],
     "sandboxes.toml": [
         "N1",
@@ -50,6 +52,7 @@ FINDINGS = {
     "merge.toml": [f"merge-{number}" for number in range(1, 13)],
     "further.toml": ["further-1", "further-2", "further-3", "further-4", "further-5", "further-6"],
     "attack26.toml": [f"ring-{number}" for number in range(1, 8)],
+    "held.toml": [f"held-{number}" for number in range(1, 19)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
 }
 """Each file, and the findings that it has to speak of."""

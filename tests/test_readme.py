@@ -28,7 +28,7 @@ MOST_BYTES = 300_000
 """Of the picture: a README should open at once."""
 SHOWN_BY_TESTS = {
     "make run": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
-    "make demo": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
+    "make demo": "tests/path/test_demo.py::test_the_demo_comes_to_its_end",
     "make lint": "tests/test_architecture.py::test_there_are_no_circles",
     "make test": "tests/test_project.py::test_make_lists_the_commands_it_has",
     "assent": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
@@ -49,6 +49,8 @@ SHOWN_BY_TESTS = {
     "assent try COMMAND": "tests/path/test_trying.py::test_what_a_command_changes_is_listed_applied_and_taken_back",
     "assent work claude": "tests/work/test_session.py::test_a_shell_is_in_the_inner_ring",
     "assent work -- PROGRAM": "tests/work/test_session.py::test_commands_are_told_with_the_start_and_the_end",
+    "assent work --copy PROGRAM": "tests/work/test_console_at_work.py::"
+    "test_approved_code_runs_over_the_project_as_the_program_sees_it",
     "assent work list": "tests/path/test_trying.py::test_what_a_command_changes_is_listed_applied_and_taken_back",
     "assent work changes NAME": "tests/path/test_trying.py::"
     "test_what_a_command_changes_is_listed_applied_and_taken_back",
@@ -178,7 +180,7 @@ def test_every_path_and_link_leads_somewhere() -> None:
 
 
 def test_the_pictures_are_small_enough() -> None:
-    pictures = re.findall(r"!\[[^]]+\]\(([^)]+\.png)\)", README)
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+\.(?:png|webp))\)", README)
     assert len(pictures) == 2
     assert all((ROOT / picture).stat().st_size < MOST_BYTES for picture in pictures)
 

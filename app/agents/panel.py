@@ -189,7 +189,7 @@ class AgentsPanel(QWidget):
         if agent is None or agent.revoked:
             return
         open_now = sum(card.request.agent == agent.name for card in self._cases.waiting())
-        what = "It is disconnected at once. Its token stops working."
+        what = "It is disconnected at once. Its token stops working, and its programs at work end."
         if open_now:
             what += f" {counted(open_now, 'open question')} will be withdrawn."
         title = f"Revoke {agent.name}?"

@@ -49,7 +49,10 @@ if TYPE_CHECKING:
 
 RULE = "Up to 40 letters, digits, dots, hyphens and underscores."
 EFFECT = "Open questions that are no longer allowed are denied when you save. What runs continues."
-PAUSED = "Paused: its calls are refused. You can still answer what waits; what runs continues."
+PAUSED = (
+    "Paused: its calls are refused, and so are new commands of its programs at work. You can still answer what waits;"
+    " what runs continues."
+)
 LIMITS = (
     ("rate_per_minute", "Calls a minute", ""),
     ("max_pending", "Requests at once", ""),

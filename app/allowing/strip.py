@@ -8,31 +8,27 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.allowing.buttons import ALWAYS, FOR_RUN, AllowButton
+from app.allowing.buttons import ALWAYS, FOR_RUN
+from app.allowing.host_row import HostAnswers
 from app.network import words
 from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
-from app.review.guard import ClickGuard
-from app.review.steady import Steady
-from runner.approval.deliberate import ApproveBy
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import NetworkMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PySide6.QtGui import QResizeEvent
-
     from app.allowing.hosts import HostDecisions
     from app.cards import Card
     from app.look.look import Look
+    from runner.approval.deliberate import ApproveBy
     from runner.model.network import Contact
 
 ROWS = 2
 NARROW = 560
-"""Width of a row below which its buttons say less, so that the host they are about can be read."""
-SHORT = ("Allow", "Always\N{HORIZONTAL ELLIPSIS}")
+"""Width of a row below which its buttons say less."""
 _ROW = 40
 _LOW = 620
 """Height of the page below which there is one row only: the output needs the space."""
@@ -199,22 +195,13 @@ class RefusedStrip(QFrame):
         return f"{counted(count, 'host')} refused. {may}"
 
 
-class RefusedRow(QWidget):
+class RefusedRow(HostAnswers):
     """One host with its two buttons, or an empty place of the same height."""
 
     def __init__(self, look: Look, decisions: HostDecisions) -> None:
-        super().__init__()
-        self._look = look
+        super().__init__(look, (FOR_RUN, ALWAYS), NARROW)
         self._decisions = decisions
         self._card: Card | None = None
-        self._contact: Contact | None = None
-        self.guard = ClickGuard(self._can_be_answered)
-        self._picture = plain_label()
-        self.place = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
-        self.place.setProperty("role", "strong")
-        self.became = ElidedLabel()
-        self.allow = AllowButton(FOR_RUN, self.guard)
-        self.always = AllowButton(ALWAYS, self.guard)
         texts = QVBoxLayout()
         texts.setSpacing(0)
         texts.addStretch()
@@ -228,19 +215,8 @@ class RefusedRow(QWidget):
         row.addLayout(texts, 1)
         row.addWidget(self.allow)
         row.addWidget(self.always)
-        self.allow.decided.connect(self._allow)
-        self.always.decided.connect(self._always)
-        self._steady = Steady((self.allow, self.always), self)
-        self._steady.moved.connect(self.guard.rearm)
         look.changed.connect(self._paint_icon)
         self.clear()
-
-    @property
-    def key(self) -> Key | None:
-        return None if self._contact is None else (self._contact.host, self._contact.port)
-
-    def set_by(self, by: ApproveBy) -> None:
-        self.allow.mouse_only = self.always.mouse_only = by is ApproveBy.MOUSE
 
     def clear(self) -> None:
         self._card = self._contact = None
@@ -248,36 +224,22 @@ class RefusedRow(QWidget):
             widget.hide()
 
     def show_contact(self, card: Card, contact: Contact) -> None:
-        """Show a host; where it is another than before, its buttons do not count for a moment."""
-        if self._card is not card or self.key != (contact.host, contact.port):
-            self.guard.rearm()
-        self._card, self._contact = card, contact
+        """Show a host."""
+        self._take(contact, same=self._card is card)
+        self._card = card
         said = self._decisions.said(card, contact)
         outcome = words.outcome(contact)
-        self.place.setText(words.place(contact))
         state = said.words or "; ".join(part for part in (outcome, words.below(contact)) if part)
         if said.words and said.open:
             state = f"{outcome}. Not allowed: {said.words}"
-        self.became.setText(state)
         self._ink(said.ink if said.words else words.ink(contact))
         can = contact.can_be_allowed and said.open
         self.allow.setVisible(can and card.result is None)
         self.always.setVisible(can)
-        for button, what in ((self.allow, FOR_RUN), (self.always, ALWAYS.rstrip("\N{HORIZONTAL ELLIPSIS}"))):
-            button.setAccessibleName(f"{what}: {words.place(contact)}")
         for widget in (self._picture, self.place, self.became):
             widget.show()
-        self.setAccessibleName(f"{words.place(contact)} {state}")
         self._paint_icon()
-        self._steady.watch()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        texts = SHORT if self.width() < self._look.px(NARROW) else (FOR_RUN, ALWAYS)
-        for button, words_shown, whole in zip((self.allow, self.always), texts, (FOR_RUN, ALWAYS), strict=True):
-            if button.text() != words_shown:
-                button.setText(words_shown)
-                button.setToolTip(whole)
+        self._say(words.place(contact), state)
 
     def _ink(self, ink: str) -> None:
         role = {"low": "ok", "high": "bad", "medium": "warn"}.get(ink, "muted")
@@ -286,19 +248,9 @@ class RefusedRow(QWidget):
             self.became.style().unpolish(self.became)
             self.became.style().polish(self.became)
 
-    def _can_be_answered(self) -> bool:
-        self._steady.look()
-        return self.isVisible() and self.isActiveWindow()
-
-    @Slot()
-    def _allow(self) -> None:
+    def _decide(self, *, always: bool) -> None:
         if self._card is not None and self._contact is not None:
-            self._decisions.allow(self._card, self._contact)
-
-    @Slot()
-    def _always(self) -> None:
-        if self._card is not None and self._contact is not None:
-            self._decisions.always(self._card, self._contact)
+            (self._decisions.always if always else self._decisions.allow)(self._card, self._contact)
 
     @Slot()
     def _paint_icon(self) -> None:

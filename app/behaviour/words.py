@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 TAB = "What it did"
 NOT_FORESEEN = "not foreseen"
+AS_FORESEEN = "As foreseen: the sandbox reports nothing that the assessment had not named."
 NOTHING_KNOWN = ("Nothing is known", "No code ran, or an earlier version made this record.")
 NOT_REPORTED = "No report"
 NOTHING_DONE = (
@@ -66,6 +67,18 @@ def summary(behaviour: Behaviour) -> tuple[str, str]:
     if behaviour.reservation:
         parts.append(visible(behaviour.reservation))
     return " ".join(parts), "bad" if behaviour.unforeseen else "warn" if behaviour.gap or behaviour.lost else "muted"
+
+
+def foreseen(behaviour: Behaviour | None, *, assessed: bool) -> tuple[str, str]:
+    """Return whether a run did what was foreseen, and the role of the words; no words where nobody can say.
+
+    `assessed`: what it did was compared with an assessment.
+    """
+    if behaviour is None or not assessed or (behaviour.absent and not behaviour.unforeseen):
+        return "", "muted"
+    if behaviour.unforeseen or behaviour.reservation:
+        return summary(behaviour)
+    return AS_FORESEEN, "ok"
 
 
 def nothing(behaviour: Behaviour | None, *, running: bool) -> tuple[str, str]:

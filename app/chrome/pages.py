@@ -145,11 +145,13 @@ class PageShelf(QObject):
     @Slot()
     def furnish_queue(self) -> None:
         """Add what the queue can do without until the window is painted: the day, and a look into files."""
+        from app.results.thumbnails import Thumbnails
         from app.today.beside import TodayInBrief
         from runner.audit import captures
 
         deciding: Any = self._pages["Queue"]
         deciding.review.page.reading.offer_files(partial(captures.read, self._places))
+        deciding.queue.just_now.show_pictures(Thumbnails(partial(captures.read, self._places), self))
         deciding.queue.none.add_below(TodayInBrief(self._day, self._look))
         deciding.review.nothing.add_below(self._lanes())
 

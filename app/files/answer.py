@@ -5,10 +5,23 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from app.files.found import MOST_TABLE, MOST_TEXT, WIDEST, Picture, Preview, Table, Text
+from app.files.found import (
+    MOST_BLOCKS,
+    MOST_NODES,
+    MOST_PIECES,
+    MOST_TABLE,
+    MOST_TEXT,
+    WIDEST,
+    JsonRows,
+    MarkdownPage,
+    Picture,
+    Preview,
+    Table,
+    Text,
+)
 from runner.model.codec import UnreadableValue, decode, encode
 
-KINDS: dict[str, type[Preview]] = {kind.__name__: kind for kind in (Picture, Table, Text)}
+KINDS: dict[str, type[Preview]] = {kind.__name__: kind for kind in (Picture, Table, JsonRows, MarkdownPage, Text)}
 LONGEST_ESCAPE = 12
 """Bytes of what is shown for a character that cannot be seen."""
 MOST_ANSWER = max(4 * WIDEST * WIDEST, LONGEST_ESCAPE * MOST_TABLE) + (1 << 20)
@@ -49,4 +62,8 @@ def _fits(found: Preview) -> bool:
     if isinstance(found, Picture):
         sides = (found.width, found.height)
         return all(0 < side <= WIDEST for side in sides) and len(found.pixels) == 4 * found.width * found.height
+    if isinstance(found, JsonRows):
+        return len(found.nodes) <= MOST_NODES
+    if isinstance(found, MarkdownPage):
+        return len(found.blocks) <= MOST_BLOCKS and sum(len(one.pieces) for one in found.blocks) <= MOST_PIECES
     return isinstance(found, Table) or len(found.text) <= MOST_TEXT

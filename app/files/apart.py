@@ -36,8 +36,8 @@ PATIENCE = 6
 QT = {"MALLOC_ARENA_MAX": "1", "QT_NO_GLIB": "1"}
 """For the thread that Qt begins for large pictures: no 64 MB of its own, and nothing that looks for files."""
 COMMAND = (
-    "import sys; sys.path[:] = sys.argv[5:]; from app.files.reading_process import main; "
-    "main(*map(int, sys.argv[1:4]), sys.argv[4])"
+    "import sys; sys.path[:] = sys.argv[6:]; from app.files.reading_process import main; "
+    "main(*map(int, sys.argv[1:5]), sys.argv[5])"
 )
 """The same code as this process has, wherever that was found; with `-I` and `-S` nothing else from its surroundings."""
 
@@ -49,7 +49,9 @@ class NotWanted(Exception):
 class ReadingProcess:
     """The process that reads one file. `preview` is called once, on any thread; `end` on any other."""
 
-    def __init__(self, memory: int = MEMORY, seconds: int = SECONDS) -> None:
+    def __init__(self, memory: int = MEMORY, seconds: int = SECONDS, *, for_card: bool = False) -> None:
+        """`for_card`: what is read is drawn and short, for a card of the results, in place of the file as it is."""
+        self._for_card = for_card
         self._memory = memory
         self._seconds = seconds
         self._lock = threading.Lock()
@@ -97,7 +99,7 @@ class ReadingProcess:
 
     def _start(self, path: str) -> subprocess.Popen[bytes]:
         """Raises NotWanted, and KnownError. The kernel ends the process with the thread that started it."""
-        numbers = map(str, (os.getpid(), self._memory, self._seconds))
+        numbers = map(str, (os.getpid(), self._memory, self._seconds, int(self._for_card)))
         # Half of a surrogate pair cannot be handed on; only the end of the name is looked at.
         name = path.encode("ascii", "replace").decode()[-100:].replace("\0", "?")
         with self._lock:

@@ -1,8 +1,9 @@
-"""What a look into a file finds: a picture, a table or a text, each of bounded size."""
+"""What a look into a file finds: a picture, a table, a tree, a page or a text, each of bounded size."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 MOST_TEXT = 256_000
 """Characters of a text that are shown."""
@@ -36,6 +37,66 @@ class Table:
 
     rows: tuple[tuple[str, ...], ...]
     said: str
+    shares: tuple[tuple[float | None, ...], ...] = ()
+    """For each row below the heading, and each column: the number as a share of the largest of its column, from -1 to
+    1. None in a column that holds anything else. Empty where no column is one of numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonNode:
+    """One value of a tree, with how deep it lies. Those inside of it follow."""
+
+    depth: int
+    text: str
+    """Its name and what it is, as they are shown."""
+    kind: str = ""
+    """`string`, `number`, `builtin` for true, false and null; empty for what holds others."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonRows:
+    """The values of a JSON text in their order."""
+
+    nodes: tuple[JsonNode, ...]
+    said: str
+
+
+class BlockKind(StrEnum):
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+    QUOTE = "quote"
+    CODE = "code"
+    RULE = "rule"
+
+
+class PieceKind(StrEnum):
+    PLAIN = "plain"
+    STRONG = "strong"
+    EMPHASIS = "emphasis"
+    CODE = "code"
+    ADDRESS = "address"
+    """Where a link leads to, or a picture is: shown, never followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownPiece:
+    text: str
+    kind: PieceKind = PieceKind.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownBlock:
+    kind: BlockKind
+    pieces: tuple[MarkdownPiece, ...]
+    depth: int = 0
+    """Of a heading 1 to 6; of an item how far it is indented, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownPage:
+    blocks: tuple[MarkdownBlock, ...]
+    said: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +106,12 @@ class Text:
     said: str
 
 
-Preview = Picture | Table | Text
+Preview = Picture | Table | JsonRows | MarkdownPage | Text
+MOST_NODES = 2000
+"""Values of a tree that are shown."""
+MOST_BLOCKS = 400
+MOST_PIECES = 4000
+"""Of all blocks of a page together."""
 
 
 def form_of(data: bytes) -> bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TABLES = (".csv", ".tsv")
 PICTURES = (".png", ".jpg", ".jpeg")
+VECTORS = (".svg",)
+PAGES = (".md", ".markdown")
 JSON = (".json", ".geojson", ".ipynb")
 LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".ts": "javascript"}
 LANGUAGES |= {".sh": "shell", ".bash": "shell"}

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from app.errands import Errands
 from app.files import saving
 from app.files.apart import ReadingProcess
-from app.files.found import Picture, Table
+from app.files.found import Picture, Table, Text
 from app.files.listing import FilesModel
 from app.files.picture import PictureView
 from app.files.table import TableView
@@ -121,6 +121,11 @@ class FilesView(QWidget):
         self._chosen = None
         self._reading.end()
 
+    def choose(self, file: CapturedFile) -> None:
+        """Look into `file`, where it is one of those that are listed."""
+        if file in self.model.files:
+            self.view.setCurrentIndex(self.model.index(self.model.files.index(file), 0))
+
     @property
     def title(self) -> str:
         """For a tab: `Files`, with their number."""
@@ -158,9 +163,9 @@ class FilesView(QWidget):
             self.picture.show_picture(found)
             self._show(self.picture)
         elif isinstance(found, Table):
-            self.table.show_rows(found.rows)
+            self.table.show_table(found)
             self._show(self.table)
-        else:
+        elif isinstance(found, Text):
             self.text.set_code(found.text, found.language)
             self._show(self.text)
 

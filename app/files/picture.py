@@ -25,10 +25,7 @@ class PictureView(QWidget):
         look.changed.connect(self.update)
 
     def show_picture(self, picture: Picture) -> None:
-        forms = QImage.Format
-        form = forms.Format_ARGB32_Premultiplied if picture.transparent else forms.Format_RGB32
-        # A copy: Qt would go on using the memory of the bytes.
-        self._image = QImage(picture.pixels, picture.width, picture.height, 4 * picture.width, form).copy()
+        self._image = image_of(picture)
         self.setAccessibleName(f"Picture, {picture.said}")
         self.update()
 
@@ -62,3 +59,11 @@ class PictureView(QWidget):
             for left in range(top // SQUARE % 2 * SQUARE, place.width(), 2 * SQUARE):
                 square = QRect(place.left() + left, place.top() + top, SQUARE, SQUARE)
                 painter.fillRect(square.intersected(place), grey)
+
+
+def image_of(picture: Picture) -> QImage:
+    """Return the pixels as Qt paints them."""
+    forms = QImage.Format
+    form = forms.Format_ARGB32_Premultiplied if picture.transparent else forms.Format_RGB32
+    # A copy: Qt would go on using the memory of the bytes.
+    return QImage(picture.pixels, picture.width, picture.height, 4 * picture.width, form).copy()

@@ -18,8 +18,8 @@ MOST_PIXELS = 50_000_000
 """A small file can claim to be a picture that fills all memory."""
 
 
-def drawn(data: bytes, form: bytes) -> Picture:
-    """Return the picture that `data` holds. Raises Undrawn, saying why."""
+def drawn(data: bytes, form: bytes, widest: int = WIDEST) -> Picture:
+    """Return the picture that `data` holds, no side longer than `widest` pixels. Raises Undrawn, saying why."""
     if form == PNG:
         data = _needed(data)
     elif data.count(SCAN) > MOST_SCANS:
@@ -34,11 +34,16 @@ def drawn(data: bytes, form: bytes) -> Picture:
     words = f"{whole.width():,} \N{MULTIPLICATION SIGN} {whole.height():,} pixels"
     if whole.width() * whole.height() > MOST_PIXELS:
         raise Undrawn(f"A picture of {words}: too large to be drawn.")
-    if max(whole.width(), whole.height()) > WIDEST:
-        reader.setScaledSize(whole.scaled(QSize(WIDEST, WIDEST), Qt.AspectRatioMode.KeepAspectRatio))
+    if max(whole.width(), whole.height()) > widest:
+        reader.setScaledSize(whole.scaled(QSize(widest, widest), Qt.AspectRatioMode.KeepAspectRatio))
     image = reader.read()
     if image.isNull():
         raise Undrawn("This says it is a picture, and is damaged or needs too much memory.")
+    return found(image, words)
+
+
+def found(image: QImage, words: str) -> Picture:
+    """Return `image` as it is handed back."""
     transparent = image.hasAlphaChannel()
     forms = QImage.Format
     image = image.convertToFormat(forms.Format_ARGB32_Premultiplied if transparent else forms.Format_RGB32)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from app.parts.amounts import counted, size
 from app.parts.expose import expose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 MOST_CHECKED = 2 * MOST_TEXT
 """Characters of JSON that are checked: that holds up the window while it lasts."""
@@ -30,6 +31,7 @@ MOST_HEX = 4096
 """Bytes of what is no text."""
 DEEPEST = 30
 """Levels by which JSON is indented."""
+_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3}){1,8}|[0-9]{1,30})(?:\.[0-9]{0,30})?(?:[eE][+-]?[0-9]{1,3})?")
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 """A string that is never closed goes to the end: looking for its end from each quote would take quadratic time."""
 
@@ -38,14 +40,14 @@ def preview(data: bytes, path: str) -> Preview:
     """Return what to show for a file with this content and name."""
     if form := form_of(data):
         return _picture(data, form)
-    text = _as_text(data)
+    text = as_text(data)
     if text is None:
         return hexadecimal(data)
-    if ending(path) in TABLES and (table := _table(text, ending(path))) is not None:
-        return table
+    if ending(path) in TABLES and (found := table(text, ending(path))) is not None:
+        return found
     if ending(path) in JSON:
         return _json(text)
-    return _plain(text, LANGUAGES.get(ending(path), ""))
+    return plain_text(text, LANGUAGES.get(ending(path), ""))
 
 
 # ---- pictures ----
@@ -64,8 +66,8 @@ def _picture(data: bytes, form: bytes) -> Preview:
 # ---- tables ----
 
 
-def _table(text: str, kind: str) -> Table | None:
-    """None where the text cannot be read as one."""
+def table(text: str, kind: str) -> Table | None:
+    """Return what a text of this ending holds, with its numbers; None where it cannot be read as a table."""
     more = len(text) > MOST_TABLE
     begin = text[:MOST_TABLE].rpartition("\n")[0] if more else text
     reader = csv.reader(io.StringIO(begin, newline=""), delimiter=_delimiter(text, kind))
@@ -82,7 +84,26 @@ def _table(text: str, kind: str) -> Table | None:
         return None
     if not rows:
         return None
-    return Table(tuple(rows), _extent(len(rows), more, widest, text))
+    return Table(tuple(rows), _extent(len(rows), more, widest, text), shares(rows))
+
+
+def shares(rows: Sequence[Sequence[str]]) -> tuple[tuple[float | None, ...], ...]:
+    """Return the numbers of `rows` below the heading, each as a share of the largest of its column."""
+    below = rows[1:]
+    columns = [_shares([row[place] if place < len(row) else "" for row in below]) for place in range(len(rows[0]))]
+    if not any(columns):
+        return ()
+    return tuple(tuple(column[row] if column else None for column in columns) for row in range(len(below)))
+
+
+def _shares(cells: list[str]) -> list[float | None]:
+    """Return nothing for a column in which anything but numbers and empty cells stands."""
+    numbers = [float(cell.replace(",", "")) if _NUMBER.fullmatch(cell.strip()) else None for cell in cells]
+    largest = max((abs(one) for one in numbers if one is not None), default=0.0)
+    odd = any(one is None and cell.strip() for one, cell in zip(numbers, cells, strict=True))
+    if odd or not 0 < largest < math.inf:
+        return []
+    return [None if one is None else one / largest for one in numbers]
 
 
 def _extent(rows: int, more: bool, widest: int, text: str) -> str:
@@ -107,7 +128,7 @@ def _cell(text: str) -> str:
 # ---- texts ----
 
 
-def _as_text(data: bytes) -> str | None:
+def as_text(data: bytes) -> str | None:
     """Return UTF-8 text; None for anything else."""
     if b"\0" in data:
         return None
@@ -128,7 +149,7 @@ def _json(text: str) -> Text:
         except RecursionError:
             said = "Nested too deeply to be checked"
         except ValueError as error:
-            return _plain(text, "", f"Not valid JSON ({error})")
+            return plain_text(text, "", f"Not valid JSON ({error})")
     pieces: list[str] = []
     length = 0
     for piece in _indented(text):
@@ -136,7 +157,7 @@ def _json(text: str) -> Text:
         length += len(piece)
         if length > MOST_TEXT:
             break
-    return _plain("".join(pieces), "javascript", said, whole=all_of_it and length <= MOST_TEXT)
+    return plain_text("".join(pieces), "javascript", said, whole=all_of_it and length <= MOST_TEXT)
 
 
 def _indented(text: str) -> Iterator[str]:
@@ -163,7 +184,8 @@ def _line(depth: int) -> str:
     return "\n" + "  " * min(depth, DEEPEST)
 
 
-def _plain(text: str, language: str, said: str = "", whole: bool = True) -> Text:
+def plain_text(text: str, language: str, said: str = "", whole: bool = True) -> Text:
+    """Return the beginning of `text`, with what `said` says of it; `whole` where it is all there is."""
     parts = [said] if said else []
     if not whole or len(text) > MOST_TEXT:
         parts.append(f"The first {MOST_TEXT:,} characters are shown. Save it to see all of it")

@@ -10,7 +10,9 @@ import sys
 
 from app.files.answer import pack
 from app.files.found import form_of
+from app.files.kinds import VECTORS, ending
 from app.files.preview import preview
+from app.files.result_card import card
 from runner.system.computing import bind, only_compute
 from runner.system.process_stat import read_proc
 
@@ -20,8 +22,8 @@ NO_MEMORY = 3
 """The exit status where memory was not enough."""
 
 
-def main(parent: int, memory: int, seconds: int, path: str) -> None:
-    """Write a preview of what comes on the standard input.
+def main(parent: int, memory: int, seconds: int, for_card: int, path: str) -> None:
+    """Write a preview of what comes on the standard input; one for a card where `for_card` is not 0.
 
     `parent` is the console's process. `memory` are the bytes of address space, `seconds` the processor time, that the
     file may take beside what it takes to load the program.
@@ -37,8 +39,12 @@ def main(parent: int, memory: int, seconds: int, path: str) -> None:
             from app.files.pixels import warm
 
             warm(form)
+        elif for_card and ending(path) in VECTORS:
+            from app.files.vector import warm_up
+
+            warm_up()
         only_compute(_taken() + memory, seconds)
-        sys.stdout.buffer.write(pack(preview(data, path)))
+        sys.stdout.buffer.write(pack((card if for_card else preview)(data, path)))
         sys.stdout.buffer.flush()
     except MemoryError:
         os._exit(NO_MEMORY)

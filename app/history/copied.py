@@ -77,10 +77,10 @@ def as_request(record: CaseRecord) -> str:
 def submission(record: CaseRecord) -> Submission | None:
     """Return the call with which a person asks for the same again; None where that is more than code and its input.
 
-    Packages would be others by now, and what lies in a kept sandbox too.
+    Packages would be others by now, and what lies in a kept sandbox or in a working copy too.
     """
     request = record.request
-    if request.tool is not Tool.CODE_EXECUTE or request.sandbox or request.plan is not None or request.packages:
+    if request.packages or request.tool is not Tool.CODE_EXECUTE or request.has_files or request.plan is not None:
         return None
     try:
         context = json.loads(request.context or "{}")

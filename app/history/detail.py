@@ -35,6 +35,7 @@ from app.parts.plain import plain_label
 from app.parts.run_strips import OutputTimes
 from app.parts.tabs import whole_tabs
 from app.parts.timeline import RunTimeline
+from app.results.view import ResultsView
 from app.undo import words as undo
 from app.undo.changes import ChangedFilesView
 from runner.audit.terms import SoughtWords
@@ -106,6 +107,7 @@ class Detail(QFrame):
         self.try_now = _try_button()
         self.code = CodeView(look)
         self.output = OutputView(look)
+        self.results = ResultsView(look, read, self.output)
         self.timeline = RunTimeline(look)
         self._times: OutputTimes | None = None
         self.peaks = plain_label(role="small", wrap=True)
@@ -118,8 +120,7 @@ class Detail(QFrame):
         self.plan = PlanView(look)
         self.facts = RecordFacts(look, open_folder, keeping)
         self.extras = {
-            name: CodeView(look)
-            for name in (VERSION, WITHHELD, "Result", "Variables", "Input", "Known files", PROGRAMS)
+            name: CodeView(look) for name in (VERSION, WITHHELD, "Variables", "Input", "Known files", PROGRAMS)
         }
         self.nothing = EmptyState(look, "history", *CHOOSE)
         self._blank = QWidget()
@@ -135,8 +136,17 @@ class Detail(QFrame):
         self.output.pane.line_pressed.connect(self._point_at_moment)
         self.tabs.currentChanged.connect(self._tab_chosen)
         self.facts.line_picked.connect(self._show_line)
+        self.results.file_wanted.connect(self._look_into)
+        self.results.files_wanted.connect(self._look_into)
         self.output.saved.connect(self._saved)
         self.output.failed.connect(self._say)
+
+    @Slot()
+    @Slot(object)
+    def _look_into(self, file: CapturedFile | None = None) -> None:
+        self.tabs.setCurrentWidget(self.files)
+        if file is not None:
+            self.files.choose(file)
 
     @Slot(int)
     def _show_line(self, line: int) -> None:
@@ -266,11 +276,13 @@ class Detail(QFrame):
         self._times = None
         if result is None:
             self.output.clear()
+            self.results.clear()
             self.no_output.say(*(NO_OUTPUT if words.withheld(record) is None else WITHHELD_OUTPUT))
             self._ran.setCurrentWidget(self.no_output)
             return
         self.output.set_text(result.stdout, result.stderr)
         self.output.mark(self._sought.spans if self._sought else None)
+        self.results.show_result(result, assessed=words.weighed(record) is not None)
         self.peaks.setText(words.peaks(result))
         self.peaks.setVisible(bool(self.peaks.text()))
         self._times = OutputTimes(result)
@@ -303,7 +315,6 @@ class Detail(QFrame):
         texts = {
             VERSION: words.edited(record),
             WITHHELD: words.withheld_text(record),
-            "Result": words.value(record),
             "Variables": "" if request.context in ("", "{}") else request.context,
             "Input": request.stdin,
             "Known files": "\n".join(f"{one.path}:\n{one.text}" for one in request.known),
@@ -379,7 +390,7 @@ class Detail(QFrame):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(self._look.px(8))
         column.addWidget(self.timeline)
-        column.addWidget(self.output, 1)
+        column.addWidget(self.results, 1)
         column.addWidget(self.message)
         column.addWidget(self.peaks)
         self._ran = QStackedWidget()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
@@ -179,13 +178,6 @@ def ledger(record: CaseRecord) -> Named:
     """Return the digest, and each entry with its number and time."""
     pairs = [("Digest", record.row.digest)]
     return pairs + [(f"Entry {step.entry.seq}", _step(step)) for step in record.steps]
-
-
-def value(record: CaseRecord) -> str:
-    """Return what the code left in `result`, as JSON; empty where it left nothing."""
-    if record.result is None or record.result.value is None:
-        return ""
-    return json.dumps(record.result.value, indent=2, ensure_ascii=False)
 
 
 def edited(record: CaseRecord) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.model import work_entries
-from runner.model.work_entries import WorkDeed
+from runner.model.work_entries import BY_ITSELF, WorkDeed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +50,13 @@ def work_words(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> t
             what = f"Port {said('port')} carried to {said('address')}"
         case work_entries.END:
             what = "Program at work ended by a person"
+        case work_entries.AS_IT_GOES:
+            what = f"Apply as it goes switched {'on' if body.get('on') is True else 'off'}"
+        case work_entries.NOT_AS_IT_GOES:
+            what = "Apply as it goes not switched on after all"
         case _:
             number = said("changes") or said("paths")
             what = f"Changes {_DEEDS.get(kind, kind)}{f' ({number})' if number else ''}"
+            what += " as it goes" if body.get("by") == BY_ITSELF else ""
     parts = [f"{what}{later}", project, said("why")]
-    return " \N{MIDDLE DOT} ".join(filter(None, parts)), kind not in _BY_ITSELF
+    return " \N{MIDDLE DOT} ".join(filter(None, parts)), kind not in _BY_ITSELF and body.get("by") != BY_ITSELF

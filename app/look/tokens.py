@@ -29,6 +29,8 @@ class Tokens:
     on_accent: str
     """Text on an accent fill."""
     selection: str
+    bar: str
+    """Behind a number, as long as it is large."""
     neutral: str
     """Of a request in which nothing was found."""
     low: str
@@ -73,6 +75,7 @@ LIGHT = Tokens(
     accent_ink="#2861cf",
     on_accent="#ffffff",
     selection="#e8f0fe",
+    bar="#cfdffc",
     neutral="#4a655a",
     low="#177545",
     medium="#955900",
@@ -107,6 +110,7 @@ DARK = Tokens(
     accent_ink="#6ea0ff",
     on_accent="#10131a",
     selection="#25324d",
+    bar="#2c4370",
     neutral="#9fb9ac",
     low="#5fcf95",
     medium="#f0b35a",

@@ -167,6 +167,8 @@ def _variables(context: str) -> int:
 
 def _sandbox(request: Request, kept: Iterable[Kept]) -> tuple[str, ...]:
     """Return what is known to lie in the kept sandbox that the request uses."""
+    if request.work is not None:
+        return (f"the files of {visible(request.work.project)}, as its program at work sees them",)
     if not request.sandbox:
         return ()
     own = next((one for one in kept if one.id == request.sandbox), None)

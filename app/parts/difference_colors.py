@@ -9,11 +9,12 @@ from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocu
 
 from app.parts.expose import expose
 from app.parts.lexing import Lexing
+from app.parts.line_notes import LineNote
 from runner.model.difference import Side
 
 if TYPE_CHECKING:
     from app.look.look import Look
-    from runner.model.difference import DiffLine
+    from app.parts.line_notes import ShownLine
 
 
 class DifferenceColors(QSyntaxHighlighter):
@@ -22,7 +23,7 @@ class DifferenceColors(QSyntaxHighlighter):
     def __init__(self, document: QTextDocument, look: Look) -> None:
         super().__init__(document)
         self._look = look
-        self._lines: tuple[DiffLine, ...] = ()
+        self._lines: tuple[ShownLine, ...] = ()
         self._places: list[tuple[Lexing, int] | None] = []
         """Of each block: where the words of its line are."""
         self._blocks: dict[int, list[int]] = {}
@@ -35,14 +36,14 @@ class DifferenceColors(QSyntaxHighlighter):
         """Color nothing."""
         self._lines, self._places, self._blocks = (), [], {}
 
-    def begin(self, lines: tuple[DiffLine, ...], language: str) -> None:
+    def begin(self, lines: tuple[ShownLine, ...], language: str) -> None:
         """Color `lines`, which the document shows from its first block on."""
         self._lines = lines
         texts: dict[int, list[str]] = {id(self._old): [], id(self._new): []}
         self._blocks = {id(self._old): [], id(self._new): []}
         self._places = []
         for number, line in enumerate(lines):
-            if line.side is Side.FOLDED:
+            if isinstance(line, LineNote) or line.side is Side.FOLDED:
                 self._places.append(None)
                 continue
             in_old, in_new = line.side is not Side.ADDED, line.side is not Side.REMOVED
@@ -64,6 +65,7 @@ class DifferenceColors(QSyntaxHighlighter):
         if place is None:
             return
         line = self._lines[number]
+        assert not isinstance(line, LineNote)
         if line.side in (Side.REMOVED, Side.ADDED):
             self.setFormat(0, 1, self._format("high" if line.side is Side.REMOVED else "low"))
         own, at = place

@@ -11,10 +11,14 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QWidget
 from app.parts.amounts import counted
 from app.parts.difference_colors import DifferenceColors
 from app.parts.expose import expose
+from app.parts.line_notes import LineNote
 from runner.model.difference import DiffLine, Side
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.look.look import Look
+    from app.parts.line_notes import ShownLine
 
 SHOWN, LONGEST = 2000, 2000
 """Lines, and characters of a line, that are shown."""
@@ -30,7 +34,7 @@ class DifferenceView(QPlainTextEdit):
     def __init__(self, look: Look, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self._shown: tuple[tuple[DiffLine, ...], bool, str] | None = None
+        self._shown: tuple[tuple[ShownLine, ...], bool, str] | None = None
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("pane", True)
@@ -42,7 +46,7 @@ class DifferenceView(QPlainTextEdit):
         self._colors = DifferenceColors(self.document(), look)
         look.changed.connect(self._again)
 
-    def show_lines(self, lines: tuple[DiffLine, ...], cut: bool = False, language: str = "") -> None:
+    def show_lines(self, lines: tuple[ShownLine, ...], cut: bool = False, language: str = "") -> None:
         """Show a difference; `cut`: there is more text that was not compared.
 
         With a `language` that has a lexer its words have their colors, and only signs and grounds say what changed.
@@ -57,8 +61,12 @@ class DifferenceView(QPlainTextEdit):
         if not lines:
             self._write(cursor, SAME, "muted")
         # The end of the last line is not a line of its own, where both texts have it.
-        ended = bool(lines) and lines[-1].side is Side.SAME and not lines[-1].text
+        last = lines[-1] if lines else None
+        ended = isinstance(last, DiffLine) and last.side is Side.SAME and not last.text
         for line in lines[: min(SHOWN, len(lines) - ended)]:
+            if isinstance(line, LineNote):
+                self._write(cursor, line.text, line.ink)
+                continue
             match line.side:
                 case Side.FOLDED:
                     self._write(cursor, f"\N{VERTICAL ELLIPSIS}     {counted(line.count, 'unchanged line')}", "muted")
@@ -100,10 +108,17 @@ class DifferenceView(QPlainTextEdit):
 class SideBySide(QWidget):
     """The old text at the left and the new one at the right, each change beside what it replaces."""
 
-    def __init__(self, look: Look, name: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        look: Look,
+        name: str,
+        parent: QWidget | None = None,
+        make: Callable[[Look, str], DifferenceView] = DifferenceView,
+    ) -> None:
+        """`make` makes the view of each side."""
         super().__init__(parent)
-        self.old = DifferenceView(look, f"{name}: before")
-        self.new = DifferenceView(look, f"{name}: after")
+        self.old = make(look, f"{name}: before")
+        self.new = make(look, f"{name}: after")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(look.px(4))
@@ -112,18 +127,24 @@ class SideBySide(QWidget):
             one.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
             one.horizontalScrollBar().valueChanged.connect(other.horizontalScrollBar().setValue)
 
-    def show_lines(self, lines: tuple[DiffLine, ...], language: str = "") -> None:
+    def show_lines(self, lines: tuple[ShownLine, ...], language: str = "") -> None:
         """Show a difference."""
         old, new = beside_each_other(lines)
         self.old.show_lines(old, language=language)
         self.new.show_lines(new, language=language)
 
 
-def beside_each_other(lines: tuple[DiffLine, ...]) -> tuple[tuple[DiffLine, ...], tuple[DiffLine, ...]]:
-    """Return the lines of both texts, with empty ones where one of them has nothing."""
-    old: list[DiffLine] = []
-    new: list[DiffLine] = []
+def beside_each_other(lines: tuple[ShownLine, ...]) -> tuple[tuple[ShownLine, ...], tuple[ShownLine, ...]]:
+    """Return the lines of both texts, with empty ones where one of them has nothing; a remark is about the new one."""
+    old: list[ShownLine] = []
+    new: list[ShownLine] = []
     for line in lines:
+        if isinstance(line, LineNote):
+            if line.part:
+                _fill(old, new)
+                old.append(line)
+            new.append(line)
+            continue
         if line.side is Side.REMOVED:
             old.append(line)
             continue
@@ -138,7 +159,7 @@ def beside_each_other(lines: tuple[DiffLine, ...]) -> tuple[tuple[DiffLine, ...]
     return tuple(old), tuple(new)
 
 
-def _fill(old: list[DiffLine], new: list[DiffLine]) -> None:
+def _fill(old: list[ShownLine], new: list[ShownLine]) -> None:
     for short, long in ((old, new), (new, old)):
         short += [DiffLine(Side.SAME)] * (len(long) - len(short))
 

@@ -80,6 +80,14 @@ class GaugeView(QFrame):
     def peak(self) -> float | None:
         return self._peak
 
+    @property
+    def in_short(self) -> str:
+        """The peak with its limit, in a few words; empty where nothing was measured."""
+        if self._peak is None:
+            return ""
+        of = f" of {self._words(self._limit)}" if self._limit else ""
+        return f"{self._name} {self._words(self._peak)}{of}{_NEAR_WORDS[self._near(self._peak)]}"
+
     def set_limit(self, limit: float | None, note: str = "") -> None:
         """Set the most this run may use, in the unit of the values; None where there is no limit.
 

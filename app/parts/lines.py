@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,6 +21,7 @@ from app.parts.ground import RowDelegate, paint_ground
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex
+    from PySide6.QtGui import QImage
 
     from app.look.look import Look
     from runner.model.assessment import Level
@@ -29,6 +30,8 @@ HEIGHT = 52
 HEADING = 28
 """Height that a heading adds to its row."""
 SUMMARY = Qt.ItemDataRole.UserRole + 10
+THUMBNAIL = 56
+"""Pixels that a small picture is wide in a row."""
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 WIDEST = 1100
@@ -48,6 +51,8 @@ class Summary:
     """Which end of the title may go."""
     heading: str = ""
     """What stands above this row and those below it, in a row that is `HEADING` higher."""
+    picture: QImage | None = None
+    """What it made, small, before the text."""
 
     @property
     def spoken(self) -> str:
@@ -92,6 +97,8 @@ class LinesDelegate(RowDelegate):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         inner = room.adjusted(px(12), px(7), -px(12), -px(7))
         inner.setWidth(min(inner.width(), px(WIDEST)))
+        if summary.picture is not None:
+            inner.setLeft(paint_thumbnail(painter, self._look, summary.picture, inner) + px(10))
         upper = QRectF(inner.left(), inner.top(), inner.width(), inner.height() / 2)
         lower = upper.translated(0, inner.height() / 2)
         self._paint_title(painter, upper, summary)
@@ -121,6 +128,22 @@ class LinesDelegate(RowDelegate):
         taken = QFontMetricsF(painter.font()).horizontalAdvance(summary.state) + self._look.px(10)
         painter.setPen(QColor(self._look.tokens.muted))
         painter.drawText(room, _LEFT, _elided(painter, summary.below, room.width() - taken))
+
+
+def paint_thumbnail(painter: QPainter, look: Look, picture: QImage, room: QRectF) -> float:
+    """Paint `picture` at the left end of a row, no higher than `room`; return where it ends."""
+    frame = QRectF(room.left(), room.top(), look.px(THUMBNAIL), room.height())
+    shown = QSizeF(picture.size()).scaled(frame.size() - QSizeF(4, 4), Qt.AspectRatioMode.KeepAspectRatio)
+    place = QRectF(QPointF(0, 0), shown)
+    place.moveCenter(frame.center())
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+    painter.setPen(QColor(look.tokens.border))
+    painter.setBrush(QColor("#ffffff"))
+    painter.drawRoundedRect(frame, look.px(4), look.px(4))
+    painter.drawImage(place, picture)
+    painter.restore()
+    return frame.right()
 
 
 def list_view(look: Look, model: QAbstractItemModel, name: str) -> QTableView:

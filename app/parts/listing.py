@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.parts.expose import WIDEST, Shown, cells, expose, indent, lines_of, plain, segments
 from app.parts.rows import Rows
-from runner.model.assessment import Finding, Level
+from runner.model.assessment import WHOLE, Finding, Level
 from runner.model.shown import LONGEST_SHOWN
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ class CodeListing:
         """The last line ends with a line break: what comes after that is no line."""
         if self.ends_line:
             self.lines.pop()
-        self.findings = tuple(sorted(findings, key=lambda finding: (finding.span.line, finding.span.column)))
+        # What is about the request and no line of it stands in the band.
+        placed = (finding for finding in findings if finding.span != WHOLE)
+        self.findings = tuple(sorted(placed, key=lambda finding: (finding.span.line, finding.span.column)))
         self._at: dict[int, tuple[Finding, ...]] = {}
         self._worst = bytearray(len(self.lines))
         self._shown: dict[int, Shown] = {}

@@ -1,13 +1,17 @@
-"""The gauges of a run: CPU, memory, disk and processes, each against its limit; and the network where it has one."""
+"""The gauges of a run: CPU, memory, disk and processes, each against its limit; and the network where it has one.
+
+Of a run that is over the peaks stand in one line, which opens into the gauges with their curves.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.parts.amounts import percent, size
+from app.parts.elide import ElidedLabel
 from app.parts.gauge import GaugeView
 from app.parts.network_gauge import NetworkGauge
 from runner.model.request import Isolation
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from runner.model.result import Result, Usage
 
 _MB = 1 << 20
+_DOT = " \N{MIDDLE DOT} "
 _WIDE = 640
 """Pixels from which on the four stand side by side."""
 _WIDE_WITH_NETWORK = 980
@@ -45,13 +50,31 @@ class Meters(QWidget):
             (self.disk, lambda usage: usage.disk_bytes),
             (self.processes, lambda usage: usage.processes),
         )
-        self.network = NetworkGauge(look, self)
+        self._line, self._gauges = QWidget(), QWidget()
+        self.network = NetworkGauge(look, self._gauges)
         for gauge in (*(gauge for gauge, _ in self._all), self.network):
             # All of one width: their words change several times a second, and nothing may jump.
             gauge.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._grid = QGridLayout(self)
+        self._opened = False
+        """Whether the person wants to see the curves of runs that are over."""
+        self.peaks = ElidedLabel()
+        self.peaks.setProperty("role", "muted")
+        self.curves = QPushButton()
+        self.curves.setProperty("kind", "link")
+        self.curves.clicked.connect(self._turn)
+        row = QHBoxLayout(self._line)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.peaks, 1)
+        row.addWidget(self.curves)
+        self._grid = QGridLayout(self._gauges)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(look.px(8))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(look.px(4))
+        column.addWidget(self._line)
+        column.addWidget(self._gauges)
+        self._show_over(False)
         self._shape = (0, False)
         self._networked = False
         self.network.hide()
@@ -72,6 +95,7 @@ class Meters(QWidget):
             if points := _points(readings, value):
                 gauge.show_curve(points, over=False)
         self.network.begin(readings)
+        self._show_over(False)
         self._networked = networked
         self.network.setVisible(networked)
         self._arrange()
@@ -99,6 +123,21 @@ class Meters(QWidget):
         if any(usage.sent is not None for usage in result.curve):
             self.network.begin(result.curve)
         self.network.set_hosts(reached(result.contacts))
+        words = [gauge.in_short for gauge, _ in self._all]
+        self.peaks.setText(_DOT.join(filter(None, words)) or "Too short to measure what it used.")
+        self._show_over(True)
+
+    def _show_over(self, over: bool) -> None:
+        """Give a run that is over its line, and the gauges only where they are wanted."""
+        self._line.setVisible(over)
+        self._gauges.setVisible(not over or self._opened)
+        self.curves.setText("Hide curves" if self._opened else "Curves")
+        self.curves.setAccessibleName(f"{self.curves.text()} of what the run used")
+
+    @Slot()
+    def _turn(self) -> None:
+        self._opened = not self._opened
+        self._show_over(True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -151,8 +151,7 @@ class OutputView(QWidget):
 
     # ---- following ----
 
-    def _offer_jump(self, following: bool) -> None:
-        self.jump.setVisible(not following)
+    def _offer_jump(self) -> None:
         self._place_jump()
 
     def _jump(self) -> None:
@@ -160,13 +159,15 @@ class OutputView(QWidget):
         self.pane.setFocus()
 
     def _place_jump(self) -> None:
+        self.jump.setVisible(not self.pane.following and self.pane.verticalScrollBar().maximum() > 0)
         self.jump.adjustSize()
         port = self.pane.viewport().geometry()
         self.jump.move(port.center().x() - self.jump.width() // 2, port.bottom() - self.jump.height() - self._margin)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize:
-            self._place_jump()
+            # The pane takes up its new size after this.
+            QTimer.singleShot(0, self, self._place_jump)
         return False
 
     # ---- searching ----

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-
-from app.parts.lines import SUMMARY
-from app.parts.plain import tip
+from app.parts.lines import SUMMARY, Summary
+from app.parts.row_model import RowModel
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from app.parts.lines import Summary
 
-Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
-
-
-class SummaryModel(QAbstractTableModel):
-    """One column of rows that are `Summary`. All of their text is plain, in the tool tip too."""
+class SummaryModel(RowModel[Summary]):
+    """Rows that are `Summary`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[Summary, ...] = ()
-
-    def replace(self, rows: tuple[Summary, ...]) -> None:
-        """Show other rows; nothing is chosen then."""
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
+        super().__init__(SUMMARY, parent)
 
     def show(self, rows: tuple[Summary, ...]) -> None:
         """Show rows; those that come after what is shown are added, so that the choice stays."""
@@ -39,30 +25,8 @@ class SummaryModel(QAbstractTableModel):
         if [one.title for one in rows[:kept]] != [one.title for one in before]:
             self.replace(rows)
             return
-        if len(rows) > kept:
-            self.beginInsertRows(_NOWHERE, kept, len(rows) - 1)
-            self.rows = rows
-            self.endInsertRows()
-        self.rows = rows
-        if kept:
-            self.dataChanged.emit(self.index(0, 0), self.index(kept - 1, 0))
+        self.add(rows)
+        self.say_changed(kept)
 
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else 1
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.rows):
-            return None
-        row = self.rows[index.row()]
-        match role:
-            case _ if role == SUMMARY:
-                return row
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
-                return row.spoken
-            case Qt.ItemDataRole.ToolTipRole:
-                return tip("\n".join(filter(None, (row.title, row.below, row.state))))
-            case _:
-                return None
+    def hint(self, row: Summary) -> str:
+        return "\n".join(filter(None, (row.title, row.below, row.state)))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from app import attention, phrases, rehearsals
 from app.parts.amounts import size
-from app.review.containment import of_card, refusals
-from runner.model.assessment import attention_words
+from app.review.containment import about_request, of_card, refusals
+from runner.model.assessment import Level, attention_words
 from runner.model.request import CODE, Tool
 
 if TYPE_CHECKING:
@@ -75,6 +75,10 @@ def chips(card: Card, kept: Iterable[Kept] = ()) -> list[CardChip]:
     found = [CardChip(words, "low" if worst is None else worst.name.lower())]
     found += [CardChip(one.words, "low" if one.holds else "medium") for one in of_card(card, kept)]
     found += [CardChip(phrases.visible(one), "neutral") for one in refusals(card, kept)]
+    found += [
+        CardChip(phrases.visible(one), "neutral" if level is Level.LOW else "medium")
+        for one, level in about_request(card)
+    ]
     return found + [
         CardChip(fact.words, "medium" if fact.ink == "medium" else "low") for fact in rehearsals.facts(card)
     ]

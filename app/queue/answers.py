@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import phrases
 from app.just_now import ANSWERED, Answered, words
-from app.parts.lines import painted_view
+from app.parts.lines import paint_thumbnail, painted_view
 from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from app.just_now import JustNowModel
     from app.look.look import Look
+    from app.results.thumbnails import Thumbnails
 
 HEIGHT = 44
 """Of a row."""
@@ -40,6 +41,7 @@ class AnswersDelegate(QStyledItemDelegate):
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
         self._look = look
+        self.thumbnails: Thumbnails | None = None
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -60,6 +62,9 @@ class AnswersDelegate(QStyledItemDelegate):
         painter.setBrush(QColor(getattr(tokens, one.ink)))
         painter.drawEllipse(QPointF(inner.left() + px(DOT) / 2, inner.top() + half / 2), px(DOT) / 2, px(DOT) / 2)
         text = inner.adjusted(px(DOT + 9), 0, 0, 0)
+        picture = self.thumbnails.of(one.result) if self.thumbnails is not None else None
+        if picture is not None:
+            text.setLeft(paint_thumbnail(painter, self._look, picture, text) + px(8))
         self._line(painter, QRectF(text.left(), text.top(), text.width(), half), phrases.title(one.request), "text", 0)
         below = QRectF(text.left(), text.top() + half, text.width(), half)
         self._line(painter, below, words(one), "high" if one.ink == "high" else "muted", -1)
@@ -84,7 +89,8 @@ class JustNowList(QFrame):
         self._room = 0
         self.model = model
         self.view = painted_view(model, "What was answered just now")
-        self.view.setItemDelegate(AnswersDelegate(look, self.view))
+        self._delegate = AnswersDelegate(look, self.view)
+        self.view.setItemDelegate(self._delegate)
         self.view.verticalHeader().setMinimumSectionSize(look.px(HEIGHT))
         self.view.verticalHeader().setDefaultSectionSize(look.px(HEIGHT))
         self.view.clicked.connect(self._chosen)
@@ -103,6 +109,12 @@ class JustNowList(QFrame):
         for changed in (model.rowsInserted, model.rowsRemoved, model.dataChanged):
             changed.connect(self._fit)
         self._fit()
+
+    def show_pictures(self, thumbnails: Thumbnails) -> None:
+        """Show small pictures of what runs made, from now on."""
+        self._delegate.thumbnails = thumbnails
+        thumbnails.changed.connect(self.view.viewport().update)
+        self.view.viewport().update()
 
     def give_room(self, height: int) -> None:
         """Take at most `height` pixels, and at least one row; the rest scrolls."""

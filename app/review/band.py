@@ -12,7 +12,8 @@ from app import attention, phrases, rehearsals
 from app.parts.chips import ChipRow, Fact
 from app.parts.link import LinkButton
 from app.parts.plain import plain_label, tip
-from app.review.containment import of_card, refusals
+from app.review.containment import about_request, of_card, refusals
+from runner.model.assessment import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from app.cards import Card
     from app.look.look import Look
-    from runner.model.assessment import Assessment, Level
+    from runner.model.assessment import Assessment
     from runner.model.kept_sandbox import Kept
 
 LOOK_LENGTH = 160
@@ -63,6 +64,10 @@ class VerdictBand(QWidget):
         kept = tuple(kept)
         facts = [Fact(chip.words, chip.icon, "low" if chip.holds else "medium") for chip in of_card(shown, kept)]
         facts += [Fact(phrases.visible(words), "info", "muted") for words in refusals(shown, kept)]
+        facts += [
+            Fact(phrases.visible(words), "info", "muted" if level is Level.LOW else "medium")
+            for words, level in about_request(shown)
+        ]
         self.chips.show_facts(facts + rehearsals.facts(shown))
         self._fit()
         self.update()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from app import phrases
 from app.parts.amounts import counted
+from runner.model.assessment import WHOLE, Level
+from runner.model.claimed import contradiction
 from runner.model.containment import Containment, conflicts
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import Isolation, NetworkMode, Tool
@@ -56,8 +58,8 @@ def contained(request: Request, kept: Iterable[Kept] = ()) -> Containment | None
     if request.client is not None or request.isolation is Isolation.PROCESS:
         return None
     own = next((one for one in kept if one.id == request.sandbox), None) if request.sandbox else None
-    # A kept sandbox has what earlier calls left, which is not known.
-    empty = not request.sandbox or (own is not None and not own.uses)
+    # A kept sandbox has what earlier calls left, which is not known; a working copy has the project.
+    empty = not request.has_files or (own is not None and not own.uses)
     hosts = tuple(destination.host for destination in map(_parsed, request.domains) if destination is not None)
     return Containment(
         network=request.network is not NetworkMode.NONE,
@@ -81,6 +83,30 @@ def refusals(shown: Card, kept: Iterable[Kept]) -> tuple[str, ...]:
     return conflicts(shown.assessment.verdict, where)
 
 
+def about_request(shown: Card) -> tuple[tuple[str, Level], ...]:
+    """Return what is to be said of the request, and of no line of its code, with how much it matters.
+
+    Without what the sentence or another chip says already.
+    """
+    found: list[tuple[str, Level]] = []
+    if shown.assessment is None:
+        return ()
+    verdict = shown.assessment.verdict
+    if words := contradiction(shown.request.title, verdict):
+        found.append((words, Level.MEDIUM))
+    said = verdict.sentence.casefold()
+    about = [one for one in shown.assessment.findings if one.span == WHOLE and one.id not in SAID_BY_CHIPS]
+    for one in sorted(about, key=lambda one: -one.level):
+        words = one.reason.rstrip(".")
+        if words.casefold() not in said:
+            found.append((words, one.level))
+    unique = dict(reversed(found))
+    return tuple((words, unique[words]) for words in dict.fromkeys(words for words, _ in found))
+
+
+SAID_BY_CHIPS = frozenset({"request.network"})
+
+
 def _on_the_machine(request: Request) -> tuple[Chip, ...]:
     assert request.client is not None
     folder = phrases.visible(request.client.folder)
@@ -94,6 +120,9 @@ def _on_the_machine(request: Request) -> tuple[Chip, ...]:
 def _place(request: Request, kept: Iterable[Kept]) -> Chip:
     if request.isolation is Isolation.PROCESS:
         return Chip("not separated: can read and change your files", "shield-alert", holds=False)
+    if request.work is not None:
+        project = phrases.visible(request.work.project)
+        return Chip(f"Over a working copy of {project}: reads its files, changes the copy alone", "layers", holds=False)
     if not request.sandbox:
         words = "Empty sandbox, none of your files"
         return Chip(words, "shield-check", holds=True)

@@ -100,10 +100,11 @@ class Facts(ScrollColumn):
 def _is_for(card: Card, sandbox: Mapping[str, object]) -> bool:
     """Return whether `sandbox`, where new runs start, is the one that the request would run in.
 
-    A sandbox that is kept may be of another kind, and has protections of its own; so may be one that was replaced.
+    A sandbox that is kept may be of another kind, and has protections of its own; so may be one that was replaced,
+    and so has a run over a working copy.
     """
     request = card.request
-    return not request.sandbox and request.client is None and sandbox.get("isolation") == request.isolation.value
+    return not request.has_files and request.client is None and sandbox.get("isolation") == request.isolation.value
 
 
 def _reasons(card: Card) -> list[str]:
@@ -148,6 +149,9 @@ def _where(card: Card) -> list[tuple[str, str]]:
     if request.sandbox:
         agent = phrases.visible(request.agent)
         pairs.append(("Kept as", f"{request.sandbox}, {agent}'s own kept sandbox"))
+    if request.work is not None:
+        name, project = map(phrases.visible, (request.work.name, request.work.project))
+        pairs.append(("Workspace", f"{project}, as its program at work sees it: the working copy {name}"))
     if request.files:
         pairs.append(("Files", _listed(request.files)))
     if request.executable:

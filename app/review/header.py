@@ -90,7 +90,7 @@ class Header(QWidget):
         states = (*_changed(card), "asked again" if card.again else "", phrases.times(card.asked))
         paused = _paused(card) if card.waiting and card.paused else ""
         short = f"sha256 {card.digest[:8]}\N{HORIZONTAL ELLIPSIS}{card.digest[-4:]}"
-        kept = "in a kept sandbox" if request.sandbox else ""
+        kept = "in a kept sandbox" if request.sandbox else "over a working copy" if request.work is not None else ""
         sender = phrases.sender(request, card.several)
         said = phrases.claimed(request) if request.claim.said else ""
         parts = (sender, phrases.asks_for(request), kept, lines, *states, short, paused)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -13,7 +14,10 @@ from app.parts.lines import SUMMARY, Summary
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtCore import QObject
+    from PySide6.QtGui import QImage
 
     from app.cards import Card, Cards
     from runner.model.result import Result
@@ -26,9 +30,13 @@ _DOT = " \N{MIDDLE DOT} "
 class RunsModel(QAbstractTableModel):
     """One column, newest first."""
 
-    def __init__(self, cases: Cards, parent: QObject | None = None) -> None:
+    def __init__(
+        self, cases: Cards, picture_of: Callable[[Result | None], QImage | None], parent: QObject | None = None
+    ) -> None:
+        """`picture_of` gives the small picture that stands for a result in a row."""
         super().__init__(parent)
         self._cases = cases
+        self._picture_of = picture_of
         self._cards: list[Card] = []
 
     def refresh(self) -> None:
@@ -73,7 +81,7 @@ class RunsModel(QAbstractTableModel):
         if card is None:
             return None
         if role == SUMMARY:
-            return summary(card)
+            return replace(summary(card), picture=self._picture_of(card.result))
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return summary(card).spoken
         return None
@@ -90,6 +98,8 @@ def summary(card: Card) -> Summary:
         elapsed = clock(card.elapsed) if card.started is not None else ""
         return Summary(phrases.title(request), below, f"running {elapsed}", "accent_ink")
     words, ink = outcome(card.result)
+    if card.result.outcome is Outcome.FAILED and (error := phrases.error_line(card.result.stderr)):
+        below = _DOT.join((error, below))
     return Summary(phrases.title(request), below, words, ink)
 
 

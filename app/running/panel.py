@@ -31,6 +31,8 @@ from app.parts.meters import Meters, reached
 from app.parts.output import OutputView
 from app.parts.plain import plain_label, tip
 from app.parts.tabs import whole_tabs
+from app.results.thumbnails import Thumbnails
+from app.results.view import ResultsView
 from app.running.kept import KeptSandboxList
 from app.running.model import RunsModel, state_words
 from runner.model.events import HostContacted, RunFinished, RunHeld, RunMeasured, RunObserved
@@ -79,7 +81,8 @@ class RunningPanel(QWidget):
         self._picked = False
         """Whether the person chose the run that is shown; else the newest is."""
         self._transcripts: dict[str, Transcript] = {}
-        self.model = RunsModel(cases, self)
+        self.thumbnails = Thumbnails(read, self)
+        self.model = RunsModel(cases, self.thumbnails.of, self)
         self.view = list_view(look, self.model, "Runs")
         self.view.setMinimumHeight(look.px(64))
         offer_copies(self.view, self.model.copies)
@@ -88,6 +91,7 @@ class RunningPanel(QWidget):
         self.state = ElidedLabel()
         self.state.setProperty("role", "muted")
         self.output = OutputView(look)
+        self.results = ResultsView(look, read, self.output)
         self.code = CodeView(look)
         self.files = FilesView(look, read)
         self.hosts = hosts(self)
@@ -132,6 +136,7 @@ class RunningPanel(QWidget):
             self.hosts.show_run(card)
             self.behaviour.show_run(card)
             self.output.clear()
+            self.results.clear()
             self._show_files(None)
             self._show_stopping(False)
             row = self.model.row_of(card.id)
@@ -161,6 +166,7 @@ class RunningPanel(QWidget):
             self._show_files(card.result)
             if card.id not in self._transcripts:
                 self.output.set_text(card.result.stdout, card.result.stderr)
+            self.results.show_result(card.result, assessed=card.assessment is not None)
 
     def _show_files(self, result: Result | None) -> None:
         self.files.show_result(result)
@@ -252,6 +258,13 @@ class RunningPanel(QWidget):
     @Slot(str)
     def _saved(self, path: str) -> None:
         self._say(f"Saved to {path}.")
+
+    @Slot()
+    @Slot(object)
+    def _look_into(self, file: CapturedFile | None = None) -> None:
+        self.tabs.setCurrentWidget(self.files)
+        if file is not None:
+            self.files.choose(file)
 
     @Slot(int)
     def _turned(self, place: int) -> None:
@@ -346,7 +359,7 @@ class RunningPanel(QWidget):
     def _make_page(self) -> QWidget:
         px = self._look.px
         self.tabs = whole_tabs("Parts of the run")
-        self.tabs.addTab(self.output, "Output")
+        self.tabs.addTab(self.results, "Output")
         self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self.files, "Files")
         self.hosts.join(self.tabs)
@@ -379,9 +392,12 @@ class RunningPanel(QWidget):
         self.keep.clicked.connect(self._keep)
         self.reason.returnPressed.connect(self._stop)
         self.tabs.currentChanged.connect(self._turned)
+        self.results.file_wanted.connect(self._look_into)
+        self.results.files_wanted.connect(self._look_into)
         self.output.saved.connect(self._saved)
         self.output.failed.connect(self._say)
         self.view.selectionModel().currentChanged.connect(self._moved)
+        self.thumbnails.changed.connect(self.model.tick)
         self._ticker.timeout.connect(self._tick)
         self._cases.happened.connect(self._take)
 

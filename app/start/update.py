@@ -36,6 +36,7 @@ LATER = (
     "app.remembering.dialog",
     "app.remembering.panel",
     "app.remembering.words",
+    "app.results.thumbnails",
     "app.review.batch",
     "app.running.panel",
     "app.settings.panel",

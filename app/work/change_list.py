@@ -5,39 +5,46 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QEvent,
     QModelIndex,
     QPersistentModelIndex,
+    QPointF,
     QRectF,
     Qt,
     QTimer,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QTableView
 
+from app.parts.amounts import counted
+from app.parts.badge import badge_size, paint_badge
 from app.parts.copies import offer_copies
 from app.parts.ground import RowDelegate, paint_ground
 from app.parts.lines import set_up_painted
-from app.parts.plain import tip
+from app.parts.row_model import Index, RowModel
+from app.parts.tick import BOX, paint_tick
 from app.work import words
 from app.work.change_rows import ChangeRow, ChangeTable, RowKind, ticks_for
+from app.work.unified import said_of_parts
+from runner.work.added import MOST_READ, AddedFindings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PySide6.QtCore import QObject
     from PySide6.QtGui import QMouseEvent
     from PySide6.QtWidgets import QStyleOptionViewItem
 
     from app.look.look import Look
 
-Index = QModelIndex | QPersistentModelIndex
 ROW = 32
-BOX = 14
-_NOWHERE = QModelIndex()
 CHANGE = Qt.ItemDataRole.UserRole + 13
 _COUNT = Qt.ItemDataRole.UserRole + 14
+_FOUND = Qt.ItemDataRole.UserRole + 15
+NOTHING_READ = AddedFindings()
+NOT_READ = "not read"
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 _CENTER = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine)
@@ -52,42 +59,50 @@ TAG_INKS = {
 }
 
 
-class TickedChanges(QAbstractTableModel):
-    """One column of `ChangeRow` that can be ticked, of which a search shows a part."""
+class TickedChanges(RowModel[ChangeRow]):
+    """Rows that are `ChangeRow` and can be ticked; a search shows a part of them."""
 
     ticked_changed = Signal()
     set_by_hand = Signal()
     """A person has ticked a row or left one out."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(CHANGE, parent)
         self.table = ChangeTable()
-        self.rows: tuple[ChangeRow, ...] = ()
-        """Those that the search shows."""
+        """All rows; `rows` are those that the search shows."""
         self.ticked: frozenset[bytes] = frozenset()
         self._by_key: dict[bytes, ChangeRow] = {}
         self._chosen: frozenset[bytes] = frozenset()
         """Ticked by the person."""
         self._left: frozenset[bytes] = frozenset()
         """Left out by the person."""
+        self._parts: dict[bytes, tuple[frozenset[int], int]] = {}
+        """Of rows that are ticked in part: which parts, and how many there are."""
         self._search = ""
         self._counts: dict[bytes, str] = {}
+        self._findings: dict[bytes, AddedFindings] = {}
 
     def begin(self, table: ChangeTable) -> None:
         """Show the changes of another working copy, ticked as is usual."""
         self._by_key, self._chosen, self._left, self._counts = {}, frozenset(), frozenset(), {}
-        self.replace(table)
+        self._parts, self._findings = {}, {}
+        self.take(table)
 
-    def replace(self, table: ChangeTable) -> None:
+    def take(self, table: ChangeTable) -> None:
         """Show another list of the same; what a person has set stays where its row is the same."""
         self.beginResetModel()
+        now = {row.key: row for row in table.rows}
+        same = {key for key, row in now.items() if self._by_key.get(key) == row}
+        # Of one that is another now nobody has chosen parts: what was left out of it stays out, so all of it does.
+        self._left |= self._parts.keys() - same
+        self._parts = {key: parts for key, parts in self._parts.items() if key in same}
         self.ticked = ticks_for(table, self._by_key, self._chosen, self._left)
         self.table = table
-        before, self._by_key = self._by_key, {row.key: row for row in table.rows}
+        self._by_key = now
         self._chosen &= self.ticked
         self._left &= self._by_key.keys()
-        counts = self._counts.items()
-        self._counts = {key: said for key, said in counts if before.get(key) == self._by_key.get(key)}
+        self._counts = {key: said for key, said in self._counts.items() if key in same}
+        self._findings = {key: found for key, found in self._findings.items() if key in same}
         self._filter()
         self.endResetModel()
         self.ticked_changed.emit()
@@ -113,6 +128,10 @@ class TickedChanges(QAbstractTableModel):
         """Return the number of a row on show; -1 for none."""
         return next((number for number, row in enumerate(self.rows) if row.key == key), -1)
 
+    def row(self, key: bytes) -> ChangeRow:
+        """Return the row with this key, also one that the search hides."""
+        return self._by_key[key]
+
     # ---- ticks ----
 
     @property
@@ -127,19 +146,71 @@ class TickedChanges(QAbstractTableModel):
     def set_tick(self, number: int, ticked: bool) -> None:
         """Tick a row or leave it out, where that can be."""
         row = self.rows[number]
-        if not row.can_tick or (row.key in self.ticked) == ticked:
+        if not row.can_tick or ((row.key in self.ticked) == ticked and row.key not in self._parts):
             return
+        self._parts.pop(row.key, None)
         one = frozenset({row.key})
         self.ticked = self.ticked | one if ticked else self.ticked - one
         self._chosen = self._chosen | one if ticked else self._chosen - one
         self._left = self._left - one if ticked else self._left | one
-        index = self.index(number, 0)
-        self.dataChanged.emit(index, index)
+        self._show(row)
         self.ticked_changed.emit()
         self.set_by_hand.emit()
 
     def toggle(self, number: int) -> None:
-        self.set_tick(number, self.rows[number].key not in self.ticked)
+        """Tick all of a row, or leave it out."""
+        key = self.rows[number].key
+        self.set_tick(number, key not in self.ticked or key in self._parts)
+
+    def toggle_part(self, row: ChangeRow, part: int, all_parts: int) -> None:
+        """Tick one part of a row, or leave it out; `all_parts` says how many it has."""
+        number = self.row_of(row.key)
+        if number < 0 or self.rows[number] != row or not row.has_parts or not 0 < part <= all_parts:
+            return
+        now = self.parts(row, all_parts) ^ {part}
+        self.set_tick(number, bool(now))
+        if now and len(now) < all_parts:
+            self._parts[row.key] = now, all_parts
+            self._show(row)
+            self.ticked_changed.emit()
+            self.set_by_hand.emit()
+
+    def parts(self, row: ChangeRow, all_parts: int) -> frozenset[int]:
+        """Return which parts of a row are ticked."""
+        if row.key not in self.ticked:
+            return frozenset()
+        return self._parts.get(row.key, (frozenset(range(1, all_parts + 1)), all_parts))[0]
+
+    @property
+    def in_part(self) -> dict[bytes, frozenset[int]]:
+        """The ticked parts of the rows that are ticked in part, by key."""
+        return {key: parts for key, (parts, _) in self._parts.items() if key in self.ticked}
+
+    def _show(self, row: ChangeRow) -> None:
+        if (number := self.row_of(row.key)) >= 0:
+            self.dataChanged.emit(self.index(number, 0), self.index(number, 0))
+
+    # ---- findings ----
+
+    def findings(self, row: ChangeRow) -> AddedFindings | None:
+        """Return what was found in what a row adds; None where that is not known."""
+        return self._findings.get(row.key)
+
+    def unread(self, first: int, last: int) -> Iterator[ChangeRow]:
+        """Yield the rows whose findings are not known: those from `first` to `last`, then the others, up to a bound."""
+        if len(self._findings) >= MOST_READ:
+            return
+        for row in (*self.rows[first : last + 1], *self.table.rows):
+            if row.is_single and row.key not in self._findings:
+                yield row
+
+    def know_findings(self, row: ChangeRow, found: AddedFindings) -> bool:
+        """Show what was found in what a row adds; False where it is another row by now."""
+        if self._by_key.get(row.key) != row:
+            return False
+        self._findings[row.key] = found
+        self._show(row)
+        return True
 
     # ---- counts ----
 
@@ -152,40 +223,51 @@ class TickedChanges(QAbstractTableModel):
         if self._by_key.get(row.key) != row:
             return
         self._counts[row.key] = count
-        if (number := self.row_of(row.key)) >= 0:
-            self.dataChanged.emit(self.index(number, 0), self.index(number, 0))
+        self._show(row)
 
     # ---- for the view ----
-
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else 1
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         usual = super().flags(index)
         can = 0 <= index.row() < len(self.rows) and self.rows[index.row()].can_tick
         return usual | Qt.ItemFlag.ItemIsUserCheckable if can else usual
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.rows):
-            return None
-        row = self.rows[index.row()]
+    def spoken(self, row: ChangeRow) -> str:
+        return ", ".join(part for part in (self._state(row), row.spoken, self._said(row)) if part)
+
+    def hint(self, row: ChangeRow) -> str:
+        said = (row.name, row.why and f"{row.tag}: {row.why}", self._said(row))
+        return "\n".join(part for part in said if part)
+
+    def more(self, row: ChangeRow, role: int) -> Any:
         match role:
-            case _ if role == CHANGE:
-                return row
             case _ if role == _COUNT:
                 return row.count or self._counts.get(row.key, "")
+            case _ if role == _FOUND:
+                return self._findings.get(row.key, NOTHING_READ)
             case Qt.ItemDataRole.CheckStateRole if row.can_tick:
+                if row.key in self._parts:
+                    return Qt.CheckState.PartiallyChecked
                 return Qt.CheckState.Checked if row.key in self.ticked else Qt.CheckState.Unchecked
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
-                state = "" if not row.can_tick else "ticked, " if row.key in self.ticked else "not ticked, "
-                return f"{state}{row.spoken}"
-            case Qt.ItemDataRole.ToolTipRole:
-                return tip("\n".join(part for part in (row.name, row.why and f"{row.tag}: {row.why}") if part))
             case _:
                 return None
+
+    def _state(self, row: ChangeRow) -> str:
+        """Return whether a row is ticked, in words."""
+        if not row.can_tick:
+            return ""
+        if row.key in self._parts:
+            ticked, number = self._parts[row.key]
+            return f"{said_of_parts(len(ticked), number)} ticked"
+        return "ticked" if row.key in self.ticked else "not ticked"
+
+    def _said(self, row: ChangeRow) -> str:
+        """Return what was found in what a row adds, in words."""
+        found = self._findings.get(row.key, NOTHING_READ)
+        if found.worst is not None:
+            number = counted(len(found.findings), "finding")
+            return f"{number} in what it adds, up to {found.worst.name}"
+        return f"not read for findings: {found.not_read}" if found.skipped else ""
 
 
 class ChangeDelegate(RowDelegate):
@@ -215,30 +297,22 @@ class ChangeDelegate(RowDelegate):
         paint_ground(painter, self._look, option.state, room.adjusted(px(2), 1, -px(2), -1))
         box = self.box(room)
         if row.can_tick:
-            ticked = index.data(Qt.ItemDataRole.CheckStateRole) is Qt.CheckState.Checked
-            self._paint_box(painter, box, ticked)
+            paint_tick(painter, self._look, box, Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)))
         sign = QRectF(box.right() + px(7), room.top(), px(16), room.height())
         painter.setFont(self._look.font(0, bold=True))
         painter.setPen(QColor(getattr(tokens, words.INKS[row.sign])))
         painter.drawText(sign, _CENTER, row.sign)
         left, right = sign.right() + px(6), room.right() - px(10)
         right = self._paint_count(painter, room, right, str(index.data(_COUNT) or ""))
-        right = self._paint_tag(painter, room, right, row)
+        right = self._paint_found(painter, room, right, index.data(_FOUND))
+        if row.tag:
+            right = self._paint_tag(painter, room, right, row.tag, TAG_INKS[row.kind])
         painter.setFont(self._look.font())
         painter.setPen(QColor(tokens.text if row.can_tick else tokens.muted))
         metrics = QFontMetricsF(painter.font())
         name = metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, max(0.0, right - left))
         painter.drawText(QRectF(left, room.top(), right - left, room.height()), _LEFT, name)
         painter.restore()
-
-    def _paint_box(self, painter: QPainter, box: QRectF, ticked: bool) -> None:
-        tokens = self._look.tokens
-        painter.setPen(QPen(QColor(tokens.accent if ticked else tokens.edge), 1))
-        painter.setBrush(QColor(tokens.accent if ticked else tokens.surface))
-        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        if ticked:
-            painter.drawPixmap(box.toRect(), self._look.pixmap("check", "on_accent", BOX))
 
     def _paint_count(self, painter: QPainter, room: QRectF, right: float, count: str) -> float:
         painter.setFont(self._look.font(-1))
@@ -249,19 +323,26 @@ class ChangeDelegate(RowDelegate):
         painter.drawText(QRectF(right - width - 1, room.top(), width + 1, room.height()), _RIGHT, count)
         return right - width - self._look.px(8)
 
-    def _paint_tag(self, painter: QPainter, room: QRectF, right: float, row: ChangeRow) -> float:
-        if not row.tag:
-            return right
+    def _paint_found(self, painter: QPainter, room: QRectF, right: float, found: AddedFindings) -> float:
+        if found.worst is None:
+            return self._paint_tag(painter, room, right, NOT_READ, ("muted", "hover")) if found.skipped else right
+        size = badge_size(self._look, found.worst)
+        corner = QPointF(right - size.width(), room.center().y() - size.height() / 2)
+        paint_badge(painter, self._look, found.worst, corner)
+        return corner.x() - self._look.px(8)
+
+    def _paint_tag(self, painter: QPainter, room: QRectF, right: float, tag: str, inks: tuple[str, str]) -> float:
         px = self._look.px
-        ink, tint = (getattr(self._look.tokens, name) for name in TAG_INKS[row.kind])
-        width = QFontMetricsF(painter.font()).horizontalAdvance(row.tag) + px(14)
+        ink, tint = (getattr(self._look.tokens, name) for name in inks)
+        painter.setFont(self._look.font(-1))
+        width = QFontMetricsF(painter.font()).horizontalAdvance(tag) + px(14)
         pill = QRectF(right - width, room.center().y() - px(10), width, px(20))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tint))
         painter.drawRoundedRect(pill, px(10), px(10))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QColor(ink))
-        painter.drawText(pill, _CENTER, row.tag)
+        painter.drawText(pill, _CENTER, tag)
         return right - width - px(8)
 
 

@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app.errands import Errands
@@ -16,14 +16,15 @@ from app.files.kinds import LANGUAGES, PICTURES, ending
 from app.files.picture import PictureView
 from app.page_tasks import PageTasks
 from app.parts.amounts import counted
-from app.parts.differences import DifferenceView, SideBySide
+from app.parts.differences import SideBySide
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
 from app.parts.plain import plain_label, say
 from app.work import words
+from app.work.change_parts import KEYS, PartsView
 from app.work.change_rows import ChangeRow, RowKind
-from app.work.unified import lines_of
+from app.work.unified import lines_of, parts_of
 from runner.model.errors import KnownError
 from runner.workspace.change import How
 from runner.workspace.entry import TreeKind
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.files.found import Preview
     from app.look.look import Look
-    from runner.model.difference import DiffLine
+    from app.parts.line_notes import ShownLine
+    from runner.work.added import AddedFindings
     from runner.workspace.change import ProjectChange
     from runner.workspace.difference import LineDifference
     from runner.workspace.entry import TreeEntry
@@ -50,6 +52,11 @@ APPLIES = "Nobody has changed it in your folder since this began."
 class ChangePane(QWidget):
     """Contents are shown letter by letter; pictures are decoded in a process of their own."""
 
+    lines_shown = Signal()
+    """Another difference is shown, whose parts may be ticked."""
+    part_toggled = Signal(object, int, int)
+    """ChangeRow, the number of one of its parts, and how many it has: that one is to be ticked or left out."""
+
     def __init__(self, look: Look, bridge: EngineLink, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
@@ -57,7 +64,10 @@ class ChangePane(QWidget):
         self._row: ChangeRow | None = None
         self._copy = ""
         self._serial = 0
-        self._lines: tuple[DiffLine, ...] = ()
+        self._difference: LineDifference | None = None
+        self._lines: tuple[ShownLine, ...] = ()
+        self._found: AddedFindings | None = None
+        self._ticked: frozenset[int] = frozenset()
         self._language = ""
         self._tasks = PageTasks("change", self)
         self._errands = Errands("change", self)
@@ -69,11 +79,13 @@ class ChangePane(QWidget):
         self.unified.setChecked(True)
         self.warning = plain_label(role="warn", wrap=True)
         self.below = plain_label(role="small", wrap=True)
-        self.text = DifferenceView(look, "What the change does")
-        self.sides = SideBySide(look, "What the change does")
+        self.text = PartsView(look, "What the change does")
+        self.sides = SideBySide(look, "What the change does", make=PartsView)
         self.pictures = TwoPictures(look)
         self.nothing = EmptyState(look, "file-code", *NOTHING)
         self._lay_out()
+        for view in self._views:
+            view.toggled.connect(self._toggle)
         self.unified.clicked.connect(partial(self._show_sides, False))
         self.beside.clicked.connect(partial(self._show_sides, True))
         self.show_row("", None)
@@ -86,6 +98,9 @@ class ChangePane(QWidget):
         for reading in self._readings:
             reading.end()
         self._copy, self._row, self._lines = copy, row, ()
+        self._difference, self._found = None, None
+        for view in self._views:
+            view.begin()
         self._offer_sides(False)
         self.title.setText(row.name if row is not None else "")
         say(self.warning, _warning(row), _role(row))
@@ -101,6 +116,45 @@ class ChangePane(QWidget):
         else:
             self.nothing.say(NO_LINES, READING)
             self._tasks.start("read", self._read(row.changes[0], self._serial))
+
+    def show_findings(self, row: ChangeRow, found: AddedFindings) -> None:
+        """Show what was found in what a change adds, if it is the one that is shown."""
+        if row != self._row or found == self._found or not row.is_single:
+            return
+        self._found = found
+        if self._difference is None:
+            return
+        self._tell_below(row.changes[0])
+        if self._lines:
+            at = [view.verticalScrollBar().value() for view in self._views]
+            self._lay_lines(self._difference)
+            self._show_sides(self.beside.isChecked())
+            for view, value in zip(self._views, at, strict=True):
+                view.verticalScrollBar().setValue(value)
+
+    @property
+    def parts(self) -> int:
+        """How many parts of the change that is shown can be ticked one by one; 0 where that cannot be."""
+        if self._row is None or self._difference is None or not self._row.has_parts:
+            return 0
+        number = parts_of(self._difference.lines)
+        return number if number > 1 else 0
+
+    def show_ticks(self, ticked: frozenset[int]) -> None:
+        """Show which parts are ticked."""
+        self._ticked = ticked
+        for view in self._views:
+            view.show_ticks(ticked)
+
+    @Slot(int)
+    def _toggle(self, part: int) -> None:
+        if self._row is not None and self.parts:
+            self.part_toggled.emit(self._row, part, self.parts)
+
+    @property
+    def _views(self) -> tuple[PartsView, ...]:
+        sides = (self.sides.old, self.sides.new)
+        return (self.text, *(view for view in sides if isinstance(view, PartsView)))
 
     @property
     def shown(self) -> QWidget | None:
@@ -128,6 +182,7 @@ class ChangePane(QWidget):
         self._show_lines(change, found)
 
     def _show_lines(self, change: ProjectChange, found: LineDifference) -> None:
+        self._difference = found
         self._tell_below(change)
         if found.instead:
             self.nothing.say(NO_LINES, f"{found.instead[:1].upper()}{found.instead[1:]}.")
@@ -136,10 +191,15 @@ class ChangePane(QWidget):
             empty = "An empty file." if change.before is None or change.after is None else "Nothing differs."
             self.nothing.say(NO_LINES, empty)
             return
-        self._lines = lines_of(found.lines)
+        self._lay_lines(found)
         self._language = LANGUAGES.get(ending(words.name(change.path)), "")
         self._offer_sides(True)
         self._show_sides(self.beside.isChecked())
+        self.lines_shown.emit()
+
+    def _lay_lines(self, found: LineDifference) -> None:
+        findings = self._found.findings if self._found is not None else ()
+        self._lines = lines_of(found.lines, findings, parts=bool(self.parts))
 
     @Slot()
     def _show_sides(self, beside: bool) -> None:
@@ -151,6 +211,7 @@ class ChangePane(QWidget):
             self.sides.show_lines(self._lines, self._language)
         else:
             self.text.show_lines(self._lines, language=self._language)
+        self.show_ticks(self._ticked)
         self._stack.setCurrentWidget(self.sides if beside else self.text)
 
     async def _read_pictures(self, change: ProjectChange, serial: int) -> None:
@@ -193,13 +254,22 @@ class ChangePane(QWidget):
         more = len(row.changes) - len(named)
         if more:
             named.append(f"and {more:,} more")
-        say(self.below, f"{counted(len(row.changes), 'change')}: ticked, all of them are applied.", "small")
+        number = counted(len(row.changes), "change")
+        say(self.below, f"{number}: ticked, all of them are applied. They are not read for findings.", "small")
         self.text.show_words("\n".join(named))
         self._stack.setCurrentWidget(self.text)
 
     def _tell_below(self, change: ProjectChange) -> None:
         parts = []
         before, after = change.before, change.after
+        if self._difference is not None and self._difference.coarse:
+            parts.append(f"{self._difference.coarse}.")
+        if self.parts:
+            parts.append(KEYS)
+        if self._found is not None and self._found.not_read:
+            parts.append(
+                f"Not read for findings: {self._found.not_read}" if self._found.skipped else self._found.not_read
+            )
         if before is not None and after is not None and _is_file(before) and before.mode != after.mode:
             parts.append(f"Permissions {before.mode:04o} become {after.mode:04o}.")
         if after is not None and before is None and after.kind is TreeKind.FILE and after.mode & 0o111:

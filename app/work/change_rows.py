@@ -66,6 +66,13 @@ class ChangeRow:
         return len(self.changes) == 1
 
     @property
+    def has_parts(self) -> bool:
+        """Whether parts of it may be applied without the others."""
+        if self.kind not in (RowKind.ORDINARY, RowKind.MARKED) or not self.is_single:
+            return False
+        return self.changes[0].is_of_text and not self.changes[0].merged
+
+    @property
     def spoken(self) -> str:
         how = words.SIGN_WORDS[self.changes[0].how] if self.is_single else ""
         return ", ".join(part for part in (self.name, how, self.tag, self.why, self.count) if part)

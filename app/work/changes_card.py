@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
-    QProgressBar,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -30,12 +29,15 @@ from app.review.deliberate import DeliberateDialog
 from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.steady import Steady
 from app.work import words
+from app.work.as_it_goes import AsItGoesSwitch
 from app.work.change_list import ChangeView, TickedChanges
 from app.work.change_pane import ChangePane
 from app.work.change_rows import ChangeTable, RowKind, table_of
+from app.work.deed_progress import DeedProgress
 from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
 from runner.system.tasks import in_daemon
+from runner.work.added import not_read
 from runner.workspace.change import How, digest
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
     from app.bridge import EngineLink
     from app.look.look import Look
+    from app.work.change_rows import ChangeRow
     from app.work_cards import WorkCards
     from runner.model.work import WorkSession
     from runner.workspace.apply import Applied
@@ -86,6 +89,7 @@ class ChangesCard(QFrame):
         """What came of something, with its role; None where nothing did."""
         self._serial = 0
         self._counting = False
+        self._finding = False
         self._refused = ""
         """Why the last Apply was refused, until the list was read again."""
         self._tasks = PageTasks("changes of work", self)
@@ -102,10 +106,8 @@ class ChangesCard(QFrame):
         self.nothing = EmptyState(look, "file-code", *READING)
         self.said = plain_label(role="muted", wrap=True)
         self.said.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.progress = QProgressBar()
-        self.progress.setRange(0, 0)
-        self.progress.setAccessibleName("Under way")
-        self.progress.hide()
+        self.progress = DeedProgress(look, bridge)
+        self.goes = AsItGoesSwitch(look, bridge)
         self.discard = QPushButton("Discard\N{HORIZONTAL ELLIPSIS}")
         self.discard.setProperty("kind", "danger")
         self.undo = QPushButton("Undo last apply\N{HORIZONTAL ELLIPSIS}")
@@ -161,7 +163,7 @@ class ChangesCard(QFrame):
             return
         if table.rows != self.model.table.rows or not self._begun:
             before = {row.key: row for row in self.model.chosen} if self._begun else None
-            (self.model.replace if self._begun else self.model.begin)(table)
+            (self.model.take if self._begun else self.model.begin)(table)
             after = {row.key: row for row in self.model.chosen}
             if before is not None and before != after:
                 # What would be applied is not what it was a moment ago.
@@ -195,6 +197,16 @@ class ChangesCard(QFrame):
             row = self.model.rows[now.row()]
             self._chosen_key = row.key
             self.pane.show_row(self._name, row)
+            self._show_parts()
+            if (found := self.model.findings(row)) is not None:
+                self.pane.show_findings(row, found)
+
+    @Slot()
+    def _show_parts(self) -> None:
+        """Show which parts of the chosen change are ticked."""
+        row = self.model.row_of(self._chosen_key)
+        if row >= 0 and self.pane.parts:
+            self.pane.show_ticks(self.model.parts(self.model.rows[row], self.pane.parts))
 
     @Slot(str)
     def _search(self, text: str) -> None:
@@ -214,6 +226,30 @@ class ChangesCard(QFrame):
         if not self._counting and self.isVisible() and self.model.rows:
             self._counting = True
             self._tasks.start("count", self._count_shown())
+
+        if not self._finding and self.isVisible() and self.model.rows:
+            self._finding = True
+            self._tasks.start("findings", self._find())
+
+    async def _find(self) -> None:
+        """Read what changes add, one after the other: the chosen one first, then those on screen, then the others."""
+        try:
+            while (due := self._next_to_read()) is not None:
+                name = self._name
+                try:
+                    found = await self._bridge.work.findings(name, due.changes[0])
+                except KnownError as error:
+                    found = not_read(str(error))
+                if name == self._name and self.model.know_findings(due, found):
+                    self.pane.show_findings(due, found)
+                    self._show_state()
+        finally:
+            self._finding = False
+
+    def _next_to_read(self) -> ChangeRow | None:
+        row = self.model.row_of(self._chosen_key)
+        unread = [*self.model.unread(row, row), None] if row >= 0 else [None]
+        return unread[0] or next(self.model.unread(*self.view.on_screen()), None)
 
     async def _count_shown(self) -> None:
         try:
@@ -257,9 +293,12 @@ class ChangesCard(QFrame):
         rows = [row for row in self.model.table.rows if row.kind is not RowKind.LEFT_OUT]
         self.ticked.setText(f"{len(chosen):,} of {len(rows):,} ticked" if rows else "")
         things = _things([change for row in chosen for change in row.changes])
+        if in_part := len(self.model.in_part):
+            things += f", {in_part:,} in part"
         text = f"Apply {things}  A" if chosen else "Apply  A"
         self.apply.setText(text)
         self.apply.setAccessibleName(f"{text.removesuffix('  A')}, A")
+        self.goes.show_session(session)
         free = not self._busy and session is not None
         hidden = self.model.hidden()
         self.apply.mouse_only = self._bridge.decisions.approve_by() is ApproveBy.MOUSE
@@ -269,10 +308,15 @@ class ChangesCard(QFrame):
         at_work = session is not None and session.at_work
         self.discard.setEnabled(free and not at_work)
         self.discard.setToolTip(AT_WORK if at_work else "Remove the working copy with its changes; asks first")
-        self.progress.setVisible(bool(self._busy))
+        if not self._busy:
+            self.progress.end()
         text, role = (self._busy, "muted") if self._busy else self._message or (self._words(), "muted")
         say(self.said, text, role)
         keep_needed_height(self)
+
+    @Slot(str)
+    def _show_progress(self, far: str) -> None:
+        say(self.said, f"{self._busy} {far}", "muted")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -299,6 +343,7 @@ class ChangesCard(QFrame):
             parts.append(
                 f"{_number(len(marked))} of the ticked {'runs' if len(marked) == 1 else 'run'} something later."
             )
+        parts += self._words_of_findings()
         merged = sum(row.kind is RowKind.MERGED and row.key not in self.model.ticked for row in rows)
         if merged:
             was, it = ("was", "it") if merged == 1 else ("were", "them")
@@ -315,6 +360,23 @@ class ChangesCard(QFrame):
             parts.append(words.MOVING)
         return " ".join(parts)
 
+    def _words_of_findings(self) -> list[str]:
+        """Return what was found in what the ticked changes add, and of how many nobody knows."""
+        known = [self.model.findings(row) for row in self.model.chosen if row.is_single]
+        worst = [one.worst for one in known if one is not None and one.worst is not None]
+        coming = None in known and next(self.model.unread(0, 0), None) is not None
+        missing = sum(one is None or one.skipped for one in known)
+        missing += sum(not row.is_single for row in self.model.chosen)
+        parts = []
+        if worst:
+            has = "has" if len(worst) == 1 else "have"
+            parts.append(f"{_number(len(worst))} of the ticked {has} findings, up to {max(worst).name}.")
+        if coming:
+            parts.append("What is added is still being read for findings.")
+        elif missing:
+            parts.append(f"{_number(missing)} {'was' if missing == 1 else 'were'} not read for findings.")
+        return parts
+
     def _tell(self, text: str, role: str = "muted") -> None:
         """Say something in the place of what is to be known; '' says that again."""
         self._message = (text, role) if text else None
@@ -328,24 +390,42 @@ class ChangesCard(QFrame):
         if session is None or self._busy or not chosen or self.model.hidden():
             return
         wanted = self.model.table.wanted(chosen)
+        in_part = {self.model.row(key).changes[0].path: parts for key, parts in self.model.in_part.items()}
         things = _things([change for row in chosen for change in row.changes])
         by = self._bridge.decisions.approve_by()
         if by not in (ApproveBy.WORD, ApproveBy.PIN):
-            self._send(session, wanted, things, "")
+            self._send(session, wanted, in_part, things, "")
             return
         title = f"Apply {things}?"
         what = f"They are written into {words.home_path(session.project)}, and can be undone."
         DeliberateDialog(
-            self.window(), title, what, "Apply", lambda pin: self._send(session, wanted, things, pin), by, self._look
+            self.window(),
+            title,
+            what,
+            "Apply",
+            lambda pin: self._send(session, wanted, in_part, things, pin),
+            by,
+            self._look,
         ).open()
 
-    def _send(self, session: WorkSession, wanted: tuple[ProjectChange, ...], things: str, pin: str) -> None:
+    def _send(
+        self,
+        session: WorkSession,
+        wanted: tuple[ProjectChange, ...],
+        in_part: dict[bytes, frozenset[int]],
+        things: str,
+        pin: str,
+    ) -> None:
         if self._busy:
             return
 
         async def work() -> Applied:
-            asked = await in_daemon("digest", lambda: digest(wanted))
-            return await self._bridge.work.apply(session.name, wanted, asked, pin=pin)
+            exactly = []
+            for one in wanted:
+                parts = in_part.get(one.path)
+                exactly.append(one if parts is None else await self._bridge.work.part(session.name, one, parts))
+            asked = await in_daemon("digest", lambda: digest(exactly))
+            return await self._bridge.work.apply(session.name, tuple(exactly), asked, in_part, pin=pin)
 
         self._do(f"Applying {things}\N{HORIZONTAL ELLIPSIS}", session, work(), "Applied", "Not applied", things)
 
@@ -377,6 +457,7 @@ class ChangesCard(QFrame):
         """Wait for what is written into the project, and say what came of it."""
         self._busy = what
         self._message = None
+        self.progress.begin(session.name)
         self._show_state()
 
         async def wait() -> None:
@@ -398,6 +479,10 @@ class ChangesCard(QFrame):
 
         self._tasks.start("write", wait())
 
+    @Slot(str)
+    def _not_switched(self, why: str) -> None:
+        self._tell(why, "bad")
+
     # ---- discarding ----
 
     @Slot()
@@ -414,6 +499,7 @@ class ChangesCard(QFrame):
         if not yes or self._busy:
             return
         self._busy = "Discarding\N{HORIZONTAL ELLIPSIS}"
+        self.progress.begin(session.name)
         self._show_state()
         answer = self._bridge.work.discard(session.name)
 
@@ -437,12 +523,17 @@ class ChangesCard(QFrame):
         self.view.selectionModel().currentChanged.connect(self._moved)
         self.view.resting.connect(self._count)
         self.model.ticked_changed.connect(self._show_state)
+        self.model.ticked_changed.connect(self._show_parts)
+        self.pane.lines_shown.connect(self._show_parts)
+        self.pane.part_toggled.connect(self.model.toggle_part)
         self.model.set_by_hand.connect(self._hush)
         self.field.textChanged.connect(self._search)
         self.field.returnPressed.connect(self.view.setFocus)
         self.apply.decided.connect(self._apply)
         self.undo.clicked.connect(self._ask_undo)
         self.discard.clicked.connect(self._ask_discard)
+        self.progress.said.connect(self._show_progress)
+        self.goes.failed.connect(self._not_switched)
         self._steady.moved.connect(self.guard.rearm)
 
     @Slot()
@@ -472,6 +563,7 @@ class ChangesCard(QFrame):
         column.addLayout(head)
         column.addWidget(self.field)
         column.addWidget(self.view, 1)
+        column.addWidget(self.goes)
         self.ticked.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._page = Folding(self._look, 460, (110, 120))
         self._page.addWidget(left)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, Qt, Slot
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.parts.copies import offer_copies
 from app.parts.ground import RowDelegate, paint_ground
 from app.parts.lines import painted_view
-from app.parts.plain import tip
+from app.parts.row_model import RowModel
 from app.work.command_rows import CommandRow, rows_of
 
 if TYPE_CHECKING:
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.model.work import WorkSession
 
-Index = QModelIndex | QPersistentModelIndex
 ROW = 26
 TIME = 46
-_NOWHERE = QModelIndex()
 _COMMAND = Qt.ItemDataRole.UserRole + 11
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
@@ -32,12 +30,11 @@ _MOST_NOTE = 0.5
 """Share of a row that its note may take."""
 
 
-class CommandsModel(QAbstractTableModel):
-    """One column of `CommandRow`."""
+class CommandsModel(RowModel[CommandRow]):
+    """Rows that are `CommandRow`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[CommandRow, ...] = ()
+        super().__init__(_COMMAND, parent)
 
     def show(self, rows: tuple[CommandRow, ...]) -> None:
         """Show rows; where only later ones came, the choice and the place stay."""
@@ -45,36 +42,15 @@ class CommandsModel(QAbstractTableModel):
         if rows == before:
             return
         if before and rows[: len(before)] == before:
-            self.beginInsertRows(_NOWHERE, len(before), len(rows) - 1)
-            self.rows = rows
-            self.endInsertRows()
+            self.add(rows)
         elif len(rows) == len(before):
             self.rows = rows
-            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, 0))
+            self.say_changed(len(rows))
         else:
-            self.beginResetModel()
-            self.rows = rows
-            self.endResetModel()
+            self.replace(rows)
 
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else 1
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.rows):
-            return None
-        row = self.rows[index.row()]
-        match role:
-            case _ if role == _COMMAND:
-                return row
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
-                return row.spoken
-            case Qt.ItemDataRole.ToolTipRole:
-                return tip(row.whole)
-            case _:
-                return None
+    def hint(self, row: CommandRow) -> str:
+        return row.whole
 
 
 class CommandDelegate(RowDelegate):

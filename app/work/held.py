@@ -74,7 +74,7 @@ class HeldDialog(QDialog):
         self.where = plain_label(
             f"In {words.home_path(command.folder)}, over its copy of the project.", "muted", wrap=True
         )
-        told = [phrases.visible(one) for one in (command.sentence, *command.reasons) if one]
+        told = [phrases.visible(one) for one in (command.sentence, *command.reasons, command.sandbox) if one]
         self.reasons = plain_label("\n".join(told), "warn", wrap=True)
         self.code = CodeView(look)
         self.code.setAccessibleName("The command")

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
-from app.allowing.buttons import AllowButton
+from app.allowing.host_row import HostAnswers
 from app.network import words as network_words
 from app.page_tasks import PageTasks
 from app.parts.amounts import counted
@@ -21,24 +21,19 @@ from app.review.steady import Steady
 from app.work import words
 from app.work.held import HeldDialog
 from app.work_cards import refused
-from runner.approval.deliberate import ApproveBy
 from runner.model.network import NOT_LISTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PySide6.QtGui import QResizeEvent
-
     from app.bridge import EngineLink
     from app.look.look import Look
     from app.work.host_words import WorkHosts
     from app.work_cards import WorkCards
-    from runner.model.network import Contact
     from runner.model.work import CommandSeen, HostSeen, WorkSession
 
 FOR_SESSION = "Allow for this session"
 FOR_PROJECT = "Always for this project\N{HORIZONTAL ELLIPSIS}"
-SHORT = ("Allow", "Always\N{HORIZONTAL ELLIPSIS}")
 NARROW = 620
 ROW = 36
 MOST_ROWS = 30
@@ -229,23 +224,14 @@ class HeldCommandRow(QFrame):
         self._picture.setPixmap(self._look.pixmap("shield-alert", "medium", 16))
 
 
-class HostRow(QFrame):
+class HostRow(HostAnswers):
     """One refused host: for this session, or always for this project."""
 
     def __init__(self, look: Look, hosts: WorkHosts) -> None:
-        super().__init__()
-        self._look = look
+        super().__init__(look, (FOR_SESSION, FOR_PROJECT), NARROW)
         self._hosts = hosts
         self._session: WorkSession | None = None
-        self._contact: Contact | None = None
-        self.guard = ClickGuard(self._can_be_answered)
-        self._picture = plain_label()
-        self.place = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
-        self.place.setProperty("role", "strong")
-        self.became = ElidedLabel()
         self.became.setProperty("role", "bad")
-        self.allow = AllowButton(FOR_SESSION, self.guard)
-        self.always = AllowButton(FOR_PROJECT, self.guard)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, look.px(2), 0)
         row.setSpacing(look.px(8))
@@ -255,15 +241,8 @@ class HostRow(QFrame):
         row.addWidget(self.allow)
         row.addWidget(self.always)
         self.setFixedHeight(look.px(ROW))
-        self.allow.decided.connect(lambda: self._decide(always=False))
-        self.always.decided.connect(lambda: self._decide(always=True))
-        self._steady = Steady((self.allow, self.always), self)
-        self._steady.moved.connect(self.guard.rearm)
         look.changed.connect(self._paint_icon)
         self._paint_icon()
-
-    def set_by(self, by: ApproveBy) -> None:
-        self.allow.mouse_only = self.always.mouse_only = by is ApproveBy.MOUSE
 
     def leave(self) -> None:
         """Stand for nothing."""
@@ -271,37 +250,17 @@ class HostRow(QFrame):
         self.guard.rearm()
 
     def show_host(self, session: WorkSession, seen: HostSeen) -> None:
-        """Show a refused host; another one than before cannot be allowed for a moment."""
+        """Show a refused host."""
         contact = seen.contact
-        before = self._contact
-        if before is None or (before.host, before.port) != (contact.host, contact.port):
-            self.guard.rearm()
-        self._session, self._contact = session, contact
+        self._take(contact)
+        self._session = session
         said = self._hosts.said(session, contact)
-        place, outcome = network_words.place(contact), network_words.outcome(contact)
-        self.place.setText(place)
         # That it is not on the list is what these rows are about; another reason is said.
         why = "" if contact.why == NOT_LISTED else network_words.below(contact)
-        state = said.words or "; ".join(part for part in (outcome, why) if part)
-        self.became.setText(state)
-        can = contact.can_be_allowed and said.open
-        for button, what in ((self.allow, FOR_SESSION), (self.always, FOR_PROJECT)):
-            button.setVisible(can)
-            button.setAccessibleName(f"{what.rstrip(chr(0x2026))}: {place}")
-        self.setAccessibleName(f"{place} {state}")
-        self._steady.watch()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        texts = SHORT if self.width() < self._look.px(NARROW) else (FOR_SESSION, FOR_PROJECT)
-        for button, text, whole in zip((self.allow, self.always), texts, (FOR_SESSION, FOR_PROJECT), strict=True):
-            if button.text() != text:
-                button.setText(text)
-                button.setToolTip(whole)
-
-    def _can_be_answered(self) -> bool:
-        self._steady.look()
-        return self.isVisible() and self.isActiveWindow()
+        state = said.words or "; ".join(part for part in (network_words.outcome(contact), why) if part)
+        for button in (self.allow, self.always):
+            button.setVisible(contact.can_be_allowed and said.open)
+        self._say(network_words.place(contact), state)
 
     def _decide(self, *, always: bool) -> None:
         if self._session is not None and self._contact is not None:

@@ -55,6 +55,7 @@ class SessionCard(QFrame):
         self._tasks = PageTasks("program at work", self)
         self.headline = plain_label(role="large", wrap=True)
         self.ending = plain_label(role="muted", wrap=True)
+        self.refused = plain_label(role="warn", wrap=True)
         self.chips = ChipRow(look)
         self.gauges = ElidedLabel()
         self.gauges.setProperty("role", "muted")
@@ -106,6 +107,7 @@ class SessionCard(QFrame):
             return
         self._tell_time()
         say(self.ending, words.ending(session), "muted")
+        say(self.refused, words.refusing(session), "warn")
         self.chips.show_facts(words.chips(session))
         self.chips.setToolTip(tip(words.hosts(session)))
         self.end.setVisible(session.at_work)
@@ -221,6 +223,7 @@ class SessionCard(QFrame):
         column.setSpacing(px(6))
         column.addLayout(head)
         column.addWidget(self.ending)
+        column.addWidget(self.refused)
         column.addWidget(self.chips)
         column.addLayout(facts)
         column.addWidget(self.message)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QTableView
 
 from app.parts.amounts import counted
 from app.parts.ground import RowDelegate, paint_ground
 from app.parts.lines import set_up_painted
-from app.parts.plain import tip
+from app.parts.row_model import RowModel
 from app.work import words
 
 if TYPE_CHECKING:
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from app.work_cards import WorkCards
     from runner.model.work import WorkSession
 
-Index = QModelIndex | QPersistentModelIndex
 ROW = 70
 HEADING = 28
-_NOWHERE = QModelIndex()
 _SESSION = Qt.ItemDataRole.UserRole + 12
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 AT_WORK, ENDED = "At work", "Ended"
@@ -75,11 +73,15 @@ def _row(session: WorkSession, cards: WorkCards, heading: str) -> SessionRow:
         parts.append(("cannot be used", "high"))
     elif said := words.summary(cards.changes(session.name), cards.problem(session.name)):
         parts.append((said, "accent_ink" if cards.changes(session.name) else "muted"))
+    if session.at_work and session.refused:
+        parts.append(("commands refused", "high"))
     if session.at_work and session.held:
         parts.append((f"{counted(len(session.held), 'command')} held", "medium"))
     if session.at_work and (said := words.hosts_refused(session)):
         parts.append((said, "high"))
-    if session.can_undo:
+    if session.at_work and session.as_it_goes is not None and session.as_it_goes.on:
+        parts.insert(0, ("applies as it goes", "medium"))
+    elif session.can_undo:
         parts.append(("applied", "low"))
     port = session.ports[0][0] if session.at_work and session.ports else 0
     return SessionRow(
@@ -94,51 +96,29 @@ def _row(session: WorkSession, cards: WorkCards, heading: str) -> SessionRow:
     )
 
 
-class SessionsModel(QAbstractTableModel):
-    """One column of `SessionRow`."""
+class SessionsModel(RowModel[SessionRow]):
+    """Rows that are `SessionRow`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[SessionRow, ...] = ()
+        super().__init__(_SESSION, parent)
 
     def show(self, rows: tuple[SessionRow, ...]) -> bool:
         """Show rows; return whether there are others than before, so that the choice has to be made again."""
         if rows == self.rows:
             return False
-        same = [(one.name, one.heading) for one in rows] == [(one.name, one.heading) for one in self.rows]
-        if same:
+        if [(one.name, one.heading) for one in rows] == [(one.name, one.heading) for one in self.rows]:
             self.rows = rows
-            if rows:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, 0))
+            self.say_changed(len(rows))
             return False
-        self.beginResetModel()
-        self.rows = rows
-        self.endResetModel()
+        self.replace(rows)
         return True
 
     def row(self, name: str) -> int:
         """Return the row of a working copy; -1 for none."""
         return next((number for number, one in enumerate(self.rows) if one.name == name), -1)
 
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else 1
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self.rows):
-            return None
-        row = self.rows[index.row()]
-        match role:
-            case _ if role == _SESSION:
-                return row
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.AccessibleTextRole:
-                return row.spoken
-            case Qt.ItemDataRole.ToolTipRole:
-                return tip("\n".join((row.project, row.name, *(text for text, _ in row.parts))))
-            case _:
-                return None
+    def hint(self, row: SessionRow) -> str:
+        return "\n".join((row.project, row.name, *(text for text, _ in row.parts)))
 
 
 class SessionDelegate(RowDelegate):

@@ -122,6 +122,13 @@ def headline(session: WorkSession) -> str:
     return f"{', '.join(parts)}. {folder}"
 
 
+def refusing(session: WorkSession) -> str:
+    """Return why no command of a program is run at present; '' where they are."""
+    if not (session.at_work and session.refused):
+        return ""
+    return f"{visible(session.agent)}: {visible(session.refused)}"
+
+
 def ending(session: WorkSession) -> str:
     """Return how a program ended; '' while it is at work."""
     if session.at_work or session.readable:

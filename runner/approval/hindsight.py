@@ -131,7 +131,7 @@ class Hindsight:
     async def explain_past(self, request_id: str) -> Explanation:
         """Return what would happen to the same call today. Raises KnownError where there is no such request."""
         request, _ = await self.about(request_id)
-        if not request.sandbox:  # a kept sandbox is what it was
+        if not request.has_files:  # a kept sandbox is what it was, and so is a working copy
             isolation, protections = await self._circumstances.where()
             request = replace(request, isolation=isolation, protections=protections)
         return await self._explain(request)

@@ -44,6 +44,8 @@ def kept_from_rehearsal(request: Request, assessment: Assessment, ask: Ask) -> s
         return "What cannot be approved is not rehearsed."
     if request.sandbox:
         return "It uses a kept sandbox, which a rehearsal would change."
+    if request.work is not None:
+        return "It is for a working copy, which a rehearsal would change."
     if request.packages or request.plan is not None:
         return "It needs packages, which would be downloaded before you have decided."
     return ""

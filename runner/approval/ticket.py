@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from runner.approval.desk import Desk
     from runner.model.answer import Answer
     from runner.model.lifecycle import Phase
+    from runner.model.request import WorkPlace
     from runner.requests.case import Case
     from runner.sandbox.output import Transcript
 
@@ -26,6 +27,10 @@ class Ticket:
     @property
     def request_id(self) -> str:
         return self.case.request.id
+
+    @property
+    def work(self) -> WorkPlace | None:
+        return self.case.request.work
 
     @property
     def phase(self) -> Phase | None:

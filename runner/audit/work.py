@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.audit.tables import DAMAGE, connect_to_read, explained
-from runner.model.work_entries import ENDED, OUTCOMES, SEEN, STARTED, WANTED, WorkDeed
+from runner.model.work_entries import AS_IT_GOES, ENDED, ON_TERMINALS, OUTCOMES, SEEN, STARTED, WANTED, WorkDeed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ def recorded_places(path: Path, names: frozenset[str]) -> dict[str, int]:
     found = dict.fromkeys(names, 0)
     try:
         with closing(connect_to_read(path)) as connection:
-            for kind in (STARTED, SEEN, ENDED):
+            for kind in (STARTED, SEEN, ENDED, AS_IT_GOES):
                 missing = set(names)
                 for name, upto in connection.execute(_PLACES, (kind,)):
                     if name in missing and isinstance(upto, int):
@@ -72,7 +72,7 @@ def recorded_places(path: Path, names: frozenset[str]) -> dict[str, int]:
                         missing.discard(name)
                     if not missing:
                         break
-            for kind in (*WANTED, *OUTCOMES):
+            for kind in ON_TERMINALS:
                 newest = (upto for (upto,) in connection.execute(_TERMINAL, (kind,)) if isinstance(upto, int))
                 found[TERMINAL] = max(found.get(TERMINAL, 0), next(newest, 0))
     except (*DAMAGE, sqlite3.ProgrammingError) as error:

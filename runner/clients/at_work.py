@@ -100,6 +100,7 @@ _CLAUDE = WorkFacts(
     # The second leaves out its dialog about the first.
     arguments=("--dangerously-skip-permissions", "--settings", '{"skipDangerousModePermissionPrompt":true}'),
     unless=("--permission-mode", "--dangerously-skip-permissions"),
+    shell_tools=("Bash",),
     unwrapped=own_shell.claude_code,
     prepares=own_shell.claude_code_prepares,
 )
@@ -137,6 +138,7 @@ _CODEX = WorkFacts(
         *("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false"),
     ),
     unless=("--dangerously-bypass-approvals-and-sandbox", "--approve-for-me", "-a", "--ask-for-approval"),
+    shell_tools=("shell", "exec_command"),
     unwrapped=own_shell.codex,
     prepares=own_shell.codex_prepares,
 )
@@ -183,6 +185,7 @@ _GEMINI = WorkFacts(
     arguments=("--approval-mode=yolo",),
     unless=("--approval-mode", "-y", "--yolo"),
     commands=("mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"),
+    shell_tools=("run_shell_command",),
     unwrapped=own_shell.gemini_cli,
 )
 _QWEN = WorkFacts(
@@ -231,6 +234,7 @@ _QWEN = WorkFacts(
         "sessions",
         "update",
     ),
+    shell_tools=("run_shell_command",),
 )
 _GOOSE = WorkFacts(
     "goose",
@@ -265,6 +269,7 @@ _GOOSE = WorkFacts(
     names_shell=True,
     # The keyring is not there in the rings.
     variables={"GOOSE_MODE": "auto", "GOOSE_DISABLE_KEYRING": "1", "GOOSE_TELEMETRY_OFF": "1"},
+    shell_tools=("developer__shell",),
 )
 _COPILOT = WorkFacts(
     "copilot-cli",
@@ -304,6 +309,7 @@ _COPILOT = WorkFacts(
     variables={"COPILOT_AUTO_UPDATE": "false"},
     arguments=("--allow-all-tools",),
     unless=("--allow-all-tools", "--allow-all", "--yolo"),
+    shell_tools=("bash",),
 )
 _OPENCODE = WorkFacts(
     "opencode",
@@ -351,6 +357,7 @@ _OPENCODE = WorkFacts(
     settings=(".config/opencode/opencode.json",),
     passed=("OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_MODELS_URL"),
     variables={"OPENCODE_PERMISSION": '{"*":"allow"}', "OPENCODE_DISABLE_AUTOUPDATE": "1"},
+    shell_tools=("bash",),
 )
 _CLINE = WorkFacts(
     "cline",

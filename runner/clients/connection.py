@@ -176,14 +176,25 @@ class ClientConnections:
                 outdated = client.too_old(setup.home, setup.environment) or outdated
         return Connected(client.server(setup)[0], agent, hooked, outdated)
 
+    def owner(self, client: Client, setup: Setup) -> Agent | None:
+        """Return the agent that the token in the client's configuration is or was of: it may be revoked.
+
+        None where the client is not connected. Raises KnownError for an unreadable file.
+        """
+        token = self._token(client, setup)
+        return self._agents.owner(token) if token else None
+
     def _present(self, client: Client, setup: Setup) -> tuple[str, Agent | None]:
         """Return the token in the client's configuration and its agent; '' and None where there is none."""
+        token = self._token(client, setup)
+        return token, self._agents.named_by(token) if token else None
+
+    def _token(self, client: Client, setup: Setup) -> str:
         path, keys = client.server(setup)
         entry: object = _values(path)
         for key in (*keys, client.entry.variables, TOKEN_VARIABLE):
             entry = entry.get(key) if isinstance(entry, dict) else None
-        token = entry if isinstance(entry, str) else ""
-        return token, self._agents.named_by(token) if token else None
+        return entry if isinstance(entry, str) else ""
 
     def _planned(self, client: Client, setup: Setup, agent: str, token: str) -> ConnectionPlan:
         if setup.scope is ConfigScope.PROJECT and not (setup.folder.is_dir() and setup.folder.is_absolute()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from runner.clients import whole_text
 from runner.clients.client import HOOK_SECONDS, Client, ConfigScope, Setup, entry_of
@@ -180,7 +180,7 @@ def _opencode(setup: Setup) -> tuple[FileEdits, ...]:
     bridge = setup.bridge()
     entry = {
         "type": "local",
-        "command": [bridge["command"], "mcp"],
+        "command": [bridge["command"], *cast("list[str]", bridge["args"])],
         "environment": bridge["env"],
         "enabled": True,
         "timeout": LONG_WAIT * 1000,

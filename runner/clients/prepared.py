@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from runner.clients import config_file, services
 from runner.clients.at_work import AT_WORK
-from runner.clients.client import Setup
+from runner.clients.client import ConfigScope, Setup
+from runner.clients.entries import SERVER
+from runner.clients.hook_token import token_of
 from runner.clients.known import BY_ID, CLIENTS
-from runner.clients.settings_change import SYNTAXES, own_edits, taken_back
+from runner.clients.settings_change import SYNTAXES, applied, own_edits, taken_back
+from runner.gateway.snippets import LONG_HOLD
 from runner.model.errors import KnownError
+from runner.work.console_door import server
 from runner.work.home import FOLDER, open_layer
 from runner.work.installation import shown_for
 
@@ -38,6 +43,8 @@ class ClientReady:
     service: tuple[Destination, ...]
     named: tuple[Destination, ...]
     quiet: tuple[Destination, ...]
+    token: str = field(repr=False)
+    """Of the agent, for the door to the console; '' where the client is not connected."""
 
 
 def client_of(program: str) -> str:
@@ -51,15 +58,18 @@ def installed(program: str, home: Path, environment: Mapping[str, str]) -> tuple
     return tuple(map(str, shown_for(program, home, environment.get("PATH", ""))))
 
 
-def prepare(words: Sequence[str], project: Path, home: Path, environment: Mapping[str, str], work: Path) -> ClientReady:
+def prepare(
+    words: Sequence[str], project: Path, home: Path, environment: Mapping[str, str], work: Path, interpreter: str
+) -> ClientReady:
     """Make the client that `words` start ready; `work` is the folder of the working copies.
 
-    Raises KnownError and OSError.
+    `interpreter` is the Python that the rings show. Raises KnownError and OSError.
     """
     client = BY_ID[client_of(words[0])]
     facts = AT_WORK[client.id]
     read = {name: environment[name] for name in facts.read if environment.get(name)}
-    layer = open_layer(work / FOLDER, facts, project, home, environment, without_own(client, home, environment))
+    settings, token = in_rings(client, project, home, environment, interpreter)
+    layer = open_layer(work / FOLDER, facts, project, home, environment, settings)
     return ClientReady(
         facts,
         client.name,
@@ -70,23 +80,44 @@ def prepare(words: Sequence[str], project: Path, home: Path, environment: Mappin
         services.of_service(facts, environment),
         services.named(facts, home, environment),
         services.quiet(facts),
+        token,
     )
 
 
-def without_own(client: Client, home: Path, environment: Mapping[str, str]) -> dict[Path, bytes]:
-    """Return the client's settings without what `assent connect` put there: nothing of it is there in the rings.
+def in_rings(
+    client: Client, project: Path, home: Path, environment: Mapping[str, str], interpreter: str
+) -> tuple[dict[Path, bytes], str]:
+    """Return the client's settings as they are in the rings, and the token of its agent; '' where it is not connected.
 
-    With the hook in its settings and no Assent to answer, the client would refuse each call. A file that cannot be read
-    is left as it is.
+    What `assent connect` put there is not there: with the hook and no Assent to answer, the client would refuse each
+    call. In place of the server it has the door of its session, with `interpreter`, and no token. A file that cannot be
+    read is left as it is.
     """
-    found = {}
-    for wanted in client.files(Setup("none", home, environment, hook=client.hook is not None)):
-        try:
-            text = config_file.read(wanted.path).text
-            syntax = SYNTAXES[wanted.path.suffix]
-            values = syntax.read(text) if text.strip() else {}
-            if made := own_edits(values, wanted.edits(values)):
-                found[wanted.path] = taken_back(syntax, text, made).encode()
-        except KnownError:
-            continue
-    return found
+    token = token_of(client.id, environment, home, str(project))
+    found: dict[Path, bytes] = {}
+    for scope in (ConfigScope.USER, ConfigScope.PROJECT) if client.entry.by_project else (ConfigScope.USER,):
+        setup = _InRings("", home, environment, scope, project, client.hook is not None, interpreter=interpreter)
+        for wanted in client.files(setup):
+            with contextlib.suppress(KnownError):
+                text = found[wanted.path].decode() if wanted.path in found else config_file.read(wanted.path).text
+                syntax = SYNTAXES[wanted.path.suffix]
+                values = syntax.read(text) if text.strip() else {}
+                edits = wanted.edits(values)
+                if made := own_edits(values, edits):
+                    text = taken_back(syntax, text, made)
+                    there = {one.path for one in made if not one.listed and one.path[-1] == SERVER}
+                    if token:
+                        text, _ = applied(syntax, text, [one for one in edits if one.path in there])
+                    found[wanted.path] = text.encode()
+    return found, token
+
+
+@dataclass(frozen=True, slots=True)
+class _InRings(Setup):
+    """A connection by the door of the session."""
+
+    interpreter: str = ""
+
+    def bridge(self, hold: int = LONG_HOLD) -> dict[str, object]:
+        program, *arguments = server(self.interpreter, hold)
+        return {"command": program, "args": arguments, "env": {}}

@@ -124,7 +124,7 @@ def _pause(arguments: argparse.Namespace, places: Places) -> int:
     from runner.identity.agents import Agents
 
     Agents(places).pause(arguments.name)
-    print(f"{arguments.name} is paused: its calls are refused. What waits stays open, what runs continues.")
+    print(f"{arguments.name} is paused: its calls are refused, also new commands at work. What waits stays open.")
     return 0
 
 

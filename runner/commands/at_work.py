@@ -5,30 +5,44 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import secrets
 import shutil
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.clients.agent_at_work import agent_of
+from runner.clients.at_work import AT_WORK
 from runner.clients.prepared import client_of, installed, prepare
 from runner.commands import changes_question, view_arguments
+from runner.commands.deeds import carried_out, note_switch, require_word
 from runner.commands.terminal import in_one_line
-from runner.model.assessment import Level
+from runner.gateway import session_bridge
 from runner.model.errors import KnownError
+from runner.model.work_entries import AS_IT_GOES, BY_ITSELF, WorkDeed
 from runner.risk import own
 from runner.sandbox.local.contained import Bind
 from runner.work import lockdown, project_hosts
+from runner.work.as_it_goes import ApplyingAsItGoes
+from runner.work.console_door import ConsoleDoor
 from runner.work.facts import WorkFacts
+from runner.work.in_force import InForce
 from runner.work.judging import Judging
-from runner.work.rings import InRings
+from runner.work.rings import InRings, interpreter
 from runner.work.session import Edge, WorkRun
+from runner.workspace import copied
 from runner.workspace.working_copy import WorkingCopy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from runner.model.network import Destination
     from runner.system.places import Places
+    from runner.work.project_hosts import ProjectHost
+    from runner.workspace.change import ProjectChange
+    from runner.workspace.progress import WriteProgress
 
 DESCRIPTION = """\
 Starts a program in this folder, contained: what it and its shells write goes into a working copy, the system is
@@ -44,6 +58,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
     view_arguments.add_arguments(parser)
     changes_question.add_arguments(parser)
+    parser.add_argument(
+        "--apply-as-it-goes",
+        action="store_true",
+        help="write what is changed into the project by itself, see: assent work as-it-goes --help",
+    )
+    parser.add_argument(
+        "--copy",
+        action="store_true",
+        help="work over a copy of the folder; it takes longer to begin, and Docker can run approved code over it",
+    )
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="PROGRAM", help="the program and its arguments")
     parser.set_defaults(command=start)
 
@@ -55,21 +79,28 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
         raise KnownError("Say which program is to work.", "assent work claude")
     lockdown.require_open(places)
     project = view_arguments.project_of(arguments.folder, places)
+    in_force = _in_force(words[0], project, places)
+    if why := in_force.ended():
+        raise KnownError(f"Nothing was started. {why}", "Connect it again first: assent connect.")
     shown = tuple(view_arguments.path_of(path, places) for path in arguments.show)
     variables = {name: view_arguments.variable_of(name) for name in arguments.env}
-    edge = Edge(
-        opened=tuple(view_arguments.host_of(text) for text in arguments.allow),
-        kept=tuple((one.destination, one.private) for one in project_hosts.hosts_of(places, project)),
-    )
+    opened = tuple(view_arguments.host_of(text) for text in arguments.allow)
+    for one in opened:
+        if why := in_force.refuses_host(one):
+            raise KnownError(f"{one} cannot be opened: {why}", "Leave it out, or change that.")
+    edge = Edge(opened=opened, kept=tuple(_kept(in_force, project_hosts.hosts_of(places, project))))
+    if arguments.apply_as_it_goes:
+        require_word(places)
     if shutil.which(words[0]) is None:
         raise KnownError(f"There is no program {words[0]}.", "Install it, or name its path.")
-    copy = WorkingCopy.make(places.work, project, words)
+    copy = WorkingCopy.make(places.work, project, words, way=copied.NAME if arguments.copy else "")
     what = InRings(tuple(words), copy, shown=shown, variables=variables)
+    key = secrets.token_hex(16)
     try:
         with (
             copy.in_use(),
-            contextlib.closing(Judging(places.config / own.FOLDER, words[0], Level.CRITICAL)) as judging,
-            _client(what, edge, places) as (what, edge, facts),
+            contextlib.closing(Judging(places.config / own.FOLDER, in_force)) as judging,
+            _client(what, edge, places, key) as (what, edge, facts),
         ):
             client = WorkFacts("", (), unwrapped=_command) if facts is None else facts
             run = WorkRun(
@@ -78,10 +109,15 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
                 places.runtime,
                 client=client.client,
                 judge=judging.judge,
+                in_force=in_force,
                 unwrapped=client.unwrapped,
                 prepares=client.prepares,
+                going=lambda tell: _going(places, copy, judging, in_force, tell),
+                key=key,
             )
-            ended = run.run()
+            if arguments.apply_as_it_goes:
+                note_switch(places, copy, AS_IT_GOES, on=True)
+            ended = run.run(as_it_goes=arguments.apply_as_it_goes)
     except (KnownError, OSError):
         copy.discard()
         raise
@@ -96,20 +132,77 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
     return ended.code
 
 
+def _going(
+    places: Places, copy: WorkingCopy, judging: Judging, in_force: InForce, tell: Callable[[bool, str], object]
+) -> ApplyingAsItGoes:
+    """Return what applies the changes of a working copy as it goes, each time noted for the history."""
+
+    def apply(wanted: Sequence[ProjectChange], ended: Callable[[], str]) -> object:
+        def report(progress: WriteProgress) -> None:
+            if not progress.sure and (why := ended()):
+                raise KnownError(why)
+
+        def do(number: str) -> object:
+            return copy.apply(wanted, report, number=number)
+
+        return carried_out(places, WorkDeed.APPLY, copy, wanted, do, by=BY_ITSELF)
+
+    def closed() -> str:
+        return lockdown.LOCKED if lockdown.is_locked(places) else in_force.standing()
+
+    return ApplyingAsItGoes(copy, judging.found_in, apply, tell, closed)
+
+
+def _in_force(program: str, project: Path, places: Places) -> InForce:
+    """Return what counts for a program, and say on the terminal what it does not do at present."""
+    client = client_of(program)
+    name = os.path.basename(program)
+    if client:
+        found = partial(agent_of, client, places=places, project=project, environment=os.environ)
+        in_force = InForce(places, client, found, AT_WORK[client].shell_tools)
+    else:
+        in_force = InForce(places, name)
+    with contextlib.redirect_stdout(sys.stderr):
+        if not in_force.ended() and (why := in_force.standing()):
+            _say(f"{in_force.agent}: {why}")
+    return in_force
+
+
+def _kept(in_force: InForce, hosts: Sequence[ProjectHost]) -> Iterator[tuple[Destination, str]]:
+    """Give the hosts of a project that are still open to it; say which are not."""
+    for one in hosts:
+        if why := in_force.refuses_host(one.destination):
+            with contextlib.redirect_stdout(sys.stderr):
+                _say(f"{one.destination} stays closed: {why}")
+        else:
+            yield one.destination, one.private
+
+
 @contextlib.contextmanager
-def _client(what: InRings, edge: Edge, places: Places) -> Iterator[tuple[InRings, Edge, WorkFacts | None]]:
-    """Give what the rings show and let through for a program that Assent knows; any other sees what it is made of."""
+def _client(what: InRings, edge: Edge, places: Places, key: str) -> Iterator[tuple[InRings, Edge, WorkFacts | None]]:
+    """Give what the rings show and let through for a program that Assent knows; any other sees what it is made of.
+
+    A client that is connected reaches the console by a door, which says of its calls whose they are by `key`.
+    """
     home = Path(os.path.expanduser("~"))
     if not client_of(what.program[0]):
         shown = installed(what.program[0], home, os.environ)
         yield replace(what, shown=(*shown, *what.shown)), edge, None
         return
-    ready = prepare(what.program, what.copy.project, home, os.environ, places.work)
+    ready = prepare(what.program, what.copy.project, home, os.environ, places.work, interpreter()[0])
+    door = None
     try:
+        if ready.token:
+            door = ConsoleDoor(
+                what.copy.folder, partial(session_bridge.serve, places, ready.token, what.copy.name, key)
+            )
         what = replace(
             what,
             program=ready.program,
-            state=tuple(Bind(str(one.source), str(one.target), not one.read_only) for one in ready.layer.binds),
+            state=(
+                *(Bind(str(one.source), str(one.target), not one.read_only) for one in ready.layer.binds),
+                *(() if door is None else (door.bind,)),
+            ),
             shown=(*ready.shown, *what.shown),
             shared=tuple(str(one.target) for one in ready.layer.shell_binds),
             variables={**ready.variables, **(what.variables or {})},
@@ -122,6 +215,8 @@ def _client(what: InRings, edge: Edge, places: Places) -> Iterator[tuple[InRings
             ready.facts,
         )
     finally:
+        if door is not None:
+            door.close()
         for written in ready.layer.finish():
             _say(f"the log-in that {ready.name} has renewed is in {written}.")
 

@@ -35,8 +35,8 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
     """
     found = copy.changes()
     if not found.changes and not found.left_out:
+        work.discard(places, copy)
         _say("Nothing changed.")
-        copy.discard()
         return
     work.tell(found)
     copy.keep_originals(found)
@@ -78,7 +78,7 @@ def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
                 work.apply(places, copy, merged, left=len(found.changes) - len(merged))
                 return
             case "s" | "show":
-                work.tell_lines(copy, found)
+                work.tell_lines(places, copy, found)
             case "d" | "discard":
                 work.discard(places, copy)
                 _say("The changes were discarded. The folder stays as it was.")

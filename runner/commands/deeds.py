@@ -14,7 +14,7 @@ from runner.engine.work.facts import facts_of
 from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
 from runner.model.errors import KnownError
-from runner.model.work_entries import WorkDeed
+from runner.model.work_entries import AS_IT_GOES, BY_ITSELF, NOT_AS_IT_GOES, WorkDeed
 from runner.settings.loading import load
 from runner.work import deed_log, lockdown
 from runner.workspace import apply
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from runner.workspace.working_copy import WorkingCopy
 
 T = TypeVar("T")
+PERSON = "person"
 
 
 def require_word(places: Places) -> None:
@@ -42,15 +43,26 @@ def require_word(places: Places) -> None:
 
 
 def carried_out(
-    places: Places, deed: WorkDeed, copy: WorkingCopy, changes: Sequence[ProjectChange], do: Callable[[str], T]
+    places: Places,
+    deed: WorkDeed,
+    copy: WorkingCopy,
+    changes: Sequence[ProjectChange],
+    do: Callable[[str], T],
+    *,
+    by: str = PERSON,
 ) -> T:
-    """Do something with the changes of a working copy: `do` gets its number. Raises KnownError and OSError."""
-    if deed is not WorkDeed.DISCARD:
+    """Do something with the changes of a working copy: `do` gets its number. Raises KnownError and OSError.
+
+    `by` says who does it: what is applied as it goes had its word when that was switched on.
+    """
+    if by == BY_ITSELF:
+        lockdown.require_open(places)
+    elif deed is not WorkDeed.DISCARD:
         require_word(places)
     number = apply.new_number()
     facts = {**facts_of(copy, changes), "digest": digest(changes)} if changes else facts_of(copy, ())
-    short = {"number": number, "name": copy.name, "project": str(copy.project)}
-    deed_log.note(places.work, deed.wanted, {"number": number, "by": "person", "at": "terminal", **facts})
+    short = {"number": number, "name": copy.name, "project": str(copy.project), "by": by}
+    deed_log.note(places.work, deed.wanted, {"number": number, "by": by, "at": "terminal", **facts})
     try:
         done = do(number)
     except (KnownError, OSError) as error:
@@ -60,3 +72,21 @@ def carried_out(
     more = outcome_facts(done) if isinstance(done, apply.Applied) else {}
     deed_log.note(places.work, deed.done, {**short, **more})
     return done
+
+
+def switched(places: Places, copy: WorkingCopy, *, on: bool, do: Callable[[], object]) -> None:
+    """Switch applying as it goes on or off by `do`, noted before. Raises KnownError; off needs no word."""
+    if on:
+        require_word(places)
+    note_switch(places, copy, AS_IT_GOES, on=on)
+    try:
+        do()
+    except KnownError as error:
+        note_switch(places, copy, NOT_AS_IT_GOES, on=on, why=error.what)
+        raise
+
+
+def note_switch(places: Places, copy: WorkingCopy, kind: str, *, on: bool, **more: object) -> None:
+    """Note that applying as it goes is switched. Raises KnownError."""
+    body = {"name": copy.name, "project": str(copy.project), "on": on, "by": PERSON, "at": "terminal"}
+    deed_log.note(places.work, kind, {**body, **more})

@@ -91,6 +91,8 @@ def _outside(request: Request) -> Iterator[str]:
         return
     hosts = ", ".join(f"{one} (by your grant)" if one in request.granted else one for one in request.domains)
     read = f" and what the kept sandbox {request.sandbox} holds" if request.sandbox else ""
+    if request.work is not None:
+        read = f" and what {request.work.project} holds"
     yield f"  May be reached, and nothing else: {hosts or 'nothing'}."
     yield f"  Each of these may receive whatever the code was given, has read or made{read}."
     if any(one.startswith("*.") for one in request.domains):

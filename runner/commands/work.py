@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
 import shlex
+import signal
 import sys
+import threading
 import time
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
-from runner.commands.deeds import carried_out, require_word
+from runner.approval.hosts import PrivateAddress, private_addresses
+from runner.commands import added_findings
+from runner.commands.deeds import carried_out, require_word, switched
 from runner.commands.terminal import in_one_line, visible
+from runner.engine.networking import look_up
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
 from runner.model.work import WorkSession, after
 from runner.model.work_entries import WorkDeed
 from runner.sandbox.file_names import shown
+from runner.work import project_hosts
 from runner.work.control import order
 from runner.work.log import WorkReading
 from runner.workspace.apply import undo_of
 from runner.workspace.change import MERGED, How, ProjectChange, digest
 from runner.workspace.difference import compared, total
 from runner.workspace.hunks import with_hunks
+from runner.workspace.lines import unified_numbers
 from runner.workspace.marks import bulk
 from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, named
 
@@ -31,9 +39,12 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
 
+    from runner.model.assessment import Finding
     from runner.system.places import Places
+    from runner.work.added import AddedFindings
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChanges
+    from runner.workspace.progress import WriteProgress
 
 SIGNS = {How.ADDED: "+", How.CHANGED: "~", How.DELETED: "-", How.TOUCHED: "."}
 COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
@@ -42,10 +53,12 @@ MOST_BULK = 5
 """Changes in a folder such as node_modules that are still listed one by one."""
 ACTIONS = (
     *("list", "changes", "apply", "undo", "discard"),
-    *("allow", "run", "refuse", "end"),
+    *("allow", "run", "refuse", "as-it-goes", "end"),
     *("-h", "--help"),
 )
 """First words after `assent work` that are no program to be started."""
+SHOWN_SECONDS = 0.1
+"""Between two lines that say how far it is."""
 LEFT = 1
 """Exit code where something was not done."""
 
@@ -98,15 +111,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     allow = actions.add_parser("allow", help="let a program at work reach a host until it ends")
     _name(allow)
     allow.add_argument("host", metavar="HOST", help="such as example.com or example.com:8080")
+    allow.add_argument("--always", action="store_true", help="and later ones of this project, too")
     allow.set_defaults(command=allow_host)
     for verb, run in (("run", True), ("refuse", False)):
         answer = actions.add_parser(verb, help=f"{verb} a command that is held")
         _name(answer)
         answer.add_argument("number", type=int, metavar="NUMBER", help="of the command, as `list` says it")
         answer.set_defaults(command=answer_command, run=run)
+    goes = actions.add_parser(
+        "as-it-goes",
+        help="apply by itself what a program at work changes, or no longer",
+        description="Whenever the program is quiet, what it has changed is written into the project by itself, each"
+        " time with an entry in the history and an undo. What is marked, merged or in conflict, what has a finding of"
+        " HIGH or CRITICAL in what it adds, and what was not read, stays in the working copy.",
+    )
+    _name(goes)
+    goes.add_argument("switch", choices=("on", "off"), metavar="on|off")
+    goes.set_defaults(command=switch_as_it_goes)
     end = actions.add_parser("end", help="end a program at work and all that it started")
     _name(end)
     end.set_defaults(command=end_program)
+
+
+class ProgressLine:
+    """Shows on the terminal how far something is. While it can only go on to its end, Ctrl+C is not heard."""
+
+    def __init__(self, verb: str) -> None:
+        self._verb = verb
+        self._next = 0.0
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, progress: WriteProgress) -> None:
+        if progress.sure and self._before is None and threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if sys.stderr.isatty() and time.monotonic() >= self._next:
+            self._next = time.monotonic() + SHOWN_SECONDS
+            sys.stderr.write(f"\r{progress.words} {self._verb if progress.sure else 'copied'}\x1b[K")
+            sys.stderr.flush()
+
+    def __exit__(self, *_error: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+        if self._next:
+            sys.stderr.write("\r\x1b[K")
 
 
 def _numbers(text: str) -> frozenset[int]:
@@ -129,14 +179,21 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.made))
             undo = ", applied, can be undone" if one.can_undo else ""
             session = _session(one) if one.is_in_use else None
-            _say(f"{one.name}  {when}  {one.project}, {_bytes(one.size)}{undo}{', at work' if session else ''}")
+            _say(f"{one.name}  {when}  {one.project}, {_bytes(one.size)}{undo}{_at_work(session)}")
             _say(f"    {shlex.join(one.program)}")
-            for held in session.held if session else ():
-                _say(f"    {held.number} is held: {held.text}")
+            if session is not None:
+                _tell_standing(session)
         if done := _done_with(copies):
             number = f"{len(done)} of them has" if len(done) == 1 else f"{len(done)} of them have"
             _say(f"{number} nothing that was not applied for {KEPT_DAYS} days. Remove: assent work discard --applied")
     return 0
+
+
+def _at_work(session: WorkSession | None) -> str:
+    if session is None:
+        return ""
+    goes = session.as_it_goes is not None and session.as_it_goes.on
+    return f", at work{', APPLIES AS IT GOES' if goes else ''}"
 
 
 def _session(copy: WorkingCopy) -> WorkSession:
@@ -148,17 +205,30 @@ def _session(copy: WorkingCopy) -> WorkSession:
     return session
 
 
+def _tell_standing(session: WorkSession) -> None:
+    """Print what keeps commands of a program from being run."""
+    if session.refused:
+        _say(f"    {session.agent}: {session.refused}")
+    for held in session.held:
+        _say(f"    {held.number} is held: {held.text}")
+        for why in (f"{held.level} {held.sentence}".strip(), *held.reasons, held.sandbox):
+            if why:
+                _say(f"        {why}")
+    if session.held:
+        _say(f"    Answer with: assent work run {session.name} NUMBER, assent work refuse {session.name} NUMBER")
+
+
 def show_changes(arguments: argparse.Namespace, places: Places) -> int:
     """Print what a working copy changes. Raises KnownError."""
     copy = named(places.work, arguments.name)
     found = copy.changes()
     copy.keep_originals(found)
     if arguments.json:
-        _print(json.dumps(_as_json(copy, found), indent=2))
+        _print(json.dumps(_as_json(places, copy, found), indent=2))
     else:
         tell(found)
         if arguments.diff:
-            tell_lines(copy, found)
+            tell_lines(places, copy, found)
     return 0
 
 
@@ -185,7 +255,10 @@ def undo_changes(arguments: argparse.Namespace, places: Places) -> int:
     copy = named(places.work, arguments.name)
     back = undo_of(copy.folder)
     changes = () if back is None else back.changes
-    done = carried_out(places, WorkDeed.UNDO, copy, changes, lambda number: copy.undo(number=number))
+    with ProgressLine("taken back") as shown_progress:
+        done = carried_out(
+            places, WorkDeed.UNDO, copy, changes, lambda number: copy.undo(shown_progress, number=number)
+        )
     return _said(done, "Taken back", copy, 0)
 
 
@@ -197,9 +270,40 @@ def allow_host(arguments: argparse.Namespace, places: Places) -> int:
     except UnusableHost as error:
         raise KnownError(f"“{arguments.host}” cannot be allowed: {error}.", "Name a host.") from error
     require_word(places)
-    order(places.runtime, copy.name, "open", host=destination.host, port=destination.port)
-    _say(f"{destination} is open for {copy.name}, where it leads to a public address.")
+    private = _private(destination)
+    kept = project_hosts.new(str(copy.project), destination, private) if arguments.always else None
+    # The program's own process asks the rules, and what its agent may do.
+    order(
+        places.runtime,
+        copy.name,
+        "open",
+        host=destination.host,
+        port=destination.port,
+        private=private,
+        always=kept is not None,
+    )
+    if kept is not None:
+        try:
+            project_hosts.add(places, kept)
+        except OSError as error:
+            raise KnownError(f"It is open, and cannot be kept: {error.strerror}.", "Free some space.") from error
+    leads = f"at {private}" if private else "where it leads to a public address"
+    _say(f"{destination} is open for {copy.name}{' and its project' if kept else ''}, {leads}.")
     return 0
+
+
+def _private(destination: Destination) -> str:
+    """Return the addresses in the own network that a host leads to, once the person agreed. Raises KnownError."""
+    try:
+        return asyncio.run(private_addresses(look_up, destination, private=""))
+    except PrivateAddress as asked:
+        if not sys.stdin.isatty():
+            raise KnownError(
+                f"Nothing was allowed. {asked.what}", "Allow it on a terminal, or on the page Work."
+            ) from None
+        if not _yes(f"{asked.what} Let it be reached?"):
+            raise KnownError("Nothing was allowed.") from None
+        return asyncio.run(private_addresses(look_up, destination, private=asked.address))
 
 
 def answer_command(arguments: argparse.Namespace, places: Places) -> int:
@@ -209,6 +313,16 @@ def answer_command(arguments: argparse.Namespace, places: Places) -> int:
         require_word(places)
     order(places.runtime, copy.name, "answer", number=arguments.number, run=arguments.run, why="")
     _say(f"Command {arguments.number} {'runs' if arguments.run else 'was refused'}.")
+    return 0
+
+
+def switch_as_it_goes(arguments: argparse.Namespace, places: Places) -> int:
+    """Let what a program at work changes be applied by itself, or no longer. Raises KnownError."""
+    copy = named(places.work, arguments.name)
+    on = arguments.switch == "on"
+    switched(places, copy, on=on, do=lambda: order(places.runtime, copy.name, "as_it_goes", on=on))
+    now = f"is applied to {copy.project} by itself from now on" if on else "is not applied by itself any more"
+    _say(f"What {copy.name} changes {now}.")
     return 0
 
 
@@ -236,7 +350,8 @@ def discard_copy(arguments: argparse.Namespace, places: Places) -> int:
 
 def discard(places: Places, copy: WorkingCopy) -> None:
     """Remove a working copy with its changes. Raises KnownError."""
-    carried_out(places, WorkDeed.DISCARD, copy, (), lambda _number: copy.discard())
+    with ProgressLine("removed") as progress:
+        carried_out(places, WorkDeed.DISCARD, copy, (), lambda _number: copy.discard(progress))
 
 
 def _discard_applied(places: Places, *, yes: bool) -> int:
@@ -268,7 +383,11 @@ def _agreed(question: Callable[[], str]) -> bool:
     """Ask; return whether the person agreed. Raises KnownError where nobody can be asked."""
     if not sys.stdin.isatty():
         raise KnownError("Nothing was discarded: nobody can be asked here.", "Add --yes.")
-    sys.stdout.write(visible(f"{question()} This cannot be undone. [y/N] "))
+    return _yes(f"{question()} This cannot be undone.")
+
+
+def _yes(question: str) -> bool:
+    sys.stdout.write(visible(f"{question} [y/N] "))
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
@@ -292,10 +411,10 @@ def apply(places: Places, copy: WorkingCopy, wanted: Sequence[ProjectChange], *,
         _say("Nothing was applied." if left else "There is nothing to apply.")
         return _said(None, "", copy, left)
     try:
-        progress = _progress if sys.stderr.isatty() else _no_progress
-        done = carried_out(
-            places, WorkDeed.APPLY, copy, wanted, lambda number: copy.apply(wanted, progress, number=number)
-        )
+        with ProgressLine("written") as progress:
+            done = carried_out(
+                places, WorkDeed.APPLY, copy, wanted, lambda number: copy.apply(wanted, progress, number=number)
+            )
     except OSError as error:
         raise KnownError(f"Not everything could be applied: {error.strerror}.", _again(copy)) from error
     return _said(done, "Applied", copy, left)
@@ -323,20 +442,45 @@ def tell(found: ProjectChanges) -> None:
     _say(f"{total(found.changes)}.")
 
 
-def tell_lines(copy: WorkingCopy, found: ProjectChanges) -> None:
-    """Print the lines that differ, of all changes."""
-    for one in found.changes:
-        if bulk(one.path) and not one.mark:
-            continue
+def tell_lines(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
+    """Print the lines that differ, of all changes, with what the classifier finds in them."""
+    shown_changes = [one for one in found.changes if one.mark or not bulk(one.path)]
+    read = added_findings.read(places, copy, found.changes)
+    for one in shown_changes:
         lines = compared(one, copy.project, copy.content)
         _print("")
         _say(f"{SIGNS[one.how]} {_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
         if lines.instead:
             _say(f"  {lines.instead}")
-        number = 0
-        for line in lines.lines:
-            number += line.startswith("@@")
-            _print(_colored(visible(line)) + (f"  #{number}" if line.startswith("@@") else ""))
+        if lines.coarse:
+            _say(f"  {lines.coarse}")
+        _tell_findings(lines.lines, read[one.path])
+    _print("")
+    for sentence in added_findings.summary(read):
+        _say(sentence)
+
+
+def _tell_findings(lines: Sequence[str], found: AddedFindings) -> None:
+    """Print lines in the unified format, below each what was found there, and above all what was found elsewhere."""
+    at_line = added_findings.by_line(found)
+    numbered = [*unified_numbers(lines)]
+    shown_lines = {number for number in numbered if number}
+    for number, findings in at_line.items():
+        if number not in shown_lines:
+            for one in findings:
+                _finding(one, f"line {number}: " if number else "")
+    if found.not_read:
+        _say(f"  not read for findings: {found.not_read}" if found.skipped else f"  {found.not_read}")
+    hunk = 0
+    for line, number in zip(lines, numbered, strict=True):
+        hunk += line.startswith("@@")
+        _print(_colored(visible(line)) + (f"  #{hunk}" if line.startswith("@@") else ""))
+        for one in at_line.get(number, ()) if number else ():
+            _finding(one)
+
+
+def _finding(one: Finding, where: str = "") -> None:
+    _print(_warned(visible(f"    ! {one.level.name}: {where}{' '.join(one.reason.split())}")))
 
 
 def _is_below(path: bytes, folder: bytes) -> bool:
@@ -379,7 +523,8 @@ def _about(copy: WorkingCopy) -> dict[str, object]:
     }
 
 
-def _as_json(copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
+def _as_json(places: Places, copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
+    read = added_findings.read(places, copy, found.changes)
     rows = [
         {
             "path": shown(one.path),
@@ -389,6 +534,8 @@ def _as_json(copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
             "merged": bool(one.merged),
             "size": one.after.size if one.after else None,
             "sha256": one.after.sha256 if one.after else "",
+            "findings": added_findings.as_rows(read[one.path]),
+            "not_read": read[one.path].not_read,
         }
         for one in found.changes
     ]
@@ -403,14 +550,6 @@ def _colored(line: str) -> str:
 
 def _warned(words: str) -> str:
     return f"\x1b[{COLORS['!']}m{words}\x1b[0m" if words and sys.stdout.isatty() else words
-
-
-def _progress(done: int) -> None:
-    sys.stderr.write(f"\r{done:,} copied\x1b[K\r")
-
-
-def _no_progress(_done: int) -> None:
-    """Nobody looks."""
 
 
 def _say(words: str) -> None:

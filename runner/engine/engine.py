@@ -44,11 +44,12 @@ if TYPE_CHECKING:
     from runner.engine.sandbox_watch import SandboxWatch
     from runner.engine.timekeeping import Timekeeping
     from runner.engine.work.at_work import AtWork
+    from runner.engine.work.layers import SessionLayers
     from runner.model.answer import Answer
     from runner.model.events import Event
-    from runner.model.request import Isolation
+    from runner.model.request import Isolation, WorkPlace
     from runner.model.result import CapturedFile
-    from runner.model.submission import Submission
+    from runner.model.submission import SessionDoor, Submission
     from runner.requests.cases import Cases
     from runner.sandbox.output import Transcript
 
@@ -82,6 +83,7 @@ class Engine:
         timekeeping: Timekeeping,
         opener: Opener,
         work: AtWork,
+        layers: SessionLayers,
     ) -> None:
         self.parts = parts
         self.desk = approvals.desk
@@ -98,6 +100,7 @@ class Engine:
         self.history = history
         self.bounds = bounds
         self.work = work
+        self._layers = layers
         self._timekeeping = timekeeping
         self._bulletin = bulletin
         self._recorder = recorder
@@ -123,6 +126,10 @@ class Engine:
         """
         case, joined = await self._entrance.admit(submission, self._path.begin)
         return Ticket(case, self.desk, joined)
+
+    async def at_work(self, door: SessionDoor) -> WorkPlace:
+        """Return the working copy of the program at work that a call comes from. Raises KnownError."""
+        return await self._layers.known(door)
 
     def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, *, proven: bool = False) -> str:
         """Take a person's answer to a question; return '' where it was accepted, else why not."""

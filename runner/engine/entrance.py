@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from runner.engine.membership import Membership
     from runner.engine.parts import Parts
     from runner.engine.sandbox_watch import SandboxWatch
+    from runner.engine.work.layers import SessionLayers
     from runner.model.kept_sandbox import Kept
     from runner.model.record import Record
     from runner.model.request import Request
@@ -62,6 +63,7 @@ class Entrance:
         offered: Callable[[str], Awaitable[Offered]],
         joining: Joining,
         membership: Membership,
+        layers: SessionLayers,
     ) -> None:
         """`offered(agent)` returns the hosts that its networked requests get without naming them."""
         self._parts = parts
@@ -74,6 +76,7 @@ class Entrance:
         self._offered = offered
         self._joining = joining
         self._membership = membership
+        self._layers = layers
 
     async def admit(self, submission: Submission, begin: Callable[[Case], None]) -> tuple[Case, bool]:
         """Make the request of a tool call and `begin` it; it is durable before anything follows from it.
@@ -116,6 +119,10 @@ class Entrance:
         chosen = self._parts.sandboxes
         if submission.client is not None:
             return Isolation.PROCESS, "", ()
+        if submission.work is not None:
+            _require_over_project(submission)
+            protections = await self._layers.protections(chosen.sandbox, submission.work)
+            return chosen.isolation, "", protections
         if submission.sandbox_id:
             return chosen.isolation, "", ()
         if submission.tool in NEW_PLACE:
@@ -209,6 +216,19 @@ class Entrance:
         return kept
 
 
+def _require_over_project(submission: Submission) -> None:
+    """Raise Refused for what is not done over a working copy."""
+    if submission.tool not in (Tool.CODE_EXECUTE, Tool.CODE_SANDBOX_INFO) or submission.sandbox_id:
+        raise Refused(
+            "At work there are no kept sandboxes: the project is kept.", "Call code_execute without sandbox_id."
+        )
+    if submission.packages:
+        raise Refused(
+            "Packages are not installed over a working copy by code_execute.",
+            "Install them with your own shell, where they land in the project's layer.",
+        )
+
+
 async def _written(case: Case) -> None:
     """Record the arrival of a request while the ledger may not work. Raises KnownError where it does not."""
     try:
@@ -228,7 +248,8 @@ def _request(
 ) -> Request:
     """Return the request of a submission with its digest computed. Raises Refused."""
     made = intake.request(submission, settings, isolation, image, kept, protections, offered)
-    return _digested(replace(made, program=submission.program, session=submission.session, claim=submission.claim))
+    made = replace(made, program=submission.program, session=submission.session, claim=submission.claim)
+    return _digested(replace(made, work=submission.work))
 
 
 def _digested(request: Request) -> Request:

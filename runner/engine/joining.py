@@ -90,4 +90,4 @@ class Joining:
             decision.verdict is Verdict.DENIED and decision.by in (Decider.PERSON, Decider.RULE)
         )
         fresh = time.monotonic() - case.closed_at < ANSWER_SECONDS
-        return final and fresh and case.parked and not case.delivered and not case.request.sandbox
+        return final and fresh and case.parked and not case.delivered and not case.request.has_files

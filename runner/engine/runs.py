@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from runner.engine.building import BuildFailed
 from runner.engine.planning import with_found
 from runner.engine.printed import PrintedCurve
+from runner.engine.work.layers import ENDED, able
 from runner.model.errors import KnownError
 from runner.model.events import RunHeld, RunMeasured, RunObserved, RunStarted
 from runner.model.lifecycle import Phase
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from runner.engine.networking import Networking
     from runner.engine.parts import Parts
     from runner.engine.rehearsing import Rehearsals
+    from runner.engine.work.layers import OpenLayer, SessionLayers
     from runner.model.decision import Decision
     from runner.model.record import Record
     from runner.model.request import Request
@@ -54,6 +56,7 @@ class Runs:
         installing: Installing,
         networking: Networking,
         rehearsals: Rehearsals,
+        layers: SessionLayers,
     ) -> None:
         """`rehearsals` are ended together with all runs."""
         self.rehearsals = rehearsals
@@ -63,6 +66,7 @@ class Runs:
         self._sandboxes = sandboxes
         self._installing = installing
         self._networking = networking
+        self._layers = layers
         self._runs: dict[str, Run] = {}
         self._starting: dict[str, str] = {}
         """Approved requests whose run has not started, each with why it was stopped before; '' where it was not."""
@@ -79,6 +83,12 @@ class Runs:
                     await self._sandboxes.verify(request, session)
                     await self._sandboxes.lending.begin_run(request, case.weighed)
                     return await self._run_in(case, decision, session, session.protections, KEPT)
+            if request.work is not None:
+                async with self._layers.entered(request.work, lambda: self.stop(request.id, ENDED)) as layer:
+                    self._door.require(case, decision)
+                    sandbox, why = chosen.sandbox, chosen.why
+                    protections = await self._layers.protections(sandbox, request.work)
+                    return await self._run_in(case, decision, sandbox, protections, why, layer)
             self._door.require(case, decision)
             sandbox, why = chosen.sandbox, chosen.why  # with no await since: the one that it was shown for
             return await self._run_in(case, decision, sandbox, (await sandbox.check()).protections, why)
@@ -94,9 +104,15 @@ class Runs:
             self._held.discard(request.id)
 
     async def _run_in(
-        self, case: Case, decision: Decision, place: Sandbox | Session, protections: tuple[str, ...], why: str
+        self,
+        case: Case,
+        decision: Decision,
+        place: Sandbox | Session,
+        protections: tuple[str, ...],
+        why: str,
+        layer: OpenLayer | None = None,
     ) -> Result:
-        """Run `case` in `place`, whose protections and reason are recorded.
+        """Run `case` in `place`, whose protections and reason are recorded; with `layer` that is the workspace.
 
         Raises NotPermitted for an approval no longer valid, KnownError if `place` fails.
         """
@@ -109,9 +125,19 @@ class Runs:
         await case.advance(Phase.RUNNING, body, RunStarted(request.id, protections))
         job = await self._with_packages(request, self._job(case, decision, await self._imported(request)))
         job = replace(job, gate=await self._networking.open(request))
+        if layer is not None:
+            # What it creates is among the changes of the working copy.
+            job = replace(job, collect=None, permit=lambda: self._permit_over(case, decision, layer))
         job.permit()
         printed = PrintedCurve()
-        run = await place.start(job, lambda usage: self._measured(request.id, printed.reading(usage)))
+
+        def measured(usage: Usage) -> None:
+            self._measured(request.id, printed.reading(usage))
+
+        if layer is None:
+            run = await place.start(job, measured)
+        else:
+            run = await able(cast("Sandbox", place)).start_over(job, layer.layer, measured)
         case.transcript = printed.transcript = run.transcript
         self._runs[request.id] = run
         stopped = self._starting.pop(request.id)
@@ -135,6 +161,11 @@ class Runs:
         self._door.require(case, decision)
         if why := self._starting.get(case.request.id, ""):
             raise NotPermitted(why, "Nothing was run.")
+
+    def _permit_over(self, case: Case, decision: Decision, layer: OpenLayer) -> None:
+        """As `_permit`; raise NotPermitted also where the program at work has ended."""
+        self._permit(case, decision)
+        layer.require()
 
     def _hold_started(self, request_id: str, run: Run) -> None:
         """Pause a run that a person paused before it started; report it as not paused where its sandbox cannot."""
@@ -251,7 +282,7 @@ def _looks_in_workspace(case: Case) -> bool:
     In a kept sandbox only where the person was shown that it does.
     """
     found = case.weighed.findings if case.weighed is not None else ()
-    return not case.approved.sandbox or any(finding.id == UNREAD for finding in found)
+    return not case.approved.has_files or any(finding.id == UNREAD for finding in found)
 
 
 def not_run(request: Request, error: KnownError, outcome: Outcome = Outcome.ENGINE_LOST) -> Result:

@@ -23,8 +23,8 @@ LANGUAGES = ("python", "javascript", "shell")
 
 INSTRUCTIONS = (
     "code_execute runs code in a sandbox once a person has approved it: use it for code that you would not run on the "
-    "user's machine unseen. The user's project files are not in the sandbox. Send one complete script per call, with a "
-    "title that says what it is for. `pending` means that nobody has decided yet: call code_result, do not send the "
+    "user's machine unseen. Project files are in it only if the tool says so. Send one complete script per call, with "
+    "a title that says what it is for. `pending` means that nobody has decided yet: call code_result, do not send the "
     "code again. After a denial read the reason; do not try the same by other means. What is CRITICAL gets the "
     "strictest look: avoid it, or say in the title why."
 )
@@ -255,12 +255,34 @@ ASKS_BY_TOOL = "claude"
 """How the name of the client begins that knows --permission-prompt-tool; it takes a tool that is listed alone."""
 
 
-def offered(client: str) -> list[dict[str, Any]]:
+NOT_OVER_PROJECT = frozenset({"sandbox_id", "packages", "registry"})
+"""Arguments of code_execute that mean nothing there."""
+AT_WORK = frozenset({CODE_EXECUTE, CODE_RESULT, "code_sandbox_info"})
+"""Tools for a program at work: the others are for sandboxes that are kept, and its project is."""
+
+
+OVER_PROJECT = "Here /workspace is your project as you see it, and what the code writes there stays. "
+
+
+def _over_project(tool: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool as a program at work gets to see it."""
+    if tool["name"] != CODE_EXECUTE:
+        return tool
+    schema = tool["inputSchema"]
+    left = {name: about for name, about in schema["properties"].items() if name not in NOT_OVER_PROJECT}
+    return {**tool, "description": OVER_PROJECT + tool["description"], "inputSchema": {**schema, "properties": left}}
+
+
+def offered(client: str, *, at_work: bool = False) -> list[dict[str, Any]]:
     """Return the tools that a client gets to see by the name that it gives itself; every tool costs its model tokens.
+
+    `at_work`: it is a program at work, over a working copy.
 
     One that gives none may be Claude Code: a session that was taken up after a restart has no name. What is not listed
     can be called all the same, as the hooks do.
     """
+    if at_work:
+        return [_over_project(tool) for tool in TOOLS if tool["name"] in AT_WORK]
     asks = client in ("", "unknown") or client.startswith(ASKS_BY_TOOL)
     return [tool for tool in TOOLS if asks or tool["name"] != APPROVE]
 

@@ -18,6 +18,7 @@ from runner.gateway.sessions import Sessions
 from runner.gateway.stdio import PATH
 from runner.gateway.waiting import LONGEST_HOLD, Caller
 from runner.model.errors import KnownError
+from runner.model.submission import SessionDoor
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ ARGUMENTS = "assent.arguments"
 """Key of the arguments of a tool call in the scope of its request; None where the message holds them still."""
 HOLD_HEADER = b"assent-hold"
 """Header with the seconds a client can wait: written into its configuration beside the timeout there."""
+WORK_HEADER = b"assent-work"
+"""Header by which the bridge of a program at work says whose its calls are."""
 OUTPUT_HEADER = b"assent-output"
 """Header of a program that prints the output itself, such as `assent run`: `as-it-is`."""
 REPLAY_HEADER = b"last-event-id"
@@ -114,7 +117,9 @@ class Guard:
                 rejected.request_id = rejected.request_id or rejection.id_of(raw)
                 raise
             as_it_is = headers.only(OUTPUT_HEADER) == b"as-it-is"
-            caller = Caller(agent, self._hold(headers), len(raw), as_it_is, headers.session or named)
+            caller = Caller(
+                agent, self._hold(headers), len(raw), as_it_is, headers.session or named, door=_session_door(headers)
+            )
             scope[CALLER], scope[ARGUMENTS] = caller, message.arguments
             line = _Line(message.around, receive, send, caller.gone, self._hung_up)
             line.named, line.request_id = named, message.request_id
@@ -371,6 +376,16 @@ async def _ignore(_message: Message) -> None:
 def _unknown() -> Rejected:
     text = "Missing, wrong or revoked token. Add this agent in Assent's window and use the token it shows."
     return Rejected(401, text, header=(b"www-authenticate", b"Bearer"))
+
+
+def _session_door(headers: _Headers) -> SessionDoor | None:
+    """Return by which program at work a message came; None for any other. Raises Rejected where that is not said."""
+    if not headers.has(WORK_HEADER):
+        return None
+    name, _, key = (headers.only(WORK_HEADER) or b"").decode("latin-1").partition(" ")
+    if not (name and key):
+        raise Rejected(400, "The working copy that this comes from is not named as Assent does.")
+    return SessionDoor(name, key)
 
 
 def _bearer(value: bytes | None) -> str:

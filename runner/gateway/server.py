@@ -280,7 +280,8 @@ async def _list_tools(
     context: ServerRequestContext[Any, Any], _params: PaginatedRequestParams | None
 ) -> ListToolsResult:
     info = _introduced(context)
-    tools = catalog.offered("" if info is None else info.name)
+    at_work = context.request is not None and context.request.scope[CALLER].door is not None
+    tools = catalog.offered("" if info is None else info.name, at_work=at_work)
     return ListToolsResult(tools=[Tool.model_validate(tool) for tool in tools])
 
 

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from runner.gateway.replies import Reply
     from runner.gateway.waiting import Caller, Report, Waiting
     from runner.model.answer import Answer
+    from runner.model.request import WorkPlace
     from runner.model.result import CapturedFile
-    from runner.model.submission import Submission
+    from runner.model.submission import SessionDoor, Submission
     from runner.system.aside import Aside
 
 KEPT_SECONDS = 3600.0
@@ -41,6 +42,10 @@ class Counter(Protocol):
 
     async def submit(self, submission: Submission) -> Ticket:
         """Make the request of a call. Raises Refused for invalid arguments, KnownError while none can be taken."""
+        ...
+
+    async def at_work(self, door: SessionDoor) -> WorkPlace:
+        """Return the working copy of the program that a call comes from. Raises KnownError for another's key."""
         ...
 
     def ticket(self, agent: str, request_id: str) -> Ticket | None:
@@ -100,6 +105,13 @@ class Tools:
         if self._waiting.closed:
             return replies.closing(self._waiting.why)
         try:
+            if caller.door is not None:
+                caller = replace(caller, work=await self._counter.at_work(caller.door))
+            if caller.work is not None and name in catalog.SCHEMAS and name not in catalog.AT_WORK:
+                raise Refused(
+                    f"{name} is not for a program at work: its project is kept, and so is what code writes there.",
+                    "Use code_execute, whose /workspace is the project, or your own tools.",
+                )
             if name == catalog.CODE_RESULT:
                 return await self._fetch(given, caller, report)
             if name == catalog.APPROVE:
@@ -192,7 +204,7 @@ class Tools:
     def _from(self, caller: Caller, wanted: Submission) -> Submission:
         """Return a submission with where it comes from."""
         session = self._sessions.number(caller.agent, caller.session)
-        return replace(wanted, program=caller.program, session=session)
+        return replace(wanted, program=caller.program, session=session, work=caller.work)
 
     async def _submit(self, wanted: Submission) -> Ticket:
         """Submit a call, not cancelled half-way: a caller that disconnects meanwhile withdraws it afterwards."""
@@ -217,8 +229,11 @@ class Tools:
         ticket = self._counter.ticket(caller.agent, request_id)
         if self._too_old(request_id):
             return replies.unknown_request(request_id)
-        if ticket is None:
+        if ticket is None and caller.work is None:
             return await self._recall(request_id, caller)
+        # A program at work gets what it asked for itself, and nobody else does.
+        if ticket is None or ticket.work != caller.work:
+            return replies.unknown_request(request_id)
         seconds = caller.hold if wait is None else min(wait, caller.hold)
         match await self._waiting.hold(ticket, caller, seconds, report):
             case Ended.CLOSING:

@@ -17,6 +17,8 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from runner.approval.ticket import Ticket
     from runner.model.answer import Answer
+    from runner.model.request import WorkPlace
+    from runner.model.submission import SessionDoor
     from runner.sandbox.output import OutputPiece
 
 PROGRESS_SECONDS = 5.0
@@ -58,6 +60,10 @@ class Caller:
     """The session that it names; '' for none."""
     program: str = ""
     """What its program says that it is."""
+    door: SessionDoor | None = None
+    """By which program at work it says that it comes; None for a caller outside of any working copy."""
+    work: WorkPlace | None = None
+    """The same, once that was found to be so."""
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
 

@@ -205,6 +205,15 @@ class ClientTool:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkPlace:
+    """The working copy in whose rings the agent's program is: its project, as seen there, is the workspace."""
+
+    name: str
+    project: str
+    """Path of the project, which itself stays as it is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """What an agent says about why it asks, each in one short line. It is not verified and decides nothing."""
 
@@ -242,6 +251,7 @@ ONLY_WHERE_SET = frozenset(
         "plan",
         "granted",
         "client",
+        "work",
     }
 )
 """Fields that the digest covers only where they say something."""
@@ -293,12 +303,19 @@ class Request:
     """The files of `packages` and of all that they need: these are installed and nothing else."""
     client: ClientTool | None = None
     """Which tool of the agent's own program is meant; None where Assent does what is asked for."""
+    work: WorkPlace | None = None
+    """The working copy that it runs over; None for a workspace of its own."""
     program: str = ""
     """What the agent's program says that it is, its own claim; '' for nothing. Neither this nor `session` decides."""
     session: int = 0
     claim: Claim = field(default_factory=Claim)
     """What the agent says about why it asks. It does not decide."""
     """Which session of the agent sent it, counted since the start of the console; 0 where that is not known."""
+
+    @property
+    def has_files(self) -> bool:
+        """Whether files are in its workspace before it begins, which are not read with it."""
+        return bool(self.sandbox) or self.work is not None
 
     @property
     def limits_cpu(self) -> bool:
@@ -354,6 +371,7 @@ class Request:
             ("Links", ", ".join(() if self.client is None else self.client.links)),
             ("May be started as a program", "yes" if self.executable else ""),
             ("Kept sandbox", self.sandbox),
+            ("Working copy", "" if self.work is None else f"{self.work.name}, over {self.work.project}"),
             ("Installed in it", "" if self.installed is None else ", ".join(self.installed.packages)),
             ("Packages asked for", ", ".join(self.packages)),
             ("Domains", ", ".join(self.domains)),

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.request import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.model.request import ClientTool, Language, Tool
+    from runner.model.request import ClientTool, Language, Tool, WorkPlace
+
+
+class SessionDoor(NamedTuple):
+    """What the process on the terminal says of a call from its rings. The console asks it whether that is so."""
+
+    name: str
+    """Of the working copy."""
+    key: str
+    """Made anew for each program at work, and never shown in its rings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,5 +62,7 @@ class Submission:
     """What the agent's program says that it is."""
     claim: Claim = field(default_factory=Claim)
     """What the agent says about why it asks."""
+    work: WorkPlace | None = None
+    """The working copy in whose rings the agent's program is; None for an agent outside of any."""
     session: int = 0
     """Which session of the agent it comes from; 0 where that is not known."""

@@ -24,6 +24,8 @@ class Verb(StrEnum):
     CHANGES_DATA = "changes data"
     """Rows or tables of a database."""
     SENDS = "sends"
+    HANDS = "hands"
+    """Gives something to a function or program of which nothing is known."""
     READS_SECRETS = "reads credentials"
     RUNS_ON_START = "runs on start-up"
     """Writes where something else runs it later: hooks, cron, shell profiles, units."""

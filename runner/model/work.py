@@ -46,6 +46,8 @@ class CommandSeen:
     """Whether it waits for a person's answer."""
     refused: str = ""
     """Why it was refused at once, by a rule or because nobody can be asked; '' where it runs or waits."""
+    sandbox: str = ""
+    """That the person's policy wants a stronger sandbox for what is held; '' where it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,17 @@ class CommandAnswered:
     number: int
     run: bool
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingSeen:
+    """Whose program it is, and whether its commands are taken. Told at the start and whenever that changes."""
+
+    at: float
+    agent: str
+    """The agent that it belongs to; the client or the program where it belongs to none."""
+    refused: str = ""
+    """Why every command is refused at present, as that of a paused agent; '' where they are taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +90,16 @@ class HostOpened:
     port: int
     always: bool = False
     """Whether for the next sessions of this project as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsItGoes:
+    """What is changed is applied by itself from now on, or is not any more."""
+
+    at: float
+    on: bool
+    why: str = ""
+    """Why it was switched off, where nobody did it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +132,18 @@ class WorkDone:
     """What that entry says."""
 
 
-WorkEvent = WorkStarted | CommandSeen | CommandAnswered | HostSeen | HostOpened | PortsSeen | WorkEnded | WorkDone
+WorkEvent = (
+    WorkStarted
+    | StandingSeen
+    | CommandSeen
+    | CommandAnswered
+    | HostSeen
+    | HostOpened
+    | AsItGoes
+    | PortsSeen
+    | WorkEnded
+    | WorkDone
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +175,13 @@ class WorkSession:
     """The last ones, the newest last."""
     opened: tuple[HostOpened, ...] = ()
     ports: tuple[tuple[int, str], ...] = ()
+    agent: str = ""
+    """The agent that it belongs to; '' where that was not told."""
+    refused: str = ""
+    """Why every command of it is refused at present."""
     memory_bytes: int = 0
+    as_it_goes: AsItGoes | None = None
+    """Whether what it changes is applied by itself, and since when; None where that was never switched on."""
     at_work: bool = False
     """Whether its process is there now."""
     ended: WorkEnded | None = None
@@ -198,20 +238,28 @@ def _opened(session: WorkSession, event: HostOpened) -> WorkSession:
     return replace(session, opened=(*session.opened, event))
 
 
+def _standing(session: WorkSession, event: StandingSeen) -> WorkSession:
+    return replace(session, agent=event.agent, refused=event.refused)
+
+
 def _ports(session: WorkSession, event: PortsSeen) -> WorkSession:
     return replace(session, ports=event.ports)
 
 
 def _ended(session: WorkSession, event: WorkEnded) -> WorkSession:
-    return replace(session, ended=event, held=(), ports=())
+    goes = session.as_it_goes
+    off = replace(goes, on=False) if goes is not None else None
+    return replace(session, ended=event, held=(), ports=(), as_it_goes=off, refused="")
 
 
 _AFTER: dict[type, Callable[..., WorkSession]] = {
     WorkStarted: _started,
+    StandingSeen: _standing,
     CommandSeen: _command,
     CommandAnswered: _answered,
     HostSeen: _host,
     HostOpened: _opened,
+    AsItGoes: lambda session, event: replace(session, as_it_goes=event),
     PortsSeen: _ports,
     WorkEnded: _ended,
     WorkDone: lambda session, _event: session,

@@ -35,10 +35,16 @@ OPEN, NOT_OPENED, FORGOTTEN = "work-open", "work-not-opened", "work-host-forgott
 """About a host that a person opened; the second one says that the first does not count after all."""
 ANSWER, NOT_ANSWERED = "work-answer", "work-not-answered"
 """About a held command, likewise."""
+BY_ITSELF = "as it goes"
+"""Who did it, in entries about what was applied as it goes; else it is `person`."""
 CARRIED, END = "work-carried", "work-end"
 UNKNOWN = "work-unknown"
 """What became of a deed cannot be found out any more."""
 WANTED = tuple(deed.wanted for deed in WorkDeed)
-SINGLE = (STARTED, ENDED, OPEN, NOT_OPENED, FORGOTTEN, ANSWER, NOT_ANSWERED, CARRIED, END)
+AS_IT_GOES, NOT_AS_IT_GOES = "work-as-it-goes", "work-not-as-it-goes"
+"""About applying as it goes, switched on or off; the second one says that the first does not count after all."""
+SINGLE = (AS_IT_GOES, NOT_AS_IT_GOES, STARTED, ENDED, OPEN, NOT_OPENED, FORGOTTEN, ANSWER, NOT_ANSWERED, CARRIED, END)
 """Kinds of which a person looks at each entry: all but what a program does by the second, and deeds."""
 OUTCOMES = (*(deed.done for deed in WorkDeed), *(deed.not_done for deed in WorkDeed), UNKNOWN)
+ON_TERMINALS = (*WANTED, *OUTCOMES, AS_IT_GOES, NOT_AS_IT_GOES)
+"""Kinds that a terminal notes and the console brings into the ledger."""

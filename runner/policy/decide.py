@@ -75,11 +75,24 @@ class Policy:
         """
         if (weaker := self.weaker(request)) and weaker not in assessment.reasons:
             assessment = replace(assessment, reasons=(*assessment.reasons, weaker))
-        rule = self.rule(request)
-        if rule is None or rule.level is None or rule.level <= assessment.level:
+        level, reason = self.raised(request)
+        if level is None or level <= assessment.level:
             return assessment
-        reason = f"Your rule {rule.name} sets {rule.level.name}."
-        return replace(assessment, level=rule.level, reasons=(reason, *assessment.reasons))
+        return replace(assessment, level=level, reasons=(reason, *assessment.reasons))
+
+    def raised(self, request: Request) -> tuple[Level | None, str]:
+        """Return the level that a rule raises `request` to, and that it does, in a sentence; None where none does."""
+        rule = self.rule(request)
+        if rule is None or rule.level is None:
+            return None, ""
+        return rule.level, f"Your rule {rule.name} sets {rule.level.name}."
+
+    def denied(self, request: Request) -> str:
+        """Return why a rule denies `request`; '' where none does."""
+        rule = self.rule(request)
+        if rule is None or rule.action is not Action.DENY:
+            return ""
+        return rule.description or f"Denied by your rule {rule.name}."
 
     def decide(self, request: Request, assessment: Assessment) -> Decision | Ask:
         """Return the decision by rule, or the question for a person; `assessment` is the result of `weigh`.
@@ -88,8 +101,8 @@ class Policy:
         """
         rule = self.rule(request)
         level = _raised(rule, assessment.level)
-        if rule is not None and rule.action is Action.DENY:
-            return _ruled(Verdict.DENIED, request, rule.name, rule.description or f"Denied by your rule {rule.name}.")
+        if rule is not None and (why := self.denied(request)):
+            return _ruled(Verdict.DENIED, request, rule.name, why)
         if self._may_pass(request, rule, level):
             name = rule.name if rule is not None and rule.action is Action.ALLOW else "low-risk"
             return _ruled(Verdict.APPROVED, request, name, "Approved by rule, without asking.")
@@ -116,8 +129,7 @@ class Policy:
             return f"{NO_BUILDS} Deny it and ask for other packages, or set up a sandbox: the Doctor says how."
         if request.tool is not Tool.CODE_EXECUTE and not request.builds:
             return ""
-        weakest = self._weakest(level)
-        if request.isolation.strength < weakest.strength:
+        if weakest := self.stronger(level, request.isolation):
             why = "Network access is always CRITICAL. " if networked and level is Level.CRITICAL else ""
             return (
                 f"{level.name} may not run on the {request.isolation.value} sandbox: your policy asks for "
@@ -125,6 +137,11 @@ class Policy:
                 f'"{WEAKEST[level]}" in Settings.'
             )
         return ""
+
+    def stronger(self, level: Level, isolation: Isolation) -> Isolation | None:
+        """Return the weakest sandbox that the settings allow for `level`; None where `isolation` is strong enough."""
+        weakest = self._weakest(level)
+        return weakest if isolation.strength < weakest.strength else None
 
     def weaker(self, request: Request) -> str:
         """Return in words that this would run in a weaker sandbox than last time; empty where it would not."""

@@ -135,8 +135,9 @@ class Grant:
             return False
         if self.agent and self.agent != request.agent:
             return False
-        if bool(request.sandbox) is not (self.subject in IN_KEPT):
-            return False  # files in a kept sandbox may have changed since
+        # Files in a kept sandbox may have changed since; so may those of a working copy.
+        if request.work is not None or bool(request.sandbox) is not (self.subject in IN_KEPT):
+            return False
         if request.tool in CLIENT_TOOLS and self.subject not in OF_CLIENTS:
             return False
         match self.subject:
@@ -209,7 +210,7 @@ def make(
     outline: Outline = no_outline,
 ) -> Grant:
     """Return the grant that `choice` makes of `request`. Raises KnownError where it is not allowed."""
-    if request.sandbox and choice.subject not in offered(request, assessment.level):
+    if request.has_files and choice.subject not in offered(request, assessment.level):
         raise KnownError(
             "What an agent runs in a sandbox it keeps is not remembered: what lies in there may have changed.",
             "Approve it each time, or trust the agent for a while.",
@@ -325,6 +326,8 @@ def offered(request: Request, level: Level) -> tuple[Subject, ...]:
     """Return the kinds of grants that `request` allows at `level`; in a kept sandbox those for files and packages."""
     if request.tool in CLIENT_TOOLS:
         return tuple(one for one in subjects(level) if one in OF_CLIENTS)
+    if request.work is not None:
+        return ()
     if not request.sandbox:
         return subjects(level)
     if request.tool is Tool.CODE_INSTALL_PACKAGE:

@@ -72,14 +72,17 @@ class Classifier:
             inner = tuple(trail.acts)
             self._follow(request, nested, use.rest)
             nested.finish()
+            if request.language is Language.JAVASCRIPT:
+                findings += _of_language(request.code)
             if (handed := Handed.to(request)) is not None:
                 findings += assess_handed(request, handed, nested)
-            if request.sandbox:
-                # Imported here: few requests are for a sandbox that is kept.
+            if request.has_files:
+                # Imported here: few requests are for a sandbox that is kept, or over a working copy.
                 from runner.risk.kept import unread as kept_files
 
+                where = "kept sandbox" if request.work is None else "working copy"
                 names = frozenset() if request.installed is None else frozenset(request.installed.modules)
-                findings += kept_files(request.language, trail, lines, use, inner, names)
+                findings += kept_files(request.language, trail, lines, use, inner, names, where)
         except TooMuch:
             findings.append(_unread(TOO_LARGE, "risk.too-large"))
         except (TooDeep, RecursionError):
@@ -88,10 +91,10 @@ class Classifier:
             python = request.language is Language.PYTHON
             at = broken_at(use.rest) if python else None
             findings.append(_unread(NOT_PARSED, "risk.unparsed", WHOLE if at is None else lines.place(at)))
-        if request.language is Language.PYTHON:
+        if request.language in (Language.PYTHON, Language.JAVASCRIPT):
             from runner.risk.whole.handed_on import handed_on
 
-            findings += handed_on(request.code, trail, lines)
+            findings += handed_on(request.language, request.code, trail, lines)
         judged: dict[int, Judged] = {}
         findings += self._judged(request, trail, lines, tuple(findings), judged)
         ordered = in_order(findings)
@@ -104,7 +107,7 @@ class Classifier:
 
         texts = ((request.language, use.rest), *use.texts)
         left = unread(request, texts, trail, ordered, self._knowledge)
-        verdict = verdict_on(request, trail, lines, ordered, judged, targets, proved=is_proved(left))
+        verdict = verdict_on(request, trail, lines, ordered, judged, targets, proved=is_proved(left), whole=not left)
         level = combined(Level.HIGH, ordered)
         return Assessment(level, _reasons(ordered), ordered, touch, verdict, base=Level.HIGH, unread=left)
 
@@ -149,6 +152,15 @@ class Classifier:
             span = lines.place(act.place)
             evidence = shorten(act.evidence) if act.evidence else lines.evidence(span)
             yield Finding(rule.id, level, rule.capability, span, evidence, reason, rule.reference)
+
+
+def _of_language(code: str) -> Iterator[Finding]:
+    """Yield that code is TypeScript, where it is."""
+    from runner.risk.javascript.syntax import is_typescript
+
+    if is_typescript(code):
+        reason = "This is TypeScript, which only Node.js 22.18 or later runs; an earlier one stops at once."
+        yield Finding("request.typescript", Level.LOW, Capability.STARTS_PROCESSES, WHOLE, "", reason, "")
 
 
 def _used(request: Request) -> Use:

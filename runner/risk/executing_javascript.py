@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import tree_sitter_javascript
@@ -9,6 +10,7 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
 from runner.model.expression import expression
+from runner.risk.model.held import until_forgotten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,13 +26,22 @@ ESCAPE = expression(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-
 NUMBERS = frozenset({"number"})
 
 
+@lru_cache(maxsize=2)
+def root_of(code: str) -> Node:
+    """Return the root of the tree of code, as JavaScript; the last ones are held in memory until `forget`."""
+    return Parser(JAVASCRIPT).parse(code.encode("utf-8", "surrogatepass")).root_node
+
+
+until_forgotten(root_of.cache_clear)
+
+
 def of_javascript(code: str) -> str:
     """Return why `code` may run what it is handed, or '' where it only reads it."""
     plain = ESCAPE.sub(lambda found: chr(min(int(found[1] or found[2] or found[3], 16), 0x10FFFF)), code)
     for one in (code, plain):
         if (word := JS_WORDS.search(one)) is not None:
             return word.group()
-    root = Parser(JAVASCRIPT).parse(code.encode("utf-8", "surrogatepass")).root_node
+    root = root_of(code)
     if root.has_error:
         return "it cannot be parsed"
     picked: set[bytes] = set()

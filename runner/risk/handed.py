@@ -13,8 +13,8 @@ from runner.model.assessment import WHOLE, Capability, Finding, Level
 from runner.model.expression import expression
 from runner.model.request import Language, Request
 from runner.model.variables import is_harmless
+from runner.risk.executing_javascript import root_of
 from runner.risk.handed_paths import try_paths
-from runner.risk.javascript import syntax as javascript
 from runner.risk.model.bounds import bounded, excerpt
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text
@@ -197,7 +197,7 @@ def read_as(nested: Nested, language: Language, code: str) -> bool:
                     return False
                 nested.python(code)
             case Language.JAVASCRIPT:
-                if Parser(javascript.GRAMMAR).parse(code.encode("utf-8", "surrogatepass")).root_node.has_error:
+                if root_of(code).has_error:
                     return False
                 nested.javascript(code)
             case Language.SHELL:

@@ -68,9 +68,11 @@ def unread(
     use: Use,
     inner: Sequence[Act],
     installed: frozenset[str] = frozenset(),
+    where: str = "kept sandbox",
 ) -> Iterator[Finding]:
-    """Findings about what code of `language` in a kept sandbox starts of the files in it that are not in `use`.
+    """Findings about what code of `language` starts of the files of its workspace that are not in `use`.
 
+    `where` is what they lie in, a kept sandbox or a working copy.
     `inner` are the acts of the files in `use`, `installed` the names of installed packages: their files are loaded only
     as they were installed.
     Where no act shows it, Python and JavaScript that may run what they read count as doing so.
@@ -89,7 +91,7 @@ def unread(
             found.append((f"{file.path}, which may change while it runs: {how}", PLACE))
     for name, place in found:
         shown = excerpt(name, LONGEST)
-        reason = f"Runs, or may run, what lies in the kept sandbox and was not read with this request: {shown}."
+        reason = f"Runs, or may run, what lies in the {where} and was not read with this request: {shown}."
         span = lines.place(place)
         yield Finding(UNREAD, Level.CRITICAL, Capability.STARTS_PROCESSES, span, shown, reason, "T1059")
 

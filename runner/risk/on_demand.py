@@ -18,6 +18,7 @@ ON_DEMAND = (
     "runner.risk.shell.script",
     "runner.risk.trace.stores",
     "runner.risk.whole.handed_on",
+    "runner.risk.whole.handed_on_javascript",
     "runner.risk.whole.of_javascript",
     "runner.risk.whole.of_python",
     "runner.risk.whole.of_shell",

@@ -14,7 +14,7 @@ from tree_sitter import Parser
 from runner.model.request import Language
 from runner.risk import outline_javascript as javascript
 from runner.risk import outline_python as python
-from runner.risk.javascript import syntax as grammar
+from runner.risk.executing_javascript import JAVASCRIPT
 from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_plain, require, text, words
 from runner.risk.shell import syntax as shell
 
@@ -50,7 +50,7 @@ def outline(language: Language | None, code: str) -> str:
             case Language.PYTHON:
                 spans = list(python.spans(code))
             case Language.JAVASCRIPT:
-                spans = list(javascript.spans(_tree(grammar.GRAMMAR, code)))
+                spans = list(javascript.spans(_tree(JAVASCRIPT, code)))
             case Language.SHELL:
                 spans = list(_shell(code))
             case None:

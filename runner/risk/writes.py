@@ -39,6 +39,7 @@ LANGUAGES = {
     ".mts": Language.JAVASCRIPT,
     ".cts": Language.JAVASCRIPT,
 }
+RUN_BY_TOOL = "A tool runs what stands in this file."
 INTERPRETERS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "sh": Language.SHELL}
 """By a part of the first line, `#!...`."""
 
@@ -80,7 +81,7 @@ def assess_content(
     inner = ""
     if language is not None or executable or content.startswith("#!") or PROGRAMS.match(path):
         base = Level.HIGH
-        reason = "This file can be started as a program." if run is None else "A tool runs what stands in this file."
+        reason = "This file can be started as a program." if run is None else RUN_BY_TOOL
         findings.append(
             Finding("write.program", Level.LOW, Capability.FILES, WHOLE, excerpt(path, 200), reason, "T1059")
         )

@@ -286,6 +286,39 @@ class Lasting(Sandbox, Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ProjectLayer:
+    """A project with the layer of a working copy over it, as the programs at work there see it."""
+
+    path: str
+    """Where it is, in its namespaces."""
+    device: int
+    inode: int
+    """Of that folder: no code starts where the workspace is another one."""
+    folder: int
+    """Descriptor of it, by which this process gets there."""
+    mounts: int | None = None
+    """Descriptor of the mount namespace that has it; None where it is a plain folder of this machine."""
+    users: int | None = None
+    """Descriptor of the user namespace that this one belongs to; None for that of this process."""
+
+
+@runtime_checkable
+class OverProject(Sandbox, Protocol):
+    """A sandbox whose workspace may be a project with a layer over it: what the code writes lands there."""
+
+    async def protections_over(self, *, mounted: bool) -> tuple[str, ...]:
+        """Return what protects the machine then, in words; `mounted`: whether the layer is a mount of the session's.
+
+        Raises KnownError where it cannot be done.
+        """
+        ...
+
+    async def start_over(self, job: Job, layer: ProjectLayer, measured: Callable[[Usage], None]) -> Run:
+        """As `start`. `layer` stays open until the run has finished. Raises KnownError."""
+        ...
+
+
 @runtime_checkable
 class Losable(Sandbox, Protocol):
     """A sandbox in something that may go away while the console is open."""

@@ -35,7 +35,7 @@ class BadContext(ValueError):
 
 
 def main_name(language: Language, view: View) -> str:
-    """Return the file with the code, in the workspace."""
+    """Return the name of the file with the code."""
     return f"{view.main}.{SUFFIXES[language]}"
 
 
@@ -109,7 +109,7 @@ def tarballs(bundle: Bundle) -> dict[str, object]:
 
 def command(job: Job, tool: Interpreter, view: View, identity: int | None) -> tuple[str, ...]:
     """Return the command line; the code is always in a file, never an argument."""
-    main = f"{view.workspace}/{main_name(job.language, view)}"
+    main = f"{view.code_folder}/{main_name(job.language, view)}"
     match job.language:
         case Language.PYTHON:
             flags = ("-I", "-S", "-B", "-X", "utf8")
@@ -152,7 +152,7 @@ def known_modules(job: Job) -> dict[str, tuple[str, bool, str]]:
 def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int | None) -> dict[str, object]:
     allowed = job.imports.allowed
     return {
-        "main": f"{view.workspace}/{main_name(job.language, view)}",
+        "main": f"{view.code_folder}/{main_name(job.language, view)}",
         "workspace": view.workspace,
         "report": report,
         "identity": identity,

@@ -141,7 +141,9 @@ class Meter:
 
     def _look_at_disk(self, pid: int, at: float) -> None:
         path = self._child.workspace
-        if "{pid}" in path:
+        if not path:
+            pass
+        elif "{pid}" in path:
             if found := _statistics(path, pid):
                 self._disk, self._files = _filled(found), _files(found)
         elif at - self._walked >= WALK_SECONDS or self._disk is None:

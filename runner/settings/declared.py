@@ -189,6 +189,11 @@ class Settings:
         group=APPROVAL, yaml="security.sandbox.hitl.isolation.medium", choices=_ISOLATIONS, synonyms=_E2B,
         later_choice="cloud",
     )
+    hold_at_work: str = setting(
+        "critical", "Which commands of a program at work (assent work) are held until you answer: only CRITICAL ones, "
+        "HIGH ones too, or none. Counts from the next command, also of programs that are at work already.",
+        group=APPROVAL, yaml="work.hold", choices="critical high none", synonyms=(("off", "none"), ("never", "none")),
+    )
     # ---- agents ----
     port: int = setting(
         17317, "Port on 127.0.0.1 where agents reach Assent; 0, or one that is taken, means any free one.",

@@ -55,5 +55,17 @@ def held(file: Path, seconds: float) -> Iterator[None]:
         os.close(descriptor)
 
 
+@contextlib.contextmanager
+def shared(file: Path) -> Iterator[None]:
+    """Keep others from holding the lock on `file`; several may do so at once. Raises OSError where one holds it."""
+    lock = _lock_of(file)
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _lock_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.lock")

@@ -10,7 +10,9 @@ and `{"ok": {}}` or `{"refused": "It has ended."}`. The folder is this account's
 | `answer` | `number`, `run`, `why` | |
 | `carry` | `port` | `address`, such as `127.66.1.2:5173` |
 | `end` | `why` | |
-| `pause`, `resume` | | |
+| `as_it_goes` | `on` | |
+| `asked` | `key` | `project` |
+| `layer` | | `root`, `holder`, `mounts`, `users`, `path`, `device`, `inode` (`session_layer.py`) |
 | `usage` | | `memory_bytes`, `cpu_seconds`, `processes` |
 """
 

@@ -98,6 +98,8 @@ class WorkFacts:
     """Options with which the person says for themselves what `arguments` would; most can be given once only."""
     names_shell: bool = False
     """Whether it starts its shell by the name alone, which is then how the shell calls itself in its messages."""
+    shell_tools: tuple[str, ...] = ()
+    """What it calls the tool that runs a command, for rules that name it (`client_tool`)."""
     commands: tuple[str, ...] = ()
     """Its commands, as first words, that do not know `arguments`."""
     unwrapped: Callable[[Sequence[str]], str] = shell_words.unwrapped

@@ -1,4 +1,4 @@
-"""What a command of a program at work would do, and whether it is held for a person.
+"""What a command of a program at work would do, whether it may run, and whether it is held for a person.
 
 Assessed as the guard of a client does it, in a process of its own. It is not asked about what stays in the working
 copy: only what stands out as much as the setting says is held.
@@ -14,57 +14,92 @@ from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
 from runner.risk.worker.assessor import Assessor
 from runner.system.loop_thread import LoopThread
+from runner.work import added
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.assessment import Assessment
+    from runner.work.added import AddedFindings, AddedText
+    from runner.work.in_force import InForce
 
 START_SECONDS = 30.0
 END_SECONDS = 5.0
 MOST_REASONS = 5
+NOT_ASSESSED = "It could not be assessed."
 
 
 @dataclass(frozen=True, slots=True)
 class CommandVerdict:
-    """The assessment of a command in short."""
+    """The assessment of a command in short, and what follows."""
 
-    sentence: str
-    level: str
-    """Of its worst finding; '' where nothing stands out."""
-    reasons: tuple[str, ...]
-    held: bool
+    sentence: str = ""
+    level: str = ""
+    """Of its worst finding, or that to which a rule raises it; '' where nothing stands out."""
+    reasons: tuple[str, ...] = ()
+    held: bool = False
+    refused: str = ""
+    """Why it may not run at all; '' where it may."""
+    sandbox: str = ""
+    """That the settings want a stronger sandbox for what is held; '' where they do not."""
 
 
 class Judging:
     """Assesses commands. `judge` may be called on any thread."""
 
-    def __init__(self, rules: Path, agent: str, holds: Level | None) -> None:
-        """`rules` is the folder of the person's own; `holds`, from which level on a command is held, None for never."""
+    def __init__(self, rules: Path, in_force: InForce) -> None:
+        """`rules` is the folder of the person's own."""
         self._rules = rules
-        self._agent = agent
-        self._holds = holds
+        self._in_force = in_force
         self._assessor: Assessor | None = None
         self._thread = LoopThread("assent-judging", self._live)
         self._thread.start()
 
-    def judge(self, text: str) -> CommandVerdict:
-        """Return what a command of the shell does. Blocks. Without an answer in time it is held."""
+    def judge(self, text: str, folder: str, *, prepares: bool = False) -> CommandVerdict:
+        """Return what a command of the shell does. Blocks. Without an answer in time it counts as CRITICAL.
+
+        `prepares`: it is none of the agent's, but the client's own look at the shell.
+        """
+        in_force = self._in_force
+        if prepares:
+            return CommandVerdict(refused=in_force.standing())
+        refused = in_force.standing() or in_force.turn()
+        sentence, worst, reasons = self._assessed(text)
+        # After all that takes time: what counts now decides.
+        terms = in_force.of_command(text, folder)
+        if terms.raised is not None and (worst is None or terms.raised > worst):
+            worst = terms.raised
+        held = terms.asks or (terms.holds is not None and worst is not None and worst >= terms.holds)
+        reasons = tuple(one for one in (terms.why, *reasons) if one)[:MOST_REASONS]
+        level = "" if worst is None else worst.name
+        if refused := terms.refused or refused:
+            return CommandVerdict(sentence, level, reasons, refused=refused)
+        stronger = in_force.stronger(worst) if held and worst is not None else ""
+        return CommandVerdict(sentence, level, reasons, held=held, sandbox=stronger)
+
+    def found_in(self, text: AddedText) -> AddedFindings:
+        """Return what is found in what a change adds. Blocks."""
         self._thread.ready.wait(START_SECONDS)
         loop, assessor = self._thread.loop, self._assessor
         if loop is None or assessor is None:
-            return CommandVerdict("It could not be assessed.", Level.CRITICAL.name, (), held=self._holds is not None)
-        request = Request("", self._agent, Tool.CLIENT_SHELL, 0.0, Language.SHELL, text)
-        found: Assessment = asyncio.run_coroutine_threadsafe(assessor.assess(request), loop).result()
-        worst = found.attention
-        held = self._holds is not None and worst is not None and worst >= self._holds
-        return CommandVerdict(
-            found.verdict.sentence, "" if worst is None else worst.name, found.reasons[:MOST_REASONS], held=held
-        )
+            return added.not_read("It could not be assessed.")
+        finding = added.found_in(text, assessor.assess, f"changes of {self._in_force.agent}")
+        return asyncio.run_coroutine_threadsafe(finding, loop).result()
 
     def close(self) -> None:
         """End the process."""
+        self._in_force.close()
         self._thread.stop(END_SECONDS)
+
+    def _assessed(self, text: str) -> tuple[str, Level | None, tuple[str, ...]]:
+        """Return what a command does, how much it stands out, and why."""
+        self._thread.ready.wait(START_SECONDS)
+        loop, assessor = self._thread.loop, self._assessor
+        if loop is None or assessor is None:
+            return NOT_ASSESSED, Level.CRITICAL, ()
+        request = Request("", self._in_force.agent, Tool.CLIENT_SHELL, 0.0, Language.SHELL, text)
+        found: Assessment = asyncio.run_coroutine_threadsafe(assessor.assess(request), loop).result()
+        return found.verdict.sentence, found.attention, found.reasons
 
     async def _live(self, stop: asyncio.Event) -> None:
         self._assessor = Assessor(self._rules)

@@ -39,8 +39,13 @@ class LockdownSign:
 
 def require_open(places: Places) -> None:
     """Raise KnownError in lockdown. A program that starts asks this once it can be told to end, not before."""
-    if is_held(_file(places)):
+    if is_locked(places):
         raise KnownError(LOCKED, "Lift it in the window of Assent.")
+
+
+def is_locked(places: Places) -> bool:
+    """Whether a console is in lockdown."""
+    return is_held(_file(places))
 
 
 def _file(places: Places) -> Path:

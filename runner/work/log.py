@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from runner.model.codec import decode, encode
 from runner.model.errors import KnownError
 from runner.model.work import (
+    AsItGoes,
     CommandAnswered,
     CommandSeen,
     HostOpened,
     HostSeen,
     PortsSeen,
+    StandingSeen,
     WorkDone,
     WorkEnded,
     WorkStarted,
@@ -31,10 +33,12 @@ if TYPE_CHECKING:
 NAME = "events.jsonl"
 KINDS: dict[str, type[Any]] = {
     "started": WorkStarted,
+    "standing": StandingSeen,
     "command": CommandSeen,
     "answered": CommandAnswered,
     "host": HostSeen,
     "opened": HostOpened,
+    "as-it-goes": AsItGoes,
     "ports": PortsSeen,
     "ended": WorkEnded,
     "done": WorkDone,

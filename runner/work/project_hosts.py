@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,17 @@ def hosts_of(places: Places, project: Path) -> tuple[ProjectHost, ...]:
         return ()
     here = (str(project), found.st_dev, found.st_ino)
     return tuple(one for one in all_hosts(places) if (one.project, one.device, one.inode) == here)
+
+
+def new(project: str, destination: Destination, private: str) -> ProjectHost:
+    """Return a host as it is kept for a project. Raises KnownError where that is gone."""
+    try:
+        found = os.stat(project)
+    except OSError as error:
+        raise KnownError(
+            f"The project {project} cannot be opened: {error.strerror}.", "Nothing was allowed."
+        ) from error
+    return ProjectHost(project, found.st_dev, found.st_ino, destination.host, destination.port, private, time.time())
 
 
 def add(places: Places, new: ProjectHost) -> None:

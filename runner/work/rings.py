@@ -77,7 +77,7 @@ def contained(what: InRings, gate: Gate, entered: Callable[[int], None], kept: c
     make_folder(folder / "home")
     (folder / "home").chmod(int(permissions(os.path.expanduser("~")), 8))
     covers = shells.covers(folder, what.secret, gives_up=is_root, by_name=what.names_shell)
-    interpreter, shown_for_it = _interpreter()
+    ring_interpreter, shown_for_it = interpreter()
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kept.callback(here.close)
     kept.callback(there.close)
@@ -106,7 +106,7 @@ def contained(what: InRings, gate: Gate, entered: Callable[[int], None], kept: c
         *(Bind(path, path) for path in (*what.shown, *shown_for_it)),
     )
     return Contained(
-        (interpreter, "-I", "-S", "-c", inside("two_rings.py"), str(orders)),
+        (ring_interpreter, "-I", "-S", "-c", inside("two_rings.py"), str(orders)),
         what.copy.project,
         what.copy.shown,
         folder / "tmp",
@@ -187,7 +187,7 @@ def _filter(*, may_enter: bool = False) -> bytes:
     return found
 
 
-def _interpreter() -> tuple[str, tuple[str, ...]]:
+def interpreter() -> tuple[str, tuple[str, ...]]:
     """Return the Python that starts the rings, and what has to be shown for it."""
     for path in (os.path.realpath(sys.executable), "/usr/bin/python3"):
         if path.startswith("/usr/") and trusted.is_taken(path):

@@ -34,9 +34,9 @@ LONGEST = 2 << 20
 """Bytes of a command with its arguments: as many as the kernel takes. More are refused, as a part says little."""
 MOST_AT_ONCE = 200
 """Commands that wait for their word; one more is refused."""
-TOO_MANY = "Assent: too many commands wait for an answer."
+TOO_MANY = f"{MOST_AT_ONCE} commands wait for their word already. Wait for one of them."
 NOT_UNDERSTOOD = "Assent: the command could not be read."
-RUN = "run"
+RUN, WAITS = "run", "waits "
 
 
 class ShellCommand(NamedTuple):
@@ -79,16 +79,31 @@ def of_system() -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for path in paths if os.path.basename(path) in SHELLS and os.path.isfile(path)))
 
 
+class WaitingShell(NamedTuple):
+    """A shell that waits for its word."""
+
+    is_gone: Callable[[], bool]
+    """Returns whether it has gone meanwhile."""
+    tell: Callable[[str], None]
+    """Says why it waits, to whoever started the shell: on its standard error, so before the command's own output."""
+
+
 class ShellDoor:
     """Answers the shells, on threads of its own."""
 
-    def __init__(self, folder: Path, judge: Callable[[ShellCommand, Callable[[], bool]], str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        judge: Callable[[ShellCommand, WaitingShell], str],
+        refuse: Callable[[ShellCommand, str], str],
+    ) -> None:
         """`judge` returns '' where a command runs, else why not; it may take as long as a person needs.
 
-        It also gets a function that says whether the shell has gone meanwhile.
+        `refuse` notes that a command is refused for the reason it gets, and returns what the shell is told.
         """
         self._folder = folder / FOLDER
         self._judge = judge
+        self._refuse = refuse
         # Open for writing as well: else there would be an end of file whenever nobody writes.
         # Not blocking: whoever is in that ring may read it too, and then nothing is left after all.
         self._all = os.open(self._folder / "all", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -122,14 +137,16 @@ class ShellDoor:
 
     def _begin(self, number: str) -> None:
         if not self._room.acquire(blocking=False):
-            self._say(number, TOO_MANY)
+            command = self._asked(number)
+            self._say(number, NOT_UNDERSTOOD if command is None else self._refuse(command, TOO_MANY))
             return
         threading.Thread(target=self._answer, args=(number,), name="a command", daemon=True).start()
 
     def _answer(self, number: str) -> None:
         try:
             command = self._asked(number)
-            why = NOT_UNDERSTOOD if command is None else self._judge(command, lambda: self._is_gone(number))
+            waiting = WaitingShell(lambda: self._is_gone(number), lambda why: self._write(number, f"{WAITS}{why}"))
+            why = NOT_UNDERSTOOD if command is None else self._judge(command, waiting)
             self._say(number, why)
         finally:
             self._room.release()
@@ -153,16 +170,20 @@ class ShellDoor:
             return True
         return False
 
+    def _write(self, number: str, words: str) -> None:
+        """Write a line to the shell; nothing where it has gone."""
+        with contextlib.suppress(OSError):
+            file = os.open(self._folder / number, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                if stat.S_ISFIFO(os.fstat(file).st_mode):
+                    os.write(file, " ".join(words.split()).encode()[:4000] + b"\n")
+            finally:
+                os.close(file)
+
     def _say(self, number: str, why: str) -> None:
         """Answer, and remove what the shell left; nothing where it has gone."""
         path = self._folder / number
-        with contextlib.suppress(OSError):
-            file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                if stat.S_ISFIFO(os.fstat(file).st_mode):
-                    os.write(file, (" ".join(why.split()) or RUN).encode()[:4000] + b"\n")
-            finally:
-                os.close(file)
+        self._write(number, why or RUN)
         for each in (path, path.with_name(f"{number}.asked")):
             with contextlib.suppress(OSError):
                 each.unlink()

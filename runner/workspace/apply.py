@@ -31,7 +31,7 @@ import shutil
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.model.errors import KnownError
 from runner.sandbox.file_names import shown
@@ -40,17 +40,21 @@ from runner.workspace import entry, journal, staging
 from runner.workspace.change import ProjectChange
 from runner.workspace.entry import SpecialEntry, TreeKind, UnreadableEntry
 from runner.workspace.journal import ApplyStep, Journal
+from runner.workspace.progress import WriteProgress, unheard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from runner.workspace.entry import TreeEntry
+    from runner.workspace.progress import Report
 
 STAGE_PREFIX = ".assent-"
 STAGE = re.compile(r"\.assent-[0-9a-f]{16}")
 NO_REPLACE, EXCHANGE = 1, 2
 """Flags of renameat2(2)."""
 UNDO, UNDO_LIST = "undo", "undo.json"
+MOST_UNDO = 20
+"""Calls of `write` that can be taken back, the last one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,15 @@ class Undo:
     """The numbers of all calls of `write` that have written something, the last one last."""
     written: dict[str, WrittenPath] = field(default_factory=dict)
     """What Assent wrote into the project, by the hexadecimal digits of the path, of all that was applied from here."""
+    last: int = 0
+    """How many paths the last of these calls has written."""
+    earlier: tuple[dict[str, Any], ...] = ()
+    """What could be taken back after this, the newest first, as the list has it."""
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The part of the list that is about this alone."""
+        return {"content": self.content.name, "changes": [_plain(one) for one in self.changes]}
 
 
 def write(
@@ -93,7 +106,7 @@ def write(
     changes: Sequence[ProjectChange],
     content: Path,
     record: Path,
-    progress: Callable[[int], None] = lambda _done: None,
+    report: Report = unheard,
     *,
     own: bool = False,
     number: str = "",
@@ -101,8 +114,9 @@ def write(
     """Write `changes` into `project`, taking new content from the folder `content`, by path.
 
     `record` is the folder for the journal and for Undo; what an earlier Undo needs is replaced. `own` says that the
-    content is what was taken away by an earlier call. `progress` is called after each path that was copied, the last
-    time before the journal is written, and may raise to end it. `number`, of `new_number`, is what `outcome` asks for.
+    content is what was taken away by an earlier call. `report` is called after each piece and each path that was
+    copied, and may raise to end it; then, with `sure`, after each path that was written, and may not. `number`, of
+    `new_number`, is what `outcome` asks for.
     Raises KnownError and OSError; where the journal was written before, `finish` does the rest.
     """
     with entry.folder_open(project) as top:
@@ -110,13 +124,13 @@ def write(
         stage = STAGE_PREFIX + (number or new_number())
         os.mkdir(stage, 0o700, dir_fd=top)
         try:
-            steps = staging.staged(top, stage, changes, content, progress, own=own)
+            steps = staging.staged(top, stage, changes, content, report, own=own)
             _sync(top)
             Journal(project, stage, tuple(steps), own).write(record)
         except BaseException:
             _remove_stage(top, stage)
             raise
-    done = finish(record)
+    done = finish(record, report)
     assert done is not None
     return done
 
@@ -138,11 +152,11 @@ def outcome(record: Path, number: str) -> Applied | None:
     """
     if (back := undo_of(record)) is None or number not in back.done:
         return None
-    return Applied(len(back.changes) if back.done[-1] == number else 0)
+    return Applied(back.last if back.done[-1] == number else 0)
 
 
-def finish(record: Path) -> Applied | None:
-    """Do the rest of what was begun; None where nothing was. Raises KnownError and OSError."""
+def finish(record: Path, report: Report = unheard) -> Applied | None:
+    """Do the rest of what was begun; None where nothing was. Raises KnownError and OSError, `report` nothing."""
     if (begun := Journal.read(record)) is None:
         return None
     passed_over: list[bytes] = []
@@ -150,7 +164,10 @@ def finish(record: Path) -> Applied | None:
         # Without the hidden folder everything was done but the last step.
         if entry.stat_of(top, begun.stage.encode()) is not None:
             with entry.folder_below(begun.stage, top) as staged:
-                passed_over = [step.path for step in begun.steps if not _do(top, staged, step)]
+                for number, step in enumerate(begun.steps):
+                    report(WriteProgress(number, len(begun.steps), sure=True))
+                    if not _do(top, staged, step):
+                        passed_over.append(step.path)
                 _folders(top, begun.steps)
                 _sync(top)
                 _note_undo(top, staged, record, begun, frozenset(passed_over))
@@ -178,7 +195,14 @@ def undo_of(record: Path) -> Undo | None:
     )
     written = {path: WrittenPath(*one) for path, one in said["written"].items()}
     done = tuple(said.get("done", ()))
-    return Undo(Path(said["project"]), changes, record / said["content"], said["taken_back"], done, written)
+    earlier = tuple(said.get("earlier", ()))
+    last = said.get("last", len(changes))
+    project, content = Path(said["project"]), record / said["content"]
+    return Undo(project, changes, content, said["taken_back"], done, written, last, earlier)
+
+
+def _plain(one: ProjectChange) -> list[object]:
+    return [one.path.hex(), journal.plain(one.before), journal.plain(one.after), one.merged]
 
 
 def _check(top: int, changes: Iterable[ProjectChange]) -> None:
@@ -323,12 +347,17 @@ def _folders(top: int, steps: Iterable[ApplyStep]) -> None:
 
 
 def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over: Collection[bytes]) -> None:
-    """Keep what Undo needs: back from what stands there now to what was there, with the files that were taken away."""
+    """Keep what Undo needs: back from what stands there now to what was there, with the files that were taken away.
+
+    What could be taken back before comes after it, up to `MOST_UNDO` altogether.
+    """
     number = begun.stage.removeprefix(STAGE_PREFIX)
+    old = undo_of(record)
+    if old is not None and old.done[-1:] == (number,):
+        return  # a kill came between this and the end
     content = f"{UNDO}-{number}"
     tree = record / content
     tree.mkdir(mode=0o700, exist_ok=True)
-    old = undo_of(record)
     written = {} if old is None else old.written
     back = []
     for step in begun.steps:
@@ -346,17 +375,28 @@ def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over:
             written[step.path.hex()] = WrittenPath(now.inode, now.modified, "" if begun.own else step.taken_in)
         elif now is not None and not begun.own:
             written[step.path.hex()] = WrittenPath(0, 0, step.taken_in)
+    earlier = [] if old is None else [*old.earlier]
+    this: dict[str, Any] = {"content": content, "changes": back}
+    taken_back = begun.own
+    if begun.own and earlier:
+        # What was applied before is the last now.
+        this, taken_back = earlier.pop(0), False
+    elif not begun.own and old is not None and not old.taken_back:
+        earlier = [old.plain, *earlier][: MOST_UNDO - 1]
     said = {
+        **this,
         "project": str(begun.project),
-        "content": content,
-        "taken_back": begun.own,
-        "changes": back,
+        "taken_back": taken_back,
         "done": [*(one for one in (old.done if old else ()) if one != number), number],
         "written": written,
+        "last": len(back),
+        "earlier": earlier,
     }
     replace_file(record / UNDO_LIST, json.dumps(said))
-    if old is not None and old.content != tree:
-        shutil.rmtree(old.content, ignore_errors=True)
+    needed = {one["content"] for one in (this, *earlier)}
+    for other in record.glob(f"{UNDO}-*"):
+        if other.name not in needed:
+            shutil.rmtree(other, ignore_errors=True)
 
 
 def _move_out(staged: int, name: str, tree: Path, path: bytes) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import errno
 import os
 import stat
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from runner.workspace import entry
 from runner.workspace.change import MOST_BYTES, How
 from runner.workspace.entry import TreeKind, UnreadableEntry
+from runner.workspace.lines import hunks_of, split, unified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from runner.workspace.entry import TreeEntry
 
 MOST_LINES = 20_000
-CONTEXT = 3
-"""Lines around what differs."""
-NO_END = "\\ No newline at end of file"
-"""As diff(1) says it."""
 
 
 class LineDifference(NamedTuple):
@@ -35,6 +31,8 @@ class LineDifference(NamedTuple):
     removed: int = 0
     instead: str = ""
     """Why there are no lines; '' where there are."""
+    coarse: str = ""
+    """What of them was not compared line by line, in words; '' where all was."""
 
 
 def compared(change: ProjectChange, project: Path, content: Path) -> LineDifference:
@@ -55,24 +53,12 @@ def compared(change: ProjectChange, project: Path, content: Path) -> LineDiffere
     old, new = (split(one or "") for one in texts)
     if len(old) + len(new) > MOST_LINES:
         return LineDifference(instead="too many lines to be compared")
-    found = tuple(difflib.unified_diff(old, new, lineterm="", n=CONTEXT))[2:]
+    hunks = hunks_of(old, new)
+    found = unified(old, new, hunks)
     added, removed = (sum(line.startswith(sign) for line in found) for sign in "+-")
     if not found and change.before is not None and change.after is not None:
         return LineDifference(instead=f"permissions {change.before.mode:04o} to {change.after.mode:04o}")
-    return LineDifference(found, added, removed)
-
-
-def split(text: str) -> list[str]:
-    """Return the lines of a text, and as one more that its last one does not end."""
-    *lines, rest = text.split("\n")
-    return [*lines, rest, NO_END] if rest else lines
-
-
-def joined(lines: list[str]) -> str:
-    """Return the text whose lines `split` returned."""
-    if lines[-1:] == [NO_END]:
-        return "\n".join(lines[:-1])
-    return "".join(f"{line}\n" for line in lines)
+    return LineDifference(found, added, removed, coarse=hunks.said)
 
 
 def total(changes: Iterable[ProjectChange]) -> str:

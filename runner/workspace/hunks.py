@@ -5,7 +5,6 @@ They are numbered from 1 in the order in which `difference.compared` shows them,
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.sandbox.file_names import shown
 from runner.workspace import entry, originals, staging
-from runner.workspace.difference import CONTEXT, MOST_LINES, joined, split
+from runner.workspace.difference import MOST_LINES
 from runner.workspace.entry import TreeEntry, UnreadableEntry
+from runner.workspace.lines import hunks_of, joined, split
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -29,6 +29,8 @@ def with_hunks(change: ProjectChange, project: Path, content: Path, numbers: Col
     `content` is the folder with new content, by path. Raises KnownError and OSError.
     """
     before, after = change.before, change.after
+    if change.merged:
+        raise KnownError(f"“{shown(change.path)}” was merged with your edit.", "Apply it whole.")
     if change.conflict or before is None or after is None or not change.is_of_text:
         raise KnownError(f"“{shown(change.path)}” is no change of a text of which a part can be applied.")
     try:
@@ -52,11 +54,11 @@ def _chosen(old: bytes, new: bytes, numbers: frozenset[int]) -> bytes:
         raise KnownError("A part of what is no text cannot be applied.") from error
     if len(lines) + len(others) > MOST_LINES or joined(lines) != old.decode() or joined(others) != new.decode():
         raise KnownError("A part of this file cannot be applied.", "Apply it whole.")
-    hunks = [*difflib.SequenceMatcher(None, lines, others).get_grouped_opcodes(CONTEXT)]
+    hunks = hunks_of(lines, others).hunks
     if not numbers or not numbers <= {*range(1, len(hunks) + 1)}:
         raise KnownError(f"Name some of its hunks by their numbers, 1 to {len(hunks)}.")
     for number in sorted(numbers, reverse=True):
-        for tag, low, high, begin, end in reversed(hunks[number - 1]):
-            if tag != "equal":
-                lines[low:high] = others[begin:end]
+        for one in reversed(hunks[number - 1]):
+            if not one.same:
+                lines[one.old : one.old_end] = others[one.new : one.new_end]
     return joined(lines).encode()

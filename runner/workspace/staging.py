@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import stat
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
@@ -13,6 +14,7 @@ from runner.sandbox.file_names import shown
 from runner.workspace import entry
 from runner.workspace.entry import TreeKind
 from runner.workspace.journal import ApplyStep
+from runner.workspace.progress import WriteProgress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,18 +22,38 @@ if TYPE_CHECKING:
 
     from runner.workspace.change import ProjectChange
     from runner.workspace.entry import TreeEntry
+    from runner.workspace.progress import Report
 
 AGAIN = "Look at the changes again; nothing was applied."
 
 
+class Copying:
+    """Counts what is copied, and reports it."""
+
+    def __init__(self, changes: Sequence[ProjectChange], report: Report) -> None:
+        self._report = report
+        self._now = WriteProgress(0, len(changes), 0, sum(one.after.size for one in changes if one.after is not None))
+
+    def bytes(self, number: int) -> None:
+        """So many bytes more were copied. What `report` raises ends the copying."""
+        self._now = replace(self._now, size=self._now.size + number)
+        self._report(self._now)
+
+    def path(self) -> None:
+        """One path more is there."""
+        self._now = replace(self._now, done=self._now.done + 1)
+        self._report(self._now)
+
+
 def staged(
-    top: int, stage: str, changes: Sequence[ProjectChange], content: Path, progress: Callable[[int], None], *, own: bool
+    top: int, stage: str, changes: Sequence[ProjectChange], content: Path, report: Report, *, own: bool
 ) -> list[ApplyStep]:
     """Copy what is new into the hidden folder; return the steps in their order. Raises KnownError and OSError.
 
     `own` says that `content` is what Assent took away before: the same files come back, with their other names.
     """
     steps = []
+    copying = Copying(changes, report)
     first: dict[int, str] = {}
     with entry.folder_below(stage, top) as inner, entry.folder_open(content) as source:
         for number, change in enumerate(sorted(changes, key=lambda one: one.path)):
@@ -43,13 +65,13 @@ def staged(
                 if same != name:
                     os.link(same, name, src_dir_fd=inner, dst_dir_fd=inner)
                 else:
-                    _put(inner, name, source, change, after)
+                    _put(inner, name, source, change, after, copying)
             made = entry.stat_of(inner, name.encode())
             inode = 0 if made is None else made.st_ino
             steps.append(
                 ApplyStep(change.path, name, inode, change.before, after, change.merged, change.text is not None)
             )
-            progress(number + 1)
+            copying.path()
     # What goes, goes from the inside out; what comes, comes from the outside in.
     gone = [one for one in steps if one.after is None]
     return [*reversed(gone), *(one for one in steps if one.after is not None)]
@@ -67,7 +89,7 @@ def _linked(staged: int, name: str, source: int, path: bytes) -> bool:
     return True
 
 
-def _put(staged: int, name: str, source: int, change: ProjectChange, after: TreeEntry) -> None:
+def _put(staged: int, name: str, source: int, change: ProjectChange, after: TreeEntry, copying: Copying) -> None:
     """Make what is to stand at a path under a number of the hidden folder. Raises KnownError and OSError."""
     if after.kind is TreeKind.LINK:
         os.symlink(after.target, name, dir_fd=staged)
@@ -75,17 +97,17 @@ def _put(staged: int, name: str, source: int, change: ProjectChange, after: Tree
         os.mkfifo(name, after.mode, dir_fd=staged)
         os.chmod(name, after.mode, dir_fd=staged)
     else:
-        _written(staged, name, source, change, after)
+        _written(staged, name, source, change, after, copying)
         return
     times = (after.modified, after.modified)
     os.utime(name, ns=times, dir_fd=staged, follow_symlinks=False)
 
 
-def _written(staged: int, name: str, source: int, change: ProjectChange, after: TreeEntry) -> None:
+def _written(staged: int, name: str, source: int, change: ProjectChange, after: TreeEntry, copying: Copying) -> None:
     target = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=staged)
     try:
         if change.text is None:
-            _copied(target, source, change.path, after)
+            _copied(target, source, change.path, after, copying)
         else:
             write(target, change.text)
         os.lseek(target, 0, os.SEEK_SET)
@@ -101,7 +123,7 @@ def _written(staged: int, name: str, source: int, change: ProjectChange, after: 
         os.close(target)
 
 
-def _copied(target: int, source: int, path: bytes, after: TreeEntry) -> None:
+def _copied(target: int, source: int, path: bytes, after: TreeEntry, copying: Copying) -> None:
     with (
         entry.parent(source, path) as (folder, last),
         entry.readable(folder, last),
@@ -109,11 +131,11 @@ def _copied(target: int, source: int, path: bytes, after: TreeEntry) -> None:
     ):
         if not stat.S_ISREG(os.fstat(content).st_mode):
             raise KnownError(f"“{shown(path)}” is no longer a file.", AGAIN)
-        copy(content, target, after.size)
+        copy(content, target, after.size, copying.bytes)
 
 
-def copy(source: int, target: int, size: int) -> None:
-    """Copy a file with its holes."""
+def copy(source: int, target: int, size: int, copied: Callable[[int], None] = lambda _bytes: None) -> None:
+    """Copy a file with its holes; `copied` is called with the number of bytes after each piece."""
     at = 0
     while at < size:
         try:
@@ -129,6 +151,7 @@ def copy(source: int, target: int, size: int) -> None:
         while left > 0 and (piece := os.read(source, min(left, entry.CHUNK))):
             write(target, piece)
             left -= len(piece)
+            copied(len(piece))
         at = max(end, at + 1)
     os.ftruncate(target, size)
 

@@ -15,18 +15,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
-from runner.system.file_lock import held, is_held
+from runner.system.file_lock import held, is_held, shared
 from runner.system.private_folder import make_folder
 from runner.workspace import apply, copied, entry, journal, merge, originals, overlay, staging
+from runner.workspace.progress import WriteProgress, unheard
 from runner.workspace.stamp import Stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
+    from runner.workspace.progress import Report
 
-ABOUT, BEGUN, USE = "about.json", "begun", "use"
+ABOUT, BEGUN, USE, RUNS = "about.json", "begun", "use", "runs"
 
 
 class Layer(Protocol):
@@ -64,6 +66,8 @@ KEPT_DAYS = 7
 """Days after the last apply in which Undo may still be wanted."""
 APPLY_SECONDS = 5.0
 """Time for another command that applies to the same project to end."""
+RUNS_SECONDS = 15.0
+"""Time for runs of a console over a working copy to end with the program at work."""
 BEGIN_SECONDS = 0.2
 """Time for somebody to end who only looks whether a program is running."""
 
@@ -170,7 +174,7 @@ class WorkingCopy:
     def apply(
         self,
         wanted: Sequence[ProjectChange],
-        progress: Callable[[int], None] = lambda _done: None,
+        report: Report = unheard,
         *,
         number: str = "",
     ) -> Applied:
@@ -179,25 +183,25 @@ class WorkingCopy:
             raise KnownError("Changes that conflict with the project cannot be applied.", staging.AGAIN)
         with self._finished(), self._top():
             originals.keep_applied(self.folder, self.content, wanted)
-            return apply.write(self.project, wanted, self.content, self.folder, progress, number=number)
+            return apply.write(self.project, wanted, self.content, self.folder, report, number=number)
 
-    def undo(self, progress: Callable[[int], None] = lambda _done: None, *, number: str = "") -> Applied:
+    def undo(self, report: Report = unheard, *, number: str = "") -> Applied:
         """Take back what was applied last. Blocks. Raises KnownError and OSError."""
         with self._finished(), self._top():
             back = apply.undo_of(self.folder)
             if back is None or back.taken_back:
                 raise KnownError("Nothing of this working copy was applied: there is nothing to undo.")
-            return apply.write(self.project, back.changes, back.content, self.folder, progress, own=True, number=number)
+            return apply.write(self.project, back.changes, back.content, self.folder, report, own=True, number=number)
 
     @property
     def can_undo(self) -> bool:
         back = apply.undo_of(self.folder)
         return back is not None and not back.taken_back
 
-    def discard(self) -> None:
+    def discard(self, report: Report = unheard) -> None:
         """Remove the working copy, with its changes and its way back. Raises KnownError and OSError."""
-        with self.in_use(), self._finished():
-            _remove(self.folder)
+        with self.in_use(), self.without_runs(BEGIN_SECONDS), self._finished():
+            _remove(self.folder, report)
 
     def discard_applied(self) -> bool:
         """Remove the working copy if nothing is in it that was not applied; return whether it was removed.
@@ -246,6 +250,28 @@ class WorkingCopy:
                 yield
         except BlockingIOError as error:
             raise KnownError(f"A program is still running in {self.name}.", "Wait for its end, or end it.") from error
+
+    @contextlib.contextmanager
+    def run_over(self) -> Iterator[None]:
+        """Hold the working copy while a console runs code over it, several at once. Raises OSError, KnownError."""
+        try:
+            with shared(self.folder / RUNS):
+                yield
+        except BlockingIOError as error:
+            raise KnownError(f"The program at work in {self.name} has ended.") from error
+
+    @contextlib.contextmanager
+    def without_runs(self, seconds: float) -> Iterator[None]:
+        """Hold the working copy against runs of a console; those under way get `seconds` to end. Blocks.
+
+        Raises KnownError where one goes on, and OSError.
+        """
+        try:
+            with held(self.folder / RUNS, seconds):
+                yield
+        except BlockingIOError as error:
+            what = f"Code that was approved in the console is still running over {self.name}."
+            raise KnownError(what, "Stop it in the console, under Running, or quit the console.") from error
 
     @property
     def is_in_use(self) -> bool:
@@ -355,7 +381,27 @@ def _prepared(folder: Path, project: Path, way: str) -> str:
     return copied.NAME
 
 
-def _remove(folder: Path) -> None:
+def _remove(folder: Path, report: Report = unheard) -> None:
+    if report is not unheard:
+        _remove_files(folder, report)
     for way in WAYS.values():
         way.remove(folder)
     shutil.rmtree(folder)
+
+
+def _remove_files(folder: Path, report: Report) -> None:
+    """Remove the files below the folders of `folder`, as far as that goes, one after the other.
+
+    Its own files say what it is until the end, and what is closed to this account is removed with its folder.
+    """
+    total = sum(len(files) for _, _, files in os.walk(folder))
+    done = 0
+    with contextlib.suppress(RecursionError):
+        for where, _, files, inner in os.fwalk(folder, topdown=False):
+            if where == str(folder):
+                continue
+            for name in files:
+                with contextlib.suppress(OSError):
+                    os.unlink(name, dir_fd=inner)
+                done += 1
+                report(WriteProgress(done, total, sure=True))

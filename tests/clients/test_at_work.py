@@ -11,7 +11,7 @@ from runner.clients import services
 from runner.clients.at_work import AT_WORK
 from runner.clients.client import Setup
 from runner.clients.known import BY_ID, CLAUDE, CODEX, GEMINI
-from runner.clients.prepared import client_of, without_own
+from runner.clients.prepared import client_of, in_rings
 from runner.clients.settings_change import applied
 from runner.model.network import Destination
 from runner.work.shell_words import unwrapped
@@ -115,19 +115,38 @@ def test_addresses_in_settings_of_the_person(tmp_path: Path) -> None:
     assert services.named(AT_WORK["opencode"], tmp_path, {}) == (Destination("models.example"),)
 
 
-def test_the_rings_show_no_hook_and_no_server_of_ours(tmp_path: Path) -> None:
-    client = BY_ID[CLAUDE]
-    setup = Setup("secret-token", tmp_path, {}, hook=True)
+@pytest.mark.parametrize("name", AT_WORK)
+def test_the_rings_show_no_hook_no_token_and_the_door_for_the_server(tmp_path: Path, name: str) -> None:
+    client = BY_ID[name]
+    setup = Setup("secret-token", tmp_path, {}, hook=client.hook is not None)
     for wanted in client.files(setup):
         wanted.path.parent.mkdir(parents=True, exist_ok=True)
-        text, _ = applied(wanted.syntax, '{"model": "x"}', wanted.edits({}))
+        text, _ = applied(wanted.syntax, wanted.syntax.EMPTY, wanted.edits({}))
         wanted.path.write_text(text)
         assert "assent" in text
-    shown = without_own(client, tmp_path, {})
-    assert len(shown) == 2
+    shown, token = in_rings(client, Path("/project"), tmp_path, {}, "/usr/bin/python3")
+    assert token == "secret-token"
     for data in shown.values():
-        assert b"secret-token" not in data and b"hook claude-code" not in data and b'"model"' in data
-    assert without_own(BY_ID[GEMINI], tmp_path, {}) == {}
+        assert b"secret-token" not in data and f"hook {name}".encode() not in data
+    server, _ = client.server(setup)
+    assert b"/run/assent/console/door" in shown[server] and b"/usr/bin/python3" in shown[server]
+
+
+def test_the_rings_have_the_door_where_the_server_is_that_of_the_project(tmp_path: Path) -> None:
+    entry = {"command": "assent", "args": ["mcp"], "env": {"ASSENT_TOKEN": "secret-token"}}
+    settings = {"projects": {"/project": {"mcpServers": {"assent": entry}, "other": 1}}}
+    (tmp_path / ".claude.json").write_text(json.dumps(settings))
+    shown, token = in_rings(BY_ID[CLAUDE], Path("/project"), tmp_path, {}, "/usr/bin/python3")
+    (data,) = shown.values()
+    found = json.loads(data)["projects"]["/project"]
+    assert token == "secret-token" and b"secret-token" not in data and found["other"] == 1
+    assert found["mcpServers"]["assent"]["command"] == "/usr/bin/python3"
+
+
+def test_the_rings_of_a_client_that_is_not_connected_have_no_door(tmp_path: Path) -> None:
+    (tmp_path / ".gemini").mkdir()
+    (tmp_path / ".gemini/settings.json").write_text('{"mcpServers": {"other": {"command": "x"}}}')
+    assert in_rings(BY_ID[GEMINI], Path("/project"), tmp_path, {}, "/usr/bin/python3") == ({}, "")
 
 
 def test_a_clients_own_look_at_the_shell_is_no_command() -> None:

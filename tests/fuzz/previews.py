@@ -10,8 +10,9 @@ import zlib
 from typing import TYPE_CHECKING
 
 from app.files.answer import pack, unpack
-from app.files.found import MOST_TEXT, WIDEST, Picture, Table
+from app.files.found import MOST_TEXT, WIDEST, Picture, Table, Text, form_of
 from app.files.preview import MOST_CELL, MOST_COLUMNS, MOST_ROWS, preview
+from app.files.result_card import card
 from runner.model.shown import hides
 from tests.fuzz.mutation import generated, mutated
 
@@ -38,7 +39,12 @@ def check(data: bytes) -> None:
                     len(cell) <= 12 * MOST_CELL + 1 and not any(map(hides, cell.replace("\n", ""))) for cell in row
                 )
         else:
-            assert len(found.text) <= MOST_TEXT
+            assert isinstance(found, Text) and len(found.text) <= MOST_TEXT
+    for name in (*NAMES, "a.md"):
+        # Not those that Qt draws, which takes long: `preview` draws the same.
+        if not form_of(data):
+            shown = card(data, name)
+            assert unpack(pack(shown)) == shown
 
 
 def run(seconds: float, seed: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from runner.approval.desk import Desk
@@ -12,7 +12,7 @@ from runner.model.answer import Answer
 from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.lifecycle import Phase
-from runner.model.request import Isolation, Limits, Tool
+from runner.model.request import Isolation, Limits, Tool, WorkPlace
 from runner.model.result import Meta, Outcome, Result
 from runner.requests import intake
 from runner.requests.case import Case
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.model.result import CapturedFile
-    from runner.model.submission import Submission
+    from runner.model.submission import SessionDoor, Submission
 
+KEY = "the key of each program at work"
 FACTS: dict[str, object] = {"isolation": "local", "languages": ["python"]}
 
 
@@ -78,6 +79,7 @@ class PaperCounter:
 
     async def submit(self, submission: Submission) -> Ticket:
         request = intake.request(submission, self.terms, Isolation.LOCAL)  # type: ignore[arg-type]
+        request = replace(request, work=submission.work)
         if self.submit_gate is not None:
             self.being_written += 1
             self._note()
@@ -94,6 +96,11 @@ class PaperCounter:
             self.on_question(ticket)
         self._note()
         return ticket
+
+    async def at_work(self, door: SessionDoor) -> WorkPlace:
+        if door.key != KEY:
+            raise KnownError("This call does not come from that program at work.")
+        return WorkPlace(door.name, f"/projects/{door.name}")
 
     def ticket(self, agent: str, request_id: str) -> Ticket | None:
         ticket = self.tickets.get(request_id)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from runner.policy.grants import Grant
     from runner.policy.rules import Rules
     from runner.sandbox.output import Transcript
+    from runner.workspace.progress import WriteProgress
 
 _numbers = itertools.count(1)
 PROTECTIONS = ("no network (namespace)", "read-only system", "private /tmp", "memory limit")
@@ -123,6 +124,7 @@ class RecordingBridge(EngineLink):
         self.builds: dict[str, tuple[str, Transcript]] = {}
         self.reachable: dict[str, tuple[str, ...]] = {}
         self.at_work: tuple[WorkSession, ...] = ()
+        self.progress: dict[str, WriteProgress] = {}
         self.known: tuple[Agent, ...] = ()
         self.written: Rules | None = None
         self.kept: tuple[Grant, ...] = ()
@@ -180,7 +182,7 @@ class RecordingBridge(EngineLink):
 
 
 PARTS = ("decisions", "pin", "runs", "memory", "agents", "upkeep", "keeping", "work")
-ASIDES = {"attend", "changes", "earlier", "lines", "look_at", "secrets_where", "state", "usage"}
+ASIDES = {"attend", "changes", "earlier", "findings", "lines", "look_at", "secrets_where", "state", "usage"}
 NOT_ASKED = {"call", "post", "hear"}
 """Public methods of the link that pages do not use."""
 
@@ -199,6 +201,7 @@ def given_at_once(bridge: RecordingBridge) -> dict[str, Callable[..., object]]:
         "build": bridge.builds.get,
         "reachable": bridge.reachable.get,
         "sessions": lambda: bridge.at_work,
+        "progress": bridge.progress.get,
     }
 
 

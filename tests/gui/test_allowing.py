@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
 from app.allowing.buttons import ALWAYS, FOR_RUN
 from app.allowing.dialog import AllowDialog
-from app.allowing.strip import ROWS, SHORT
+from app.allowing.host_row import SHORT
+from app.allowing.strip import ROWS
 from app.parts.lines import SUMMARY
 from app.review.guard import REST_SECONDS
 from app.running.panel import RunningPanel

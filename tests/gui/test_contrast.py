@@ -27,6 +27,7 @@ PAINTED: dict[str, tuple[tuple[str, ...], tuple[str, ...], float]] = {
     "titles in lists": (("text",), ROWS, TEXT),
     "small print in lists": (("muted",), ROWS, TEXT),
     "what became of it": ((*LEVELS, "accent_ink"), ROWS, TEXT),
+    "numbers over their bars": (("text",), ("bar", "high_tint"), TEXT),
     "countdowns": (("muted", "high"), ROWS, TEXT),
     "rings and bars": (("accent", *LEVELS), ROWS, SHAPE),
     "frame of what is selected": (("accent",), ROWS, SHAPE),

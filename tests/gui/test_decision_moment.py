@@ -17,7 +17,7 @@ from runner.model.assessment import NO_FINDINGS, NOTHING_STANDS_OUT, Level
 from runner.model.errors import KnownError
 from runner.model.events import SandboxesChanged
 from runner.model.kept_sandbox import Kept
-from runner.model.request import ClientTool, Isolation, Language, NetworkMode, Tool
+from runner.model.request import ClientTool, Isolation, Language, NetworkMode, Tool, WorkPlace
 from runner.model.span import Span
 from runner.model.verdict import RiskVerdict
 from runner.policy.grants import Choice, Subject, make
@@ -105,6 +105,15 @@ def test_what_does_not_contain_is_amber(desk: Desk) -> None:
     again = desk.ask(replace(one, id="again", network=NetworkMode.NONE, domains=()))
     desk.window.deciding.show_request(again.id)
     assert set(chips(desk).values()) == {"low"}, "a kept sandbox that nothing has used yet is empty"
+
+
+def test_a_run_over_a_working_copy_is_not_called_empty(desk: Desk) -> None:
+    desk.ask(feed.request("print(1)", work=WorkPlace("project-1", "/home/me/project")))
+    words = chips(desk)
+    place = next(word for word in words if "working copy" in word)
+    assert "/home/me/project" in place and words[place] == "medium"
+    assert not [word for word in words if "none of your files" in word]
+    assert "over a working copy" in desk.page.header.below.text()
 
 
 def test_no_name_pushes_the_end_of_the_sentence_out_of_sight(desk: Desk) -> None:

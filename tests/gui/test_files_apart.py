@@ -77,7 +77,9 @@ def test_each_kind_comes_back_as_it_is(qapp: object) -> None:
         assert isinstance(found, Picture) and not found.transparent
         assert (found.width, found.height, found.said) == (2400, 240, "3,000 × 300 pixels")
         assert len(found.pixels) == 4 * 2400 * 240 and found.pixels[2] >= 0xFE
-    assert seen(b"a;b\n\xe2\x80\xae;2\n", "t.csv") == Table((("a", "b"), ("‹U+202E›", "2")), "1 row, 2 columns")
+    assert seen(b"a;b\n\xe2\x80\xae;2\n", "t.csv") == Table(
+        (("a", "b"), ("‹U+202E›", "2")), "1 row, 2 columns", ((None, 1.0),)
+    )
     assert seen(b"print(1)\n", "\udcff\0.py") == Text("print(1)\n", "python", "1 line")
 
 
@@ -273,8 +275,8 @@ OWN = {
     ("app/look/look.py", "QSvgRenderer"), ("app/look/mark.py", "QSvgRenderer"),
 }  # fmt: skip
 """These show the help, the icons and the marks, which are Assent's own files."""
-APART = {"app/files/pixels.py"}
-"""Runs in the process of its own."""
+APART = {"app/files/pixels.py", "app/files/vector.py"}
+"""Run in the process of its own."""
 
 
 def readers_in(file: Path) -> set[str]:
@@ -307,9 +309,9 @@ def test_only_the_process_apart_gives_bytes_of_others_to_qt() -> None:
     users = [
         str(file.relative_to(ROOT))
         for file in sorted((ROOT / "app").rglob("*.py"))
-        if "app.files.pixels" in file.read_text("utf-8")
+        if "import drawn" in (text := file.read_text("utf-8")) or "from app.files.vector" in text
     ]
-    assert users == ["app/files/preview.py", "app/files/reading_process.py"]
+    assert users == ["app/files/preview.py", "app/files/reading_process.py", "app/files/result_card.py"]
     calls = [
         str(file.relative_to(ROOT))
         for file in sorted((ROOT / "app").rglob("*.py"))

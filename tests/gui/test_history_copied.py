@@ -20,7 +20,7 @@ from runner.model.decision import Decider, Decision, Verdict
 from runner.model.difference import Side
 from runner.model.errors import KnownError
 from runner.model.network import NOT_LISTED, Contact
-from runner.model.request import Language, NetworkMode, Tool
+from runner.model.request import Language, NetworkMode, Tool, WorkPlace
 from runner.model.shown import hides
 from tests.audit.story import RESULT, approved, denied, request
 from tests.gui import record
@@ -103,6 +103,7 @@ def test_asking_again_is_the_same_call_in_the_own_name(records: dict[str, CaseRe
     for others in (
         {"sandbox": "3f9c01d2ab77"},
         {"packages": ("requests",)},
+        {"work": WorkPlace("project-1", "/project")},
         {"tool": Tool.CODE_WRITE_FILE},
         {"context": "{"},
     ):

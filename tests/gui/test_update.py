@@ -29,7 +29,7 @@ ONLY_AT_START = {
     "runner.system.log",
 }
 """Imported before the window is there, or by another command."""
-BY_OTHERS = {"app.files.pixels", "runner.commands.cli", "runner.library.packages"}
+BY_OTHERS = {"app.files.pixels", "app.files.vector", "runner.commands.cli", "runner.library.packages"}
 """Imported by the process that reads files of runs, by a command, and by programs that use the Python API."""
 
 

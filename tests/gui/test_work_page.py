@@ -17,6 +17,7 @@ from app.parts.differences import beside_each_other
 from app.review.deliberate import DeliberateDialog
 from app.review.guard import REST_SECONDS
 from app.work import terminals
+from app.work.change_list import NOTHING_READ
 from app.work.change_rows import RowKind, table_of
 from app.work.command_rows import rows_of
 from app.work.held import HeldDialog
@@ -25,21 +26,27 @@ from app.work.starting import NO_FOLDER, StartDialog
 from app.work.unified import lines_of
 from runner.approval.deliberate import ApproveBy
 from runner.approval.hosts import PrivateAddress
+from runner.model.assessment import Level
 from runner.model.difference import Side
 from runner.model.errors import KnownError
 from runner.model.events import WorkMoved
 from runner.model.network import NOT_LISTED, Contact, Destination
-from runner.model.work import HostSeen, WorkEnded, WorkUsage
+from runner.model.work import AsItGoes, HostSeen, WorkEnded, WorkUsage
+from runner.work.added import AddedFindings
+from runner.work.in_force import PAUSED
 from runner.work.project_hosts import ProjectHost
 from runner.workspace.apply import Applied
 from runner.workspace.change import ProjectChange, ProjectChanges, digest
 from runner.workspace.difference import LineDifference
+from runner.workspace.progress import WriteProgress
 from tests.gui import work_scenes
 from tests.gui.elapse import rest
+from tests.gui.feed import finding
 from tests.gui.work_scenes import FOUND, NAME, OBEYS, added, changed, command, deleted, file, folder, held, session
 
 if TYPE_CHECKING:
     from app.review.guard import ClickGuard
+    from app.work.change_parts import PartsView
     from app.work.panel import WorkPanel
     from runner.model.work import WorkSession
     from tests.gui.conftest import Desk
@@ -51,9 +58,16 @@ SMALL = ProjectChanges((changed("a.py"), changed("b.py", 2), added("c.txt", 3), 
 class Bench:
     """The page with working copies on it; what the page asks by itself is answered."""
 
-    def __init__(self, desk: Desk, *sessions: WorkSession, found: ProjectChanges = SMALL) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        *sessions: WorkSession,
+        found: ProjectChanges = SMALL,
+        findings: AddedFindings = NOTHING_READ,
+    ) -> None:
         self.desk = desk
         self.found = found
+        self.findings = findings
         desk.bridge.at_work = sessions or (session(at_work=False, ended=WorkEnded(time.time(), 0)),)
         desk.hear((WorkMoved(tuple(one.name for one in desk.bridge.at_work)),))
         desk.window.show_page("Work")
@@ -66,6 +80,7 @@ class Bench:
         for name, value in (
             ("changes", self.found),
             ("lines", work_scenes.LINES),
+            ("findings", self.findings),
             ("usage", WorkUsage(310 << 20, 1.0, 3)),
         ):
             while self.desk.bridge.waits(name):
@@ -73,6 +88,10 @@ class Bench:
         QApplication.processEvents()
         known = self.page.changes._found is self.found
         return known and len(self.page.changes.model.table.rows) == len(table_of(self.found).rows)
+
+    def read(self) -> bool:
+        """Answer what is asked; return whether all that is added has been read."""
+        return self.answered() and next(self.page.changes.model.unread(0, 0), None) is None
 
     def moves(self, found: ProjectChanges) -> None:
         """The changes are others now."""
@@ -207,7 +226,7 @@ def test_apply_sends_exactly_what_is_ticked_with_its_digest(bench: Bench) -> Non
     QTest.mouseClick(bench.page.changes.apply, LEFT)
     bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
     wanted = (SMALL.changes[0], SMALL.changes[2])
-    assert bench.applied == [("apply", NAME, wanted, digest(wanted))]
+    assert bench.applied == [("apply", NAME, wanted, digest(wanted), {})]
     assert not bench.page.changes.apply.isEnabled() and bench.page.changes.progress.isVisible()
     bench.desk.give("apply", Applied(2, (b"late",)))
     words = bench.page.changes.said.text()
@@ -282,7 +301,7 @@ def test_a_pin_or_a_word_is_asked_for_before_anything_is_applied(bench: Bench, b
     QTest.keyClicks(proof.field, "2580" if by is ApproveBy.PIN else proof._word)
     dialog.yes.click()
     bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
-    assert bench.applied[0][4:] == (("2580",) if by is ApproveBy.PIN else ())
+    assert bench.applied[0][5:] == (("2580",) if by is ApproveBy.PIN else ())
 
 
 def test_only_the_mouse_applies_where_that_was_chosen(bench: Bench) -> None:
@@ -463,6 +482,21 @@ def test_a_held_command_is_shown_whole_and_critical_is_held(desk: Desk) -> None:
     assert answers(desk) == [("answer", NAME, 62, True, "")]
 
 
+def test_a_held_command_says_that_the_policy_wants_a_stronger_sandbox(desk: Desk) -> None:
+    bench = Bench(desk, session(held=(held(),), at_work=True))
+    bench.page.card.questions.held[0].run.click()
+    assert held().sandbox in bench.dialog(HeldDialog).reasons.text()
+
+
+def test_a_program_of_a_paused_agent_says_that_nothing_is_run(desk: Desk) -> None:
+    bench = Bench(desk, session(at_work=True, agent="claude-code", refused=PAUSED))
+    assert bench.page.card.refused.text() == f"claude-code: {PAUSED}" and bench.page.card.refused.isVisible()
+    assert "commands refused" in bench.page.list.model.rows[0].spoken
+    desk.bridge.at_work = (session(at_work=True, agent="claude-code"),)
+    desk.hear((WorkMoved((NAME,)),))
+    assert not bench.page.card.refused.isVisible()
+
+
 def test_a_held_command_is_refused_with_a_reason(desk: Desk) -> None:
     bench = Bench(desk, session(held=(held(),)))
     bench.page.card.questions.held[0].run.click()
@@ -579,6 +613,7 @@ def test_stop_all_ends_programs_at_work_too_and_says_so(desk: Desk) -> None:
 
 def test_deletions_are_said_before_they_are_applied(desk: Desk) -> None:
     bench = Bench(desk, found=ProjectChanges((changed("a.py"), deleted("b.py", 2), deleted("c.py", 3))))
+    desk.qtbot.waitUntil(bench.read)
     assert bench.page.changes.said.text() == "2 ticked files will be deleted from your folder."
 
 
@@ -624,3 +659,162 @@ def test_a_terminal_gets_the_command_as_words(tmp_path: Any) -> None:
     while not (tmp_path / "out").exists() or "ended" not in (tmp_path / "out").read_text():
         assert time.monotonic() < deadline
     assert (tmp_path / "out").read_text().startswith("$(id)\n")
+
+
+# ---- parts of a change, and findings ----
+
+TWO = LineDifference(("@@ -1 +1 @@", "-a", "+b", "@@ -20,2 +20,2 @@", " c", "-d", "+e"), 2, 2)
+
+
+def two_parts(bench: Bench) -> PartsView:
+    """Choose a change of two parts, and return the view with its lines."""
+    view: PartsView = bench.page.changes.pane.text
+    bench.desk.qtbot.waitUntil(lambda: bench.answered() and view.parts == 2)
+    return view
+
+
+@pytest.fixture
+def parted(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setattr(work_scenes, "LINES", TWO)
+    return Bench(desk)
+
+
+def test_a_part_is_left_out_by_mouse_and_key_and_ticked_again(parted: Bench) -> None:
+    view, model = two_parts(parted), parted.page.changes.model
+    QTest.mouseClick(view.viewport(), LEFT, pos=view.box(2).center().toPoint())
+    assert model.in_part == {b"a.py": frozenset({1})} and parted.ticked == {"a.py", "b.py", "c.txt"}
+    assert parted.page.changes.apply.text() == "Apply 3 files, 1 in part  A"
+    index = model.index(0, 0)
+    assert Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)) is Qt.CheckState.PartiallyChecked
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole).startswith("1 of 2 parts ticked, a.py")
+    view.setFocus()
+    parted.key(Qt.Key.Key_P, view)
+    parted.key(Qt.Key.Key_Space, view)
+    assert "a.py" not in parted.ticked and not model.in_part, "nothing of it is left"
+    parted.key(Qt.Key.Key_N, view)
+    parted.key(Qt.Key.Key_Space, view)
+    assert model.in_part == {b"a.py": frozenset({2})}
+    parted.click_tick(0)
+    assert not model.in_part and "a.py" in parted.ticked, "the tick of the row is for all of it"
+
+
+def test_only_the_ticked_parts_are_applied_and_the_digest_is_of_them(parted: Bench) -> None:
+    view = two_parts(parted)
+    QTest.mouseClick(view.viewport(), LEFT, pos=view.box(1).center().toPoint())
+    parted.rested()
+    QTest.mouseClick(parted.page.changes.apply, LEFT)
+    bridge = parted.desk.bridge
+    parted.desk.qtbot.waitUntil(lambda: bridge.waits("part"))
+    assert [call for call in bridge.calls if call[0] == "part"] == [("part", NAME, SMALL.changes[0], frozenset({2}))]
+    part = replace(SMALL.changes[0], after=file(4711), text=b"part")
+    bridge.give("part", part)
+    parted.desk.qtbot.waitUntil(lambda: bool(parted.applied))
+    wanted = (part, *SMALL.changes[1:3])
+    assert parted.applied == [("apply", NAME, wanted, digest(wanted), {b"a.py": frozenset({2})})]
+
+
+def test_of_a_change_that_is_another_now_no_part_stays_ticked(parted: Bench) -> None:
+    view = two_parts(parted)
+    QTest.mouseClick(view.viewport(), LEFT, pos=view.box(1).center().toPoint())
+    first, *rest = SMALL.changes
+    now = ProjectChanges((replace(first, after=file(88)), *rest))
+    parted.moves(now)
+    parted.desk.qtbot.waitUntil(lambda: parted.page.changes.model.table == table_of(now))
+    assert parted.ticked == {"b.py", "c.txt"} and not parted.page.changes.model.in_part
+
+
+def test_what_is_merged_or_one_part_has_no_parts(parted: Bench) -> None:
+    two_parts(parted)
+    pane = parted.page.changes.pane
+    merged = changed("b.py", 2, mark="merged with your edit", merged="x")
+    assert not table_of(ProjectChanges((merged,))).rows[0].has_parts
+    parted.page.changes.view.setCurrentIndex(parted.page.changes.model.index(2, 0))
+    parted.desk.qtbot.waitUntil(lambda: parted.answered() and bool(pane._lines))
+    assert pane.parts == 0, "a new file is applied whole"
+
+
+def found_at(line: int, level: Level = Level.CRITICAL) -> AddedFindings:
+    return AddedFindings((finding(line, "Deletes <b>keys</b>.", level),))
+
+
+def test_findings_stand_at_their_lines_in_the_row_and_in_words(desk: Desk) -> None:
+    bench = Bench(desk, findings=found_at(12))
+    changes = bench.page.changes
+    desk.qtbot.waitUntil(lambda: bench.read() and bool(changes.pane._lines))
+    text = changes.pane.text.toPlainText().splitlines()
+    at = next(number for number, line in enumerate(text) if "chosen = (r for r" in line)
+    assert text[at + 1].strip() == "\N{BLACK UP-POINTING TRIANGLE} Critical: Deletes <b>keys</b>."
+    assert "1 finding in what it adds, up to CRITICAL" in changes.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "Three of the ticked have findings, up to CRITICAL." in changes.said.text()
+    assert bench.ticked == {"a.py", "b.py", "c.txt"}, "findings inform; they tick and leave out nothing"
+    assert not [call for call in desk.bridge.calls if call[0] == "findings"]
+
+
+def test_a_finding_of_no_line_on_screen_stands_first_and_what_is_not_read_is_said(desk: Desk) -> None:
+    bench = Bench(desk, findings=replace(found_at(400), not_read="It is too large.", skipped=True))
+    changes = bench.page.changes
+    desk.qtbot.waitUntil(lambda: bench.read() and bool(changes.pane._lines))
+    assert "Critical: line 400: Deletes" in changes.pane.text.toPlainText().splitlines()[0]
+    assert "Not read for findings: It is too large." in changes.pane.below.text()
+    assert "not read for findings" in changes.said.text()
+
+
+# ---- apply as it goes ----
+
+
+def test_applying_as_it_goes_is_switched_on_after_asking_and_off_at_once(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    goes = bench.page.changes.goes
+    assert goes.button.isVisible() and not goes.said.isVisible()
+    goes.button.click()
+    dialog = bench.dialog(DeliberateDialog)
+    assert "by itself" in dialog.what and "not read" in dialog.what
+    dialog.reject()
+    assert not [call for call in desk.bridge.calls if call[0] == "as_it_goes"]
+    goes.button.click()
+    bench.dialog(DeliberateDialog).yes.click()
+    assert [call for call in desk.bridge.calls if call[0] == "as_it_goes"] == [("as_it_goes", NAME, True)]
+    desk.give("as_it_goes", None)
+    desk.bridge.at_work = (session(as_it_goes=AsItGoes(time.time(), True)),)
+    desk.hear((WorkMoved((NAME,)),))
+    assert goes.said.isVisible() and goes.said.text().startswith("Applies as it goes since ")
+    row = bench.page.list.view.model().index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "applies as it goes" in row
+    goes.button.click()
+    assert desk.bridge.calls[-1] == ("as_it_goes", NAME, False)
+    desk.bridge.fail("as_it_goes", KnownError("It does not answer."))
+    desk.qtbot.waitUntil(lambda: bench.page.changes.said.text() == "Not switched: It does not answer.")
+    desk.bridge.at_work = (session(as_it_goes=AsItGoes(time.time(), False, "The disk is full.")),)
+    desk.hear((WorkMoved((NAME,)),))
+    assert goes.said.text() == "No longer applies as it goes: The disk is full."
+
+
+def test_what_has_ended_is_not_applied_as_it_goes(desk: Desk) -> None:
+    goes = AsItGoes(time.time(), True)
+    bench = Bench(desk, session(at_work=False, ended=WorkEnded(time.time(), 0), as_it_goes=goes))
+    assert not bench.page.changes.goes.isVisible()
+
+
+# ---- how far it is ----
+
+
+def test_applying_says_how_far_it_is_and_is_cancelled_only_before_anything_is_written(bench: Bench) -> None:
+    bench.rested()
+    QTest.mouseClick(bench.page.changes.apply, LEFT)
+    bench.desk.qtbot.waitUntil(lambda: bool(bench.applied))
+    progress, bridge = bench.page.changes.progress, bench.desk.bridge
+    bridge.progress[NAME] = WriteProgress(1, 3, 30_000_000, 90_000_000)
+    progress.look()
+    said = bench.page.changes.said
+    assert (
+        said.text()
+        == "Applying 3 files\N{HORIZONTAL ELLIPSIS} 1 of 3, 30 of 90 MB copied; nothing has been written yet."
+    )
+    assert progress.cancel.isVisible() and (progress.bar.value(), progress.bar.maximum()) == (30_000, 90_000)
+    progress.cancel.click()
+    assert ("cancel", NAME) in bridge.calls
+    bridge.progress[NAME] = WriteProgress(2, 3, sure=True)
+    progress.look()
+    assert said.text().endswith(" 2 of 3 done.") and not progress.cancel.isVisible()
+    bench.desk.give("apply", Applied(3))
+    assert not progress.isVisible() and said.text().startswith("Applied: 3 files")

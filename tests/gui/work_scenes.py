@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QApplication
 
 from app.work.panel import WorkPanel
+from runner.model.assessment import Level
 from runner.model.events import WorkMoved
 from runner.model.network import NOT_LISTED, Contact
-from runner.model.work import CommandSeen, HostOpened, HostSeen, WorkEnded, WorkSession, WorkUsage
+from runner.model.work import AsItGoes, CommandSeen, HostOpened, HostSeen, WorkEnded, WorkSession, WorkUsage
+from runner.work.added import AddedFindings
+from runner.work.added import not_read as added_not_read
+from runner.work.in_force import PAUSED
 from runner.workspace.change import ProjectChange, ProjectChanges
 from runner.workspace.difference import LineDifference
 from runner.workspace.entry import TreeEntry, TreeKind
+from runner.workspace.progress import WriteProgress
+from tests.gui.feed import finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,6 +72,13 @@ def folder(path: str, *, before: bool = False) -> ProjectChange:
     return ProjectChange(path.encode(), there if before else None, None if before else there)
 
 
+FINDINGS = {
+    b"src/report.py": AddedFindings((finding(13, "Runs another program.", Level.MEDIUM),)),
+    b"tests/test_report.py": AddedFindings(
+        (finding(12, "Deletes keys, credentials or start-up files.", Level.CRITICAL),)
+    ),
+    b"docs/how-to.md": added_not_read("It is too large."),
+}
 OBEYS = "a build, a server, an editor or an agent obeys it"
 FOUND = ProjectChanges(
     (
@@ -133,6 +146,7 @@ def held(at: float | None = None) -> CommandSeen:
         "CRITICAL",
         ("Sends a secret to another computer.",),
         held=True,
+        sandbox="For CRITICAL your policy asks for Docker or stronger; this would run in the local sandbox.",
     )
 
 
@@ -146,7 +160,9 @@ def others() -> tuple[WorkSession, ...]:
     return website, replace(ended, started_at=now - 90_000)
 
 
-def begin(scene: Scene, *sessions: WorkSession, found: ProjectChanges | None = FOUND) -> WorkPanel:
+def begin(
+    scene: Scene, *sessions: WorkSession, found: ProjectChanges | None = FOUND, lines: LineDifference = LINES
+) -> WorkPanel:
     """Show the page with these working copies; all of them have the same changes."""
     scene.bridge.at_work = sessions
     scene.hear((WorkMoved(tuple(one.name for one in sessions)),))
@@ -156,8 +172,8 @@ def begin(scene: Scene, *sessions: WorkSession, found: ProjectChanges | None = F
     if found is None:
         return page
     for _ in range(40):
-        answer(scene, found)
-        if page.changes.model.rows and not scene.bridge.waits("lines"):
+        answer(scene, found, lines)
+        if page.changes.model.rows and not scene.bridge.waits("lines") and not page.changes._finding:
             break
     return page
 
@@ -170,6 +186,9 @@ def answer(scene: Scene, found: ProjectChanges = FOUND, lines: LineDifference = 
     for name, value in (("changes", found), ("lines", lines), ("usage", WorkUsage(310 << 20, 12.0, 9))):
         while scene.bridge.waits(name):
             scene.bridge.give(name, value)
+    while scene.bridge.waits("findings"):
+        _, change = [call for call in scene.bridge.asides if call[0] == "findings"][-1][1:]
+        scene.bridge.give("findings", FINDINGS.get(change.path, AddedFindings()))
     QApplication.processEvents()
 
 
@@ -179,6 +198,12 @@ def at_work(scene: Scene) -> None:
 
 def waits(scene: Scene) -> None:
     begin(scene, session(held=(held(),)), *others())
+
+
+def paused(scene: Scene) -> None:
+    refused = CommandSeen(time.time() - 5, 62, "pytest -q", PROJECT, "Runs the project's tests.", refused=PAUSED)
+    one = session(agent="claude-code", refused=PAUSED, held=(held(),))
+    begin(scene, replace(one, commands=(*one.commands, refused)), *others())
 
 
 def beside(scene: Scene) -> None:
@@ -192,6 +217,36 @@ def marked(scene: Scene) -> None:
     page = begin(scene, session(at_work=False, ended=WorkEnded(time.time() - 60, 0)))
     page.changes.view.setCurrentIndex(page.changes.model.index(page.changes.model.row_of(b"package.json"), 0))
     answer(scene)
+
+
+PARTS = LineDifference((*LINES.lines, "@@ -40,2 +43,3 @@", " print(total)", "+print(2)", " exit()"), 6, 2)
+
+
+def parts(scene: Scene) -> None:
+    page = begin(scene, session(at_work=False, ended=WorkEnded(time.time() - 60, 0)), lines=PARTS)
+    for _ in range(8):
+        answer(scene, lines=PARTS)
+    page.changes.view.setCurrentIndex(page.changes.model.index(page.changes.model.row_of(b"src/report.py"), 0))
+    for _ in range(3):
+        answer(scene, lines=PARTS)
+    view = page.changes.pane.text
+    view.setFocus()
+    view.toggled.emit(2)
+
+
+def goes(scene: Scene) -> None:
+    begin(scene, session(as_it_goes=AsItGoes(time.time() - 240, True)), *others())
+    for _ in range(8):
+        answer(scene)
+
+
+def writing(scene: Scene) -> None:
+    page = begin(scene, session(at_work=False, ended=WorkEnded(time.time() - 60, 0)))
+    page.changes._busy = "Applying 4 files\N{HORIZONTAL ELLIPSIS}"
+    scene.bridge.progress[NAME] = WriteProgress(2, 4, 310_000_000, 900_000_000)
+    page.changes._show_state()
+    page.changes.progress.begin(NAME)
+    page.changes.progress.look()
 
 
 def holding(scene: Scene) -> None:
@@ -216,8 +271,12 @@ def starting(scene: Scene) -> None:
 SCENES: dict[str, Callable[[Scene], None]] = {
     "work": at_work,
     "work-held": waits,
+    "work-paused": paused,
     "work-beside": beside,
     "work-marked": marked,
+    "work-parts": parts,
+    "work-writing": writing,
+    "work-goes": goes,
     "work-held-dialog": holding,
     "work-ended": ended,
     "work-empty": empty,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.clients.at_work import AT_WORK
 from runner.clients.prepared import client_of
+from runner.system.places import Places
 from runner.work.log import WorkReading
 from tests.components import AGENTS, CLINE, COPILOT, GOOSE, OPENCODE
 from tests.path.programs import PROVIDER
@@ -224,8 +225,13 @@ class Account:
         self.variables: dict[str, str] = {}
 
     @property
+    def places(self) -> Places:
+        state = self.home / ".local/state/assent"
+        return Places(self.home / ".config/assent", self.home / ".local/share/assent", state, state, home=self.home)
+
+    @property
     def work(self) -> Path:
-        return self.home / ".local/state/assent/work"
+        return self.places.work
 
     def own(self) -> None:
         """Give the account what was made for it."""

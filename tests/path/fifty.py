@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.demo.screen import virtual_screen
-from app.demo.show import SETTINGS, Stage, client_of, play, xdotool
+from app.demo.stage import SETTINGS, Stage, client_of, play, xdotool
 from app.review.keystrokes import ALONE_SECONDS, QUIET_SECONDS
 from runner.model.assessment import Level
 from runner.system.tasks import spawn

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.allowing.dialog import AllowDialog
-from app.demo.show import PATIENCE, play, xdotool
+from app.demo.stage import PATIENCE, play, xdotool
 from app.look.look import Theme
 from app.running.panel import RunningPanel
 from runner.gateway.snippets import configurations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QImage
     from PySide6.QtWidgets import QAbstractItemView, QTabWidget, QWidget
 
-    from app.demo.show import Stage
+    from app.demo.stage import Stage
     from app.files.picture import PictureView
     from app.review.panel import ReviewPanel
 

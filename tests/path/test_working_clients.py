@@ -5,6 +5,8 @@ Each reaches its model, which is on this machine and named by the person's own c
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import os
 import subprocess
@@ -12,11 +14,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.assembly import build
+from runner.audit.search import History
 from runner.clients.at_work import AT_WORK
+from runner.model.request import WorkPlace
 from runner.model.work import CommandSeen, HostSeen, WorkEnded
+from runner.sandbox.local.sandbox import LocalSandbox
+from runner.settings.loading import load
 from tests.components import require
 from tests.path.at_work import CLIENTS, KEY, Account, Client, accounts_place, ordinary_account
 from tests.path.mock_model import serving
+from tests.path.test_headless import Person
 from tests.workspace.trees import look
 
 if TYPE_CHECKING:
@@ -89,6 +97,43 @@ def test_a_client_works_over_a_copy_and_reaches_its_model_alone(place: Path, nam
     assert first
     _leaves_no_key_to_its_shells(account, client)
     assert account.kept(client.kept) >= first
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", CLIENTS)
+async def test_a_connected_client_has_approved_code_run_over_its_working_copy(
+    place: Path, tmp_path: Path, name: str
+) -> None:
+    client = CLIENTS[name]
+    require(client.component)
+    require("bubblewrap")
+    account = Account(place)
+    _project(account)
+    code = "cat made.txt; pwd; echo 'the run' > ran.txt"
+    shell = client.shell(COMMANDS[0])
+    places = account.places
+    engine = build(places, load(places, {"ASSENT_PORT": "0"}), (LocalSandbox(tmp_path / "runs"),))
+    await engine.start()
+    person = Person(engine)
+    try:
+        with serving(shell, ("code_execute", {"language": "shell", "code": code})) as model:
+            account.variables = client.configure(account.home, model.address)
+            connected = await asyncio.to_thread(account.assent, "connect", name, "--yes", "--no-wait")
+            assert connected.returncode == 0, connected.stdout + connected.stderr
+            done = await asyncio.to_thread(account.assent, "work", "--keep", *client.words)
+            answers, said = list(model.answers), done.stdout + done.stderr
+    finally:
+        await engine.close("the test is over")
+    assert len(answers) == 2, (answers, said)
+    assert "it is" in answers[1] and "/workspace" in answers[1], (answers, said)
+    copy = account.newest()
+    (request_id,) = person.asked
+    with contextlib.closing(History(places.ledger)) as history:
+        record = history.case(request_id)
+    assert record is not None and record.request.work == WorkPlace(copy, str(account.project))
+    changes = json.loads(account.assent("work", "changes", copy, "--json").stdout)["changes"]
+    assert {"made.txt", "ran.txt"} <= {one["path"] for one in changes}
+    assert not (account.project / "ran.txt").exists()
 
 
 def _leaves_no_key_to_its_shells(account: Account, client: Client) -> None:

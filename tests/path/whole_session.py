@@ -241,7 +241,7 @@ def _contained(
 
     def tell(name: str, do: str, **arguments: object) -> None:
         with contextlib.suppress(KnownError):  # it has ended
-            order(account.home / ".local/state/assent", name, do, **arguments)
+            order(account.places.runtime, name, do, **arguments)
 
     def person() -> None:
         reading: WorkReading | None = None

@@ -15,7 +15,7 @@ import pytest
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.model.errors import KnownError
 from runner.model.network import Destination
-from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool
+from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool, WorkPlace
 from runner.policy.file_patterns import fits, pattern_of
 from runner.policy.grantfile import Grants, plain
 from runner.policy.grants import Choice, Grant, Subject, forbidden, make, offered
@@ -622,3 +622,20 @@ def test_other_values_of_what_was_not_read_whole_are_asked() -> None:
     assert made.covers(replace(CODE, code="print(2)"), READS, digits)
     assert not made.covers(replace(CODE, code="print(2)"), UNREAD, digits)
     assert not made.covers(replace(CODE, code="print(2)"), replace(READS, unread=None), digits)
+
+
+@pytest.mark.parametrize("subject", Subject)
+def test_nothing_is_remembered_of_a_run_over_a_working_copy(subject: Subject) -> None:
+    """What lies in it may be another thing the next time, and what was approved had a workspace without any files."""
+    over = replace(CODE, work=WorkPlace("project-1", "/project"))
+    assert offered(over, Level.HIGH) == offered(over, Level.LOW) == ()
+    with pytest.raises(KnownError, match="may have changed"):
+        grant(Choice(subject, uses=10), over)
+
+
+def test_no_grant_covers_a_run_over_a_working_copy() -> None:
+    over = replace(CODE, work=WorkPlace("project-1", "/project"))
+    for choice in (EXACT, TEXT):
+        assert grant(choice).covers(CODE, HIGH)
+        assert not replace(grant(choice), digest=over.digest).covers(over, HIGH)
+        assert not grant(choice).covers(over, HIGH)

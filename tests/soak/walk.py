@@ -20,8 +20,9 @@ from statistics import median
 from typing import TYPE_CHECKING, TypeVar
 
 from app import attention
-from app.demo import show
 from app.demo.screen import virtual_screen
+from app.demo.stage import PATIENCE, client_of, play, xdotool
+from app.demo.stage import SETTINGS as DEMO_SETTINGS
 from app.review.keystrokes import ALONE_SECONDS, QUIET_SECONDS
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.cards import Card
-    from app.demo.show import Stage
+    from app.demo.stage import Stage
     from tests.soak.walk_requests import WalkRequest
 
 FIRST_MEDIAN, FIRST_TOTAL = 0.73, 38.6
@@ -87,10 +88,10 @@ class Walk:
         """Ask and answer all; raise TimeoutError where a step takes longer than a minute."""
         stage = self._stage
         address = await stage.until("the console is open and listens", lambda: stage.console.cases.address)
-        show.xdotool("windowfocus", str(stage.do(lambda: int(stage.console.window.winId()))))
+        xdotool("windowfocus", str(stage.do(lambda: int(stage.console.window.winId()))))
         calls = []
         async with AsyncExitStack() as stack:
-            clients = [await stack.enter_async_context(show.client_of(stage, address, one, "auto")) for one in AGENTS]
+            clients = [await stack.enter_async_context(client_of(stage, address, one, "auto")) for one in AGENTS]
             for number, one in enumerate(walk_requests()):
                 arguments = {"language": one.language, "code": one.code, "title": one.title}
                 client = clients[number % len(clients)]
@@ -115,7 +116,7 @@ class Walk:
             await self._press("d")
             await self._when(foot.denial.field.hasFocus)
             await self._when(foot.denial.button.isEnabled)
-            await asyncio.to_thread(show.xdotool, "key", "ctrl+Return")
+            await asyncio.to_thread(xdotool, "key", "ctrl+Return")
         else:
             # Once more where A showed what was not seen yet.
             while card.decision is None:
@@ -131,7 +132,7 @@ class Walk:
     async def _press(self, key: str) -> None:
         """Press a letter, as slowly as it takes not to be a part of a text that is being typed."""
         await asyncio.sleep(self._pressed + ALONE_SECONDS + BEYOND - time.monotonic())
-        await asyncio.to_thread(show.xdotool, "key", key)
+        await asyncio.to_thread(xdotool, "key", key)
         self._pressed = time.monotonic()
 
     def _shown(self, title: str) -> Card | None:
@@ -139,7 +140,7 @@ class Walk:
         return card if card is not None and card.waiting and card.request.title == title else None
 
     async def _when(self, true: Callable[[], T | None]) -> T:
-        async with asyncio.timeout(show.PATIENCE):
+        async with asyncio.timeout(PATIENCE):
             while not (value := await asyncio.to_thread(self._stage.do, true)):
                 await asyncio.sleep(LOOK_SECONDS)
         return value
@@ -182,8 +183,8 @@ def main() -> int:
         await walk.run()
 
     with virtual_screen() as display, tempfile.TemporaryDirectory(prefix="assent-walk-") as home:
-        os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "ASSENT_HOME": home} | show.SETTINGS | SETTINGS
-        if show.play(story):
+        os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "ASSENT_HOME": home} | DEMO_SETTINGS | SETTINGS
+        if play(story):
             return 1
     return report(walks[0].answers)
 

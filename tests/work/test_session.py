@@ -19,7 +19,7 @@ from runner.model.work import CommandSeen, HostSeen, PortsSeen, WorkEnded, WorkS
 from runner.sandbox.local.contained import MEMORY_BYTES
 from runner.work import control
 from runner.work.log import WorkReading
-from runner.work.session import LONGEST_TEXT, TOO_LONG
+from runner.work.session import LONGEST_TEXT, NOT_RUN, TOO_LONG, WAITS
 from runner.workspace.working_copy import all_below
 from tests.components import require
 
@@ -44,7 +44,7 @@ os.chdir(project)
 more = json.loads(more)
 copy = WorkingCopy.make(Path(home), Path(project), json.loads(program))
 
-def judge(text):
+def judge(text, folder, *, prepares=False):
     return CommandVerdict("Deletes it.", "CRITICAL", (), held="held" in text)
 
 state = tuple(Bind(one, one, True) for one in more["state"])
@@ -256,7 +256,8 @@ def test_a_held_command_waits_for_its_answer(desk: Desk, runs: bool) -> None:
             control.order(desk.runtime, desk.name, "answer", number=9, run=True)
         control.order(desk.runtime, desk.name, "answer", number=1, run=runs, why="Not now.")
         said, _ = process.communicate(timeout=HANGS)
-    expected = "0|held|" if runs else "126||Assent: a person refused this command. Not now."
+    waits = WAITS.format(name=desk.name, number=1)
+    expected = f"0|held|{waits}" if runs else f"126||{waits};Assent: a person refused this command. Not now."
     assert said.strip() == expected
 
 
@@ -265,7 +266,7 @@ def test_a_command_is_judged_whole_however_long(desk: Desk) -> None:
     said, _ = desk.run(
         SHELL + f"shell('echo 1 #' + 'x' * {LONGEST_TEXT} + '\\necho held')\nshell('echo 2 #' + 'x' * {LONGEST_TEXT})\n"
     )
-    assert said.splitlines() == [f"126||{TOO_LONG}", "0|2|"]
+    assert said.splitlines() == [f"126||{NOT_RUN} {TOO_LONG}", "0|2|"]
     seen = [one for one in desk.events() if isinstance(one, CommandSeen)]
     assert [(one.held, one.refused) for one in seen] == [(False, TOO_LONG), (False, "")]
     assert all(one.text.endswith("more characters are not shown]") for one in seen)

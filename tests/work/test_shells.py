@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 from runner.system.private_folder import make_folder
 from runner.work import shells
-from runner.work.shells import FOLDER, LONGEST, NOT_UNDERSTOOD, ShellDoor
+from runner.work.shells import (
+    FOLDER,
+    LONGEST,
+    MOST_AT_ONCE,
+    NOT_UNDERSTOOD,
+    TOO_MANY,
+    ShellCommand,
+    ShellDoor,
+    WaitingShell,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +48,7 @@ def test_it_closes_where_somebody_else_took_what_was_for_it(tmp_path: Path, monk
         return [readers[0]], [], []
 
     monkeypatch.setattr(shells.select, "select", promising)
-    door = ShellDoor(tmp_path, lambda _command, _is_gone: "")
+    door = ShellDoor(tmp_path, lambda _command, _waiting: "", lambda _command, why: why)
     assert looked.wait(HANGS)
     closing = threading.Thread(target=door.close, daemon=True)
     closing.start()
@@ -49,11 +58,57 @@ def test_it_closes_where_somebody_else_took_what_was_for_it(tmp_path: Path, monk
 
 def test_a_command_that_is_longer_than_is_read_is_refused(tmp_path: Path) -> None:
     folder = made(tmp_path)
-    door = ShellDoor(tmp_path, lambda _command, _is_gone: "")
+    door = ShellDoor(tmp_path, lambda _command, _waiting: "", lambda _command, why: why)
     os.mkfifo(folder / "7", 0o600)
     answers = os.open(folder / "7", os.O_RDWR)
     (folder / "7.asked").write_bytes(b"/p\0bash\0-c\0true\0" + b"x" * LONGEST + b"\0")
     (folder / "all").write_bytes(b"7\n")
     assert os.read(answers, 1000).decode().strip() == NOT_UNDERSTOOD
     os.close(answers)
+    door.close()
+
+
+def asks(folder: Path, number: int) -> int:
+    """Ask as a shell does; return where the answer comes."""
+    os.mkfifo(folder / str(number), 0o600)
+    answers = os.open(folder / str(number), os.O_RDWR)
+    (folder / f"{number}.asked").write_bytes(b"/p\0bash\0-c\0true\0")
+    with (folder / "all").open("wb", buffering=0) as file:
+        file.write(b"%d\n" % number)
+    return answers
+
+
+def test_a_thousand_commands_that_wait_leave_room_for_none_and_take_no_more_threads(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    free, waiting = threading.Event(), threading.Semaphore(0)
+
+    def judge(_command: object, shell: WaitingShell) -> str:
+        shell.tell("Wait.")
+        waiting.release()
+        assert free.wait(HANGS)
+        return ""
+
+    refused: list[ShellCommand] = []
+
+    def refuse(command: ShellCommand, why: str) -> str:
+        refused.append(command)
+        return why
+
+    door = ShellDoor(tmp_path, judge, refuse)
+    first = [asks(folder, number) for number in range(1, MOST_AT_ONCE + 1)]
+    for _ in first:
+        assert waiting.acquire(timeout=HANGS)
+    for number in range(1001, 1801):
+        answers = asks(folder, number)
+        assert os.read(answers, 1000).decode() == f"{TOO_MANY}\n"
+        os.close(answers)
+    assert refused == [ShellCommand(("bash", "-c", "true"), "/p")] * 800
+    assert sum(one.name == "a command" for one in threading.enumerate()) == MOST_AT_ONCE
+    free.set()
+    for one in first:
+        said = b""
+        while not said.endswith(b"run\n"):
+            said += os.read(one, 1000)
+        assert said == b"waits Wait.\nrun\n"
+        os.close(one)
     door.close()

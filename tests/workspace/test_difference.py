@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.workspace.difference import NO_END, compared
+from runner.workspace.difference import compared
+from runner.workspace.lines import NO_END
 from runner.workspace.working_copy import WorkingCopy
 from tests.workspace.trees import make, work
 

@@ -26,6 +26,8 @@ from tests.workspace.trees import look, make, work
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from runner.workspace.progress import Report
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -93,12 +95,12 @@ def test_what_is_saved_in_the_very_moment_is_left_alone(copy: WorkingCopy, monke
     seen = copy.changes()
     really = apply.finish
 
-    def saved(record: Path) -> apply.Applied | None:
+    def saved(record: Path, report: Report) -> apply.Applied | None:
         for name in ("a", "b"):
             (copy.project / name).unlink()
             (copy.project / name).write_text(f"saved {name}")
         (copy.project / "new").write_text("saved new")
-        return really(record)
+        return really(record, report)
 
     monkeypatch.setattr(apply, "finish", saved)
     done = copy.apply(seen.changes)
@@ -176,11 +178,11 @@ def test_nothing_is_written_through_links(copy: WorkingCopy, tmp_path: Path) -> 
     # A link where a folder was, after the look and after the check.
     really = apply.finish
 
-    def swapped(record: Path) -> apply.Applied | None:
+    def swapped(record: Path, report: Report) -> apply.Applied | None:
         (copy.project / "d").rename(copy.project / "moved")
         (copy.project / "d").symlink_to(outside)
         (copy.project / "n").symlink_to(outside)
-        return really(record)
+        return really(record, report)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(apply, "finish", swapped)

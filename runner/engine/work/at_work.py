@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import OrderedDict
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.approval.modes import LOCKED, Mode
@@ -19,14 +20,16 @@ from runner.engine.work.recording import WorkRecording
 from runner.model.errors import KnownError
 from runner.model.events import ModeChanged, WorkMoved
 from runner.system.tasks import spawn
-from runner.work import deed_log
+from runner.work import added, deed_log
+from runner.work.added import AddedFindings
 from runner.work.lockdown import LockdownSign
 from runner.workspace import difference
 from runner.workspace.entry import TreeKind, UnreadableEntry
+from runner.workspace.hunks import with_hunks
 from runner.workspace.working_copy import named
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from runner.approval.circumstances import Circumstances
     from runner.approval.modes import Modes
@@ -34,15 +37,21 @@ if TYPE_CHECKING:
     from runner.model.record import Record
     from runner.model.work import WorkSession, WorkUsage
     from runner.system.places import Places
+    from runner.work.added import Assess
     from runner.work.project_hosts import ProjectHost
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.difference import LineDifference
+    from runner.workspace.progress import WriteProgress
     from runner.workspace.working_copy import WorkingCopy
 
 log = logging.getLogger("assent.work")
 T = TypeVar("T")
 LOOK_SECONDS = 0.5
+READER = "changes of"
+"""Before the name of a working copy: who waits for a turn of the classifier's processes."""
+MOST_FOUND = 2000
+"""Changes whose findings are kept."""
 MOST_CONTENT = 16 << 20
 """Bytes of a file that are given out to be looked at."""
 
@@ -57,8 +66,9 @@ class AtWork:
         modes: Modes,
         circumstances: Circumstances,
         look_up: Callable[[str, int], Awaitable[Sequence[str]]],
+        assess: Assess,
     ) -> None:
-        """`look_up` returns the addresses of a host and port; it raises OSError."""
+        """`look_up` returns the addresses of a host and port; it raises OSError. `assess` reads code elsewhere."""
         self._places = places
         self._modes = modes
         self._record = record
@@ -71,6 +81,9 @@ class AtWork:
         self._following = WorkFollowing(places.work)
         self._sessions: tuple[WorkSession, ...] = ()
         self._looking = asyncio.Lock()
+        self._assess = assess
+        self._found: OrderedDict[tuple[str, ProjectChange], AddedFindings] = OrderedDict()
+        """What was found in changes, the last asked for last."""
         self._over = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -96,6 +109,20 @@ class AtWork:
         """Return the lines that a change adds and removes. Raises KnownError."""
         return await self._of_copy(name, lambda copy: difference.compared(change, copy.project, copy.content))
 
+    async def findings(self, name: str, change: ProjectChange) -> AddedFindings:
+        """Return what the classifier finds in what a change adds, or why it was not read. Raises KnownError."""
+        if (known := self._found.get((name, change))) is not None:
+            self._found.move_to_end((name, change))
+            return known
+        found = await self._of_copy(name, lambda copy: added.text_of(change, copy.project, copy.content))
+        if not isinstance(found, AddedFindings):
+            found = await added.found_in(found, self._assess, f"{READER} {name}")
+        if not found.skipped and change.text is None:
+            self._found[name, change] = found
+            while len(self._found) > MOST_FOUND:
+                self._found.popitem(last=False)
+        return found
+
     async def content(self, name: str, change: ProjectChange, *, new: bool) -> bytes:
         """Return the beginning of a changed file, of the project as it is or with `new` of the working copy.
 
@@ -112,15 +139,30 @@ class AtWork:
 
     # ---- deciding ----
 
-    async def apply(self, name: str, wanted: Sequence[ProjectChange], digest: str, *, proven: bool = False) -> Applied:
+    async def part(self, name: str, change: ProjectChange, numbers: Collection[int]) -> ProjectChange:
+        """Return a change of a text that has only the places with these numbers, as `lines` shows them.
+
+        Raises KnownError, also where the file is not what the change says any more.
+        """
+        return await self._of_copy(name, lambda copy: with_hunks(change, copy.project, copy.content, numbers))
+
+    async def apply(
+        self,
+        name: str,
+        wanted: Sequence[ProjectChange],
+        digest: str,
+        in_part: Mapping[bytes, Collection[int]] | None = None,
+        *,
+        proven: bool = False,
+    ) -> Applied:
         """Write changes into the project: exactly `wanted`, which `digest` is of, and only as they are now.
 
-        Also while the program is at work. Recorded before the first byte is written. `proven`: whether the person's PIN
-        came with it and was right. Raises KnownError, LedgerFailed among them; then nothing was changed, unless it says
-        so.
+        `in_part` has the numbers of those places, by path, of which alone a change of `wanted` is. Also while the
+        program is at work. Recorded before the first byte is written. `proven`: whether the person's PIN came with it
+        and was right. Raises KnownError, LedgerFailed among them; then nothing was changed, unless it says so.
         """
         try:
-            return await self._deeds.apply(name, wanted, digest, proven=proven)
+            return await self._deeds.apply(name, wanted, digest, in_part or {}, proven=proven)
         finally:
             await self.look()
 
@@ -140,6 +182,14 @@ class AtWork:
             await self._deeds.discard(name)
         finally:
             await self.look()
+
+    def progress(self, name: str) -> WriteProgress | None:
+        """Return how far Apply, Undo or Discard of a working copy is; None where none is under way. For any thread."""
+        return self._deeds.progress(name)
+
+    def cancel(self, name: str) -> None:
+        """End Apply or Undo as long as nothing was written."""
+        self._deeds.cancel(name)
 
     # ---- telling a program ----
 
@@ -165,6 +215,11 @@ class AtWork:
     async def answer(self, name: str, number: int, *, run: bool, why: str = "", proven: bool = False) -> None:
         """Let a held command run, or not. Raises KnownError, LedgerFailed among them: then it does not run."""
         await self._orders.answer(name, number, run=run, why=why, proven=proven)
+        await self.look()
+
+    async def as_it_goes(self, name: str, *, on: bool, proven: bool = False) -> None:
+        """Have what a program changes applied by itself, or no longer. Raises KnownError, LedgerFailed among them."""
+        await self._orders.as_it_goes(name, on=on, proven=proven)
         await self.look()
 
     async def carry(self, name: str, port: int) -> str:
@@ -194,9 +249,13 @@ class AtWork:
         """End every program at work, as soon as may be."""
         spawn("end programs at work", self._end_all(why))
 
-    async def _end_all(self, why: str) -> None:
+    async def end_of(self, agent: str, why: str) -> None:
+        """End the programs of an agent that was revoked, also where the list of agents cannot be written."""
+        await self._end_all(why, agent)
+
+    async def _end_all(self, why: str, agent: str = "") -> None:
         await self.look()  # those that began a moment ago, too
-        at_work = [one.name for one in self._sessions if one.at_work]
+        at_work = [one.name for one in self._sessions if one.at_work and (not agent or one.agent == agent)]
         ended = await asyncio.gather(*(self.end(name, why) for name in at_work), return_exceptions=True)
         for name, error in zip(at_work, ended, strict=True):
             if isinstance(error, KnownError):

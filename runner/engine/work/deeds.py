@@ -20,10 +20,11 @@ from runner.sandbox.file_names import shown
 from runner.system.tasks import spawn
 from runner.workspace import apply
 from runner.workspace.change import digest as digest_of
+from runner.workspace.hunks import with_hunks
 from runner.workspace.working_copy import named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
     from typing import Any
 
     from runner.approval.circumstances import Circumstances
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
     from runner.system.places import Places
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange
+    from runner.workspace.progress import Report, WriteProgress
     from runner.workspace.working_copy import WorkingCopy
+
+    InPart = Mapping[bytes, Collection[int]]
 
 T = TypeVar("T")
 NOTHING_DONE = "Nothing was changed in the project."
@@ -42,6 +46,7 @@ LOOK_AGAIN = "Look at them again."
 GOES_ON = "Free disk space, then look at the changes again: the rest is done then."
 CLOSING_SECONDS = 1.0
 GONE = "The working copy was removed before anybody could look."
+CANCELLED = "You cancelled it."
 ENDED_BEFORE = "The console ended before anything was written."
 
 
@@ -55,6 +60,9 @@ class WorkDeeds:
         self._circumstances = circumstances
         self._under_way: set[str] = set()
         """Numbers of the deeds that this console is doing."""
+        self._progress: dict[str, WriteProgress] = {}
+        """By the name of the working copy: how far what is done with it is."""
+        self._cancelled: set[str] = set()
         self._left = False
         """Whether one was begun and could not be brought to its end."""
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -64,9 +72,11 @@ class WorkDeeds:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CLOSING_SECONDS)
 
-    async def apply(self, name: str, wanted: Sequence[ProjectChange], digest: str, *, proven: bool) -> Applied:
+    async def apply(
+        self, name: str, wanted: Sequence[ProjectChange], digest: str, in_part: InPart, *, proven: bool
+    ) -> Applied:
         """Write exactly these changes into the project. Raises KnownError, LedgerFailed among them."""
-        return await self._to_its_end(self._apply(name, wanted, digest, proven=proven))
+        return await self._to_its_end(self._apply(name, wanted, digest, in_part, proven=proven))
 
     async def undo(self, name: str, *, proven: bool) -> Applied:
         """Take back what was applied last. Raises KnownError, LedgerFailed among them."""
@@ -104,19 +114,44 @@ class WorkDeeds:
         task.add_done_callback(self._tasks.discard)
         return await asyncio.shield(task)
 
+    # ---- how far it is ----
+
+    def progress(self, name: str) -> WriteProgress | None:
+        """Return how far the deed in a working copy is; None where none is under way. For any thread."""
+        return self._progress.get(name)
+
+    def cancel(self, name: str) -> None:
+        """End the deed in a working copy as long as nothing was written; from then on it goes on to its end."""
+        if name in self._progress:
+            self._cancelled.add(name)
+
+    def _reporting(self, name: str, closed: Callable[[], str]) -> Report:
+        """Return what a deed reports to: it notes how far that is, and ends it where it may not go on."""
+
+        def report(progress: WriteProgress) -> None:
+            if not progress.sure:
+                _require(CANCELLED if name in self._cancelled else closed())
+            self._progress[name] = progress
+
+        return report
+
     # ---- one deed ----
 
-    async def _apply(self, name: str, wanted: Sequence[ProjectChange], digest: str, *, proven: bool) -> Applied:
+    async def _apply(
+        self, name: str, wanted: Sequence[ProjectChange], digest: str, in_part: InPart, *, proven: bool
+    ) -> Applied:
         generation = self._modes.generation
         closed = partial(self._closed, generation, proven=proven)
         _require(closed())
-        copy, picked = await _on_thread(lambda: _exactly(named(self._places.work, name), wanted, digest))
+        copy, picked = await _on_thread(lambda: _exactly(named(self._places.work, name), wanted, digest, in_part))
         _require(closed())
         facts = await _on_thread(lambda: facts_of(copy, picked))
         body = {**facts, "digest": digest}
+        if in_part:
+            body["in_part"] = {cut(shown(path)): sorted(numbers) for path, numbers in [*in_part.items()][:MOST_PATHS]}
 
         def do(number: str) -> Applied:
-            return copy.apply(picked, lambda _done: _require(closed()), number=number)
+            return copy.apply(picked, self._reporting(name, closed), number=number)
 
         return await self._done(WorkDeed.APPLY, copy, body, closed, do)
 
@@ -138,7 +173,7 @@ class WorkDeeds:
             back = apply.undo_of(copy.folder)
             if back is None or digest_of(back.changes) != body["digest"]:
                 raise KnownError("What was applied last is something else by now.", LOOK_AGAIN)
-            return copy.undo(lambda _done: _require(closed()), number=number)
+            return copy.undo(self._reporting(name, closed), number=number)
 
         return await self._done(WorkDeed.UNDO, copy, body, closed, do)
 
@@ -150,7 +185,13 @@ class WorkDeeds:
         copy = await _on_thread(lambda: named(self._places.work, name))
         if await _on_thread(lambda: copy.is_in_use):
             raise KnownError(f"A program is still running in {name}.", "End it first.")
-        await self._done(WorkDeed.DISCARD, copy, facts_of(copy, ()), closed, lambda _number: copy.discard())
+        await self._done(
+            WorkDeed.DISCARD,
+            copy,
+            facts_of(copy, ()),
+            closed,
+            lambda _number: copy.discard(self._reporting(name, closed)),
+        )
 
     async def _done(
         self,
@@ -183,6 +224,8 @@ class WorkDeeds:
             return done
         finally:
             self._under_way.discard(number)
+            self._progress.pop(copy.name, None)
+            self._cancelled.discard(copy.name)
 
     def _closed(self, generation: int, *, proven: bool) -> str:
         """Return why nothing may be written into a project now: the same that ends an approval."""
@@ -227,13 +270,22 @@ def outcome_facts(done: Applied) -> dict[str, object]:
 
 
 def _exactly(
-    copy: WorkingCopy, wanted: Sequence[ProjectChange], digest: str
+    copy: WorkingCopy, wanted: Sequence[ProjectChange], digest: str, in_part: InPart
 ) -> tuple[WorkingCopy, tuple[ProjectChange, ...]]:
-    """Return the changes at the paths of `wanted` as they are now, which the digest has to be of. Raises KnownError."""
+    """Return the changes at the paths of `wanted` as they are now, which the digest has to be of.
+
+    Those `in_part` have only the places with these numbers. Raises KnownError and OSError.
+    """
     if not wanted:
         raise KnownError("No change was chosen.", NOTHING_DONE)
     now = {one.path: one for one in copy.changes().changes}
-    picked = tuple(now[one.path] for one in wanted if one.path in now)
+    picked = tuple(
+        with_hunks(now[one.path], copy.project, copy.content, in_part[one.path])
+        if one.path in in_part
+        else now[one.path]
+        for one in wanted
+        if one.path in now
+    )
     if len({one.path for one in picked}) != len(wanted) or not digest == digest_of(wanted) == digest_of(picked):
         raise KnownError(CHANGED, LOOK_AGAIN)
     if any(one.conflict for one in picked):

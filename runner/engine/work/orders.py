@@ -7,8 +7,6 @@ on the terminal.
 from __future__ import annotations
 
 import asyncio
-import os
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +16,20 @@ from runner.engine.work.facts import cut
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost, canonical_host
-from runner.model.request import Language, NetworkMode, Request, Tool
 from runner.model.work import WorkUsage
-from runner.model.work_entries import ANSWER, CARRIED, END, FORGOTTEN, NOT_ANSWERED, NOT_OPENED, OPEN
-from runner.policy.rules import Action
+from runner.model.work_entries import (
+    ANSWER,
+    AS_IT_GOES,
+    CARRIED,
+    END,
+    FORGOTTEN,
+    NOT_ANSWERED,
+    NOT_AS_IT_GOES,
+    NOT_OPENED,
+    OPEN,
+)
 from runner.work import control, project_hosts
-from runner.work.project_hosts import ProjectHost
+from runner.work.in_force import host_request
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
     from runner.model.record import Record
     from runner.model.work import CommandSeen, WorkSession
     from runner.system.places import Places
+    from runner.work.project_hosts import ProjectHost
 
 REMEDY = "Nothing was allowed."
 NOT_HELD = "This command is not waiting any more."
@@ -82,7 +89,7 @@ class WorkOrders:
         _require(refused())
         address = await private_addresses(self._look_up, destination, private=private)
         _require(refused())
-        kept = await asyncio.to_thread(_kept, session.project, destination, address) if always else None
+        kept = await asyncio.to_thread(project_hosts.new, session.project, destination, address) if always else None
         body = {
             **_about(session),
             "host": destination.host,
@@ -140,6 +147,26 @@ class WorkOrders:
 
     # ---- the rest ----
 
+    async def as_it_goes(self, name: str, *, on: bool, proven: bool) -> None:
+        """Have what is changed applied by itself from now on, or not any more: off needs nothing. Raises KnownError."""
+        session = self._known(name)
+        if not session.at_work:
+            raise KnownError(NOT_AT_WORK, REMEDY)
+        closed = partial(self._closed, self._modes.generation, None, proven=proven)
+        body = {**_about(session), "on": on, "by": "person"}
+        if on:
+            _require(closed())
+            await self._record.append(AS_IT_GOES, "", body)
+        else:
+            await self._record.note(AS_IT_GOES, "", body)
+        try:
+            if on:
+                _require(closed())
+            await self._order(name, "as_it_goes", on=on)
+        except KnownError as error:
+            await self._record.keep_noting(NOT_AS_IT_GOES, "", {**body, "why": error.what})
+            raise
+
     async def carry(self, name: str, port: int) -> str:
         """Carry a port of the inside to this machine; return its address. Raises KnownError."""
         session = self._known(name)
@@ -182,20 +209,10 @@ class WorkOrders:
         )
 
     def _denied(self, session: WorkSession, destination: Destination) -> str:
-        """Return why a rule denies code that may reach this host; '' where none does."""
-        stands_for = Request(
-            id="work",
-            agent=session.client or "work",
-            tool=Tool.CODE_EXECUTE,
-            received_at=session.started_at,
-            language=Language.SHELL,
-            network=NetworkMode.DOMAINS,
-            domains=(str(destination),),
-        )
-        rule = self._circumstances.policy().rule(stands_for)
-        if rule is None or rule.action is not Action.DENY:
-            return ""
-        return rule.description or f"Denied by your rule {rule.name}."
+        """Return why a rule, or what its agent may do, denies code that may reach this host; '' where nothing does."""
+        name = session.agent or session.client or "work"
+        stands_for = host_request(name, session.started_at, destination)
+        return self._circumstances.policy().denied(stands_for) or self._circumstances.forbids(stands_for, False)
 
 
 def _about(session: WorkSession) -> dict[str, object]:
@@ -204,16 +221,6 @@ def _about(session: WorkSession) -> dict[str, object]:
 
 def _level(held: CommandSeen) -> Level | None:
     return Level.__members__.get(held.level)
-
-
-def _kept(project: str, destination: Destination, address: str) -> ProjectHost:
-    """Return the host as it is kept for a project. Raises KnownError where that is gone."""
-    try:
-        found = os.stat(project)
-    except OSError as error:
-        raise KnownError(f"The project {project} cannot be opened: {error.strerror}.", REMEDY) from error
-    host, port = destination.host, destination.port
-    return ProjectHost(project, found.st_dev, found.st_ino, host, port, address, time.time())
 
 
 async def _writing(work: Callable[[], Any]) -> Any:

@@ -16,17 +16,19 @@ from runner.audit.work import TERMINAL, recorded_places
 from runner.engine.work.facts import MOST_WORDS, cut
 from runner.model.errors import KnownError
 from runner.model.work import (
+    AsItGoes,
     CommandAnswered,
     CommandSeen,
     HostOpened,
     HostSeen,
     PortsSeen,
+    StandingSeen,
     WorkDone,
     WorkEnded,
     WorkSession,
     WorkStarted,
 )
-from runner.model.work_entries import ENDED, OUTCOMES, SEEN, STARTED, WANTED
+from runner.model.work_entries import AS_IT_GOES, BY_ITSELF, ENDED, ON_TERMINALS, SEEN, STARTED
 from runner.work.log import WorkReading
 
 if TYPE_CHECKING:
@@ -129,10 +131,15 @@ class WorkRecording:
                     kind = STARTED if isinstance(event, WorkStarted) else ENDED
                     found.append((kind, self._body(session, [placed], _bound(event))))
                 case WorkDone() as event:
-                    if session.name == TERMINAL and event.kind in (*WANTED, *OUTCOMES):
+                    if session.name == TERMINAL and event.kind in ON_TERMINALS:
                         found.append((event.kind, {**event.body, "terminal_upto": placed[0]}))
-                case PortsSeen():
-                    continue
+                case AsItGoes(why=why) as event:
+                    if why:  # else somebody switched it, and that is recorded where it was done
+                        put_down()
+                        body = {"on": event.on, "why": cut(why), "by": BY_ITSELF}
+                        found.append((AS_IT_GOES, self._body(session, [placed], body)))
+                case PortsSeen() | StandingSeen():
+                    continue  # that an agent was paused is an entry of its own
                 case _:
                     waiting.append(placed)
                     if len(waiting) == MOST_IN_ENTRY:
@@ -147,6 +154,7 @@ class WorkRecording:
             "name": session.name,
             "project": cut(session.project),
             "client": cut(session.client),
+            **({"agent": cut(session.agent)} if session.agent else {}),
             "at": round(placed[0][1].at, 3),
             "upto": placed[-1][0],
         }
@@ -195,6 +203,7 @@ def _command(one: CommandSeen) -> dict[str, Any]:
         "level": one.level,
         "refused": cut(one.refused),
         "held": one.held,
+        "sandbox": cut(one.sandbox),
     }
     return {name: value for name, value in facts.items() if value}
 

@@ -39,6 +39,7 @@ LOADERS = frozenset(
         "process.mainModule.require",
         "require.main.require",
         "createRequire()",
+        "module.createRequire()",
         "process.binding",
         "process.getBuiltinModule",
     )

@@ -64,6 +64,7 @@ class JavaScript(Walker):
     function_kinds = dict.fromkeys(FUNCTIONS, define)
     ignored = IGNORED | TYPES
     keepers = frozenset({"expect"})
+    harming = frozenset({"fs", "child_process", "vm", "fs.promises", "Deno", "Bun"})
     broken = False
     """Whether parts of the code could not be parsed."""
     broken_at: Place | None = None

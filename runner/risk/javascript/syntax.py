@@ -5,18 +5,17 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-import tree_sitter_javascript
 import tree_sitter_typescript
 from tree_sitter import Language, Parser, Query, QueryCursor
 
 from runner.model.expression import expression
+from runner.risk.executing_javascript import root_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from runner.risk.model.acts import Place
 
-GRAMMAR = Language(tree_sitter_javascript.language())
 TYPESCRIPT = (Language(tree_sitter_typescript.language_typescript()), Language(tree_sitter_typescript.language_tsx()))
 """Without and with JSX: `<T>value` is one thing in the first and another in the second."""
 LONGEST_TYPESCRIPT = 100_000
@@ -34,14 +33,19 @@ def parse(code: str) -> Node:
 
     Code that is no JavaScript but TypeScript gives the tree of that.
     """
-    data = code.encode("utf-8", "surrogatepass")
-    root = Parser(GRAMMAR).parse(data).root_node
+    root = root_of(code)
+    data = code.encode("utf-8", "surrogatepass") if root.has_error else b""
     if root.has_error and len(data) <= LONGEST_TYPESCRIPT:
         for number, grammar in enumerate(TYPESCRIPT):
             other = Parser(grammar).parse(data).root_node
             if not other.has_error and not _may_be_statements(other, erased(number), data):
                 return other
     return root
+
+
+def is_typescript(code: str) -> bool:
+    """Return whether code is TypeScript and no JavaScript."""
+    return root_of(code).has_error and not parse(code).has_error
 
 
 @cache

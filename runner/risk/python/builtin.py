@@ -275,6 +275,7 @@ SPECIALS: dict[str, Special] = {
     "logging.basicConfig": logged,
     "logging.FileHandler": opened_for_more,
     "sys.modules.get": loaded,
+    "sys.modules.pop": loaded,
     "open.truncate": truncated,
     "os.truncate": truncated,
     "os.fdopen": opened,

@@ -20,6 +20,7 @@ from runner.risk.model.value import (
     text,
     yields,
 )
+from runner.risk.outline_data import words
 from runner.risk.python.files import below
 from runner.risk.python.formatting import formatted, percent
 from runner.risk.python.names import BUILTINS, PythonNames
@@ -36,6 +37,14 @@ if TYPE_CHECKING:
 
 LARGE, GIANT = 10_000_000, 20_000_000_000
 """Repetitions of a text or list that fill the memory: in a loop without end, and at once."""
+
+HOLD_NAMES = ("__globals__", "__builtins__", ".f_builtins", ".f_globals")
+"""How the names of mappings end that hold the functions of Python and of a program."""
+FINDERS = words(
+    "__import__ importlib.import_module importlib.__import__ pydoc.locate pydoc.resolve pkgutil.resolve_name "
+    "unittest.mock._importer"
+)
+"""Functions that give the module, or what is in it, whose name they get."""
 
 
 class PythonExpressions(PythonNames):
@@ -81,7 +90,7 @@ class PythonExpressions(PythonNames):
             ]
             return fold.sliced(owner, *ends)
         key = self.value(node.slice)
-        if key.texts and (owner.name in BUILTINS or owner.name.endswith(("__globals__", "__builtins__"))):
+        if key.texts and (owner.name in BUILTINS or owner.name.endswith(HOLD_NAMES)):
             return either([reference(known, owner.labels | fold.ASSEMBLED) for known in key.texts])
         if key.texts and owner.name in ("sys.modules", "globals()", "locals()", "vars()"):
             found = either([self.name(known) for known in key.texts])
@@ -129,7 +138,7 @@ class PythonExpressions(PythonNames):
             self.trail.add("by-data", "getattr", {"what": Value(labels=called.labels)}, place(node))
         elif type(node.func) is ast.Subscript and called.function is None and type(node.func.slice) is not ast.Constant:
             self._by_data(node.func.slice, node)
-        if called.name in ("__import__", "importlib.import_module", "importlib.__import__") and args:
+        if called.name in FINDERS and args:
             return self._module(args[0], node, hidden_name(node.args[0]))
         return self.call(called, args, named, place(node))
 
@@ -140,7 +149,7 @@ class PythonExpressions(PythonNames):
             self.trail.add("by-data", "[]", {"what": Value(labels=what.labels)}, place(node))
 
     def _module(self, module: Value, node: ast.Call, hidden: frozenset[str]) -> Value:
-        known = module.exact
+        known = module.exact.replace(":", ".") if module.exact is not None else None
         self.trail.add("import", known or "", {"module": module}, place(node))
         if known is None:
             return Value(labels=module.labels | {"module-by-data"})
@@ -335,6 +344,8 @@ class PythonExpressions(PythonNames):
                 self.assign(name, value)
             case ast.Attribute():
                 owner = self.value(target.value)
+                if target.attr == "__code__":
+                    self.trail.add("replaced-code", owner.name, {}, place(target))
                 if owner.kind is not None and owner.fields is None:
                     owner.kind.members[target.attr] = value
                 if owner.fields is not None:

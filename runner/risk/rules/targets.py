@@ -73,7 +73,7 @@ MOST_WILD = 200
 """Characters of a pattern that is tried."""
 WHO = frozenset(["COMPUTERNAME", "USERNAME", "USER", "HOSTNAME", "LOGNAME", "USERDOMAIN", "HOST", "SUDO_USER"])
 """Variables that tell whose machine it is."""
-VARIABLE = expression(r"%([\w()]+)%|\$env:(\w+)|\$\{?(\w+)\}?")
+VARIABLE = expression(r"%([\w()]+)%|\$env:(\w+)|\$ENV\{[\"']?(\w+)[\"']?\}|\$\{?(\w+)\}?")
 
 
 def normal(path: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.model.value import UNKNOWN, Value, concatenate, text
 from runner.risk.running import Obeys
+from runner.risk.shell.expansion import expand
 from runner.risk.shell.obeying import how_it_runs
 from runner.risk.shell.steering import steers
 from runner.risk.shell.subscripts import PROMPTS, expanded, worked_out
@@ -78,8 +79,11 @@ class Assignments:
     def declare(self, node: Node) -> Value:
         """Follow `declare`, `export`, `local`, ..., with what they assign."""
         written = source(node)
-        if refers := re.match(r"(?:declare|typeset|local)\s+-[^\Wn]*+n\w*+\s++(\w++)=(\w+)", written):
-            self.shell.state.names[refers[1]] = refers[2]
+        if refers := re.match(r"(?:declare|typeset|local)\s+-[^\Wn]*+n\w*+\s++(\w++)=\"?([$\w{}]++)", written):
+            named = refers[2]
+            if "$" in named:
+                named = expand(named, self.shell.state.variables, self.shell.state.arguments).text
+            self.shell.state.names[refers[1]] = named
             return UNKNOWN
         for child in node.named_children:
             if child.type == "variable_assignment":

@@ -17,6 +17,7 @@ from runner.risk.shell.command import Command
 from runner.risk.shell.commands.table import COMMANDS, handler_of
 from runner.risk.shell.obeying import FROM_OUTSIDE, how_it_runs, note_obeyed
 from runner.risk.shell.redirects import shown
+from runner.risk.shell.strangers import note_stranger
 from runner.risk.shell.subscripts import given_to, worked_out
 from runner.risk.shell.syntax import place, source
 from runner.risk.trace.machine import TooDeep
@@ -179,7 +180,7 @@ class SimpleCommands:
                 return output
         elif words[0].labels or not words[0].exact or "/" in words[0].text or shell.nested.origin(words[0]):
             shell.nested.started(words[0], command.labels, command.place)
-        self._uses(command)
+        self._uses(command, strange=note_stranger(command))
         if command.name == "printenv" and (asked := [word.text for word in words[1:] if word.text[:1] != "-"]):
             return Value(labels=frozenset(f"${name}" for name in asked))
         if command.name in INFORMERS:
@@ -213,13 +214,14 @@ class SimpleCommands:
         if calls.number == BOMB and calls.at_once and f"{name}|{name}" not in source(body).replace(" ", ""):
             self.shell.trail.add("fork-bomb", name, {"line": text(excerpt(source(body), 200))}, place(body))
 
-    def _uses(self, command: Command) -> None:
+    def _uses(self, command: Command, *, strange: bool) -> None:
         """Record that a program which is not known uses the files that it gets."""
         if command.name in NO_READERS:
             return
         for word in command.arguments:
             if word.text.startswith(("/", "~", "./", "../")) or "/." in word.text:
-                act = self.shell.trail.add("use", command.name, {"path": word}, command.place, command.labels)
+                fields = {"path": word, "strange": text("yes") if strange else UNKNOWN}
+                act = self.shell.trail.add("use", command.name, fields, command.place, command.labels)
                 self.shell.nested.done(act)
 
 

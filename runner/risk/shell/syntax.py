@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from runner.model.expression import expression
 from runner.risk.model.acts import TooMuch
@@ -38,6 +40,9 @@ def parse(code: str) -> Node:
     if _longest_pipeline(data) > MOST_PIPES:
         raise TooMuch
     root = Parser(GRAMMAR).parse(data).root_node
+    if b"|" in data and b">" in data and (ended := _ended(root, data)) != data:
+        data = ended
+        root = Parser(GRAMMAR).parse(data).root_node
     if b"\n\\" in data or CLOSED_AND_OPENED.search(data):
         for _ in range(MOST_PASSES):
             mended = _mended(root, data)
@@ -51,6 +56,30 @@ def parse(code: str) -> Node:
         again = Parser(GRAMMAR).parse(plainer).root_node
         root = root if again.has_error else again
     return root
+
+
+@cache
+def _redirects() -> Query:
+    return Query(GRAMMAR, "(file_redirect) @redirect")
+
+
+def _ended(root: Node, data: bytes) -> bytes:
+    """Return the script with a `;` at the end of each line whose redirect the grammar goes on with in the next one.
+
+    After a long pipeline it takes the words of the next command for more files to write to.
+    """
+    places: list[int] = []
+    for node in QueryCursor(_redirects()).captures(root).get("redirect", ()):
+        for one, after in pairwise(node.named_children):
+            between = data[one.end_byte : after.start_byte]
+            if b"\n" in between:
+                places.append(one.end_byte + between.index(b"\n"))
+    parts: list[bytes] = []
+    last = 0
+    for at in sorted(set(places)):
+        parts += (data[last:at], b";")
+        last = at
+    return b"".join((*parts, data[last:])) if parts else data
 
 
 def _mended(root: Node, data: bytes) -> bytes:

@@ -213,8 +213,10 @@ class ShellWords:
         written = source(node)
         if written.strip("${}") in ("@", "*") and self.shell.state.given and not self.shell.state.arguments:
             return Value(items=[])
-        if self.shell.state.names and (real := self.shell.state.names.get(written.strip("${}"))) is not None:
-            written = f"${{{real}}}"
+        if self.shell.state.names:
+            name, bracket, rest = written.strip("${}").partition("[")
+            if (real := self.shell.state.names.get(name)) is not None:
+                written = f"${{{real}{bracket}{rest}}}"
         value = expand(written, self.shell.state.variables, self.shell.state.arguments)
         if written.endswith("@P}"):
             expanded(self.shell, value.text, place(node))

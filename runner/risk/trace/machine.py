@@ -20,6 +20,7 @@ from runner.risk.model.value import (
     either,
     labels_of,
     reference,
+    text,
 )
 from runner.risk.rules.vocabulary import picked
 from runner.risk.trace.everything import CHOOSING, choice, given
@@ -70,6 +71,10 @@ MOST_COMPARED = 200
 """Parts of a list by which two are told from each other; longer ones are never taken for the same."""
 
 
+SAYS_NOTHING = frozenset(("query", "database", "member", "console", "store"))
+"""Kinds of acts that do not say what becomes of what a call is given."""
+
+
 class TooDeep(Exception):
     """The code is nested more deeply than the classifier follows."""
 
@@ -85,6 +90,8 @@ class Machine(Values):
     """Whether the program itself looks at the arguments that it gets, or changes them."""
     specials: Mapping[str, Special] = {}
     constructor = "__init__"
+    harming: frozenset[str] = frozenset()
+    """Modules whose functions delete, replace or start whatever they are given."""
     keepers: frozenset[str] = frozenset()
     """What keeps the functions that it is given, and does not call them."""
 
@@ -158,8 +165,10 @@ class Machine(Values):
         ) and (made := self.method(owner, called.attribute, args, place)) is not None:
             return self.weighed(made)
         labels = called.labels
-        if args or named:
-            labels |= kept(labels_of((*args, *named.values())), name)
+        given_values, given_labels = (*args, *named.values()), NO_LABELS
+        if given_values:
+            given_labels = labels_of(given_values)
+            labels |= kept(given_labels, name)
         labels -= CUT_OFF
         result = Value(name=f"{name}()" if name and len(name) < 110 else name, labels=labels)
         meanings = self.vocabulary.of(name)
@@ -168,8 +177,23 @@ class Machine(Values):
         found = bool(called.labels) and note_member(self.trail, called, meanings, place)
         if not meanings and not found:
             self.trail.called.add(name)
+            module = self._picked_from(name) if name[-1:] == "]" else name if self._is_harming(name) else ""
+            if module:
+                self.trail.add("enumerated", name, {"of": text(module), "how": text("computed")}, place, called.labels)
+        if given_values and name and all(meaning.act in SAYS_NOTHING for meaning in meanings):
+            self.nested.handed(name, given_values, given_labels, place, python=self.language == "python")
         self.callbacks(called, args, named, result, place)
         return result
+
+    def _picked_from(self, name: str) -> str:
+        """Return the module that does harm and of which a function is called by a name that nobody knows, or ''."""
+        before, _, last = name.rpartition("[]")
+        return before if not last and before in self.harming else ""
+
+    def _is_harming(self, name: str) -> bool:
+        """Return whether it is a function of a module that is not known, called like one that does harm."""
+        before, _, last = name.rpartition(".")
+        return before == "require()" and any(self.vocabulary.knows(f"{module}.{last}") for module in self.harming)
 
     def read_by(self, getter: Value, owner: Value) -> Value:
         assert getter.function is not None

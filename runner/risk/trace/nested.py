@@ -15,6 +15,7 @@ from runner.risk.python.syntax import Repair, Unparsed, broken_at, parse, recode
 from runner.risk.rules.packages import mistaken_for, name_of
 from runner.risk.trace.files import LONGEST_SCRIPT, WrittenFiles, keys
 from runner.risk.trace.search_path import note_programs
+from runner.risk.trace.unknown import note_handed_to, note_handed_to_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -125,6 +126,19 @@ class Nested:
         if self.trail.depth == 0 and program.broken:
             self._repaired("javascript", program.cut_off, program.broken_at)
         return result
+
+    def handed(
+        self, name: str, values: Sequence[Value], labels: frozenset[str], place: Place, *, python: bool = False
+    ) -> None:
+        """Note what a call of `name`, which is not known, is given: places of the person's, and secrets."""
+        note_handed_to(self.trail, self.files.targets, name, values, labels, place, python=python)
+
+    def handed_to_program(self, name: str, values: Sequence[Value], code: Sequence[Value], place: Place) -> None:
+        """Note what a program of which nothing is known is given; '' is one that only the run decides about.
+
+        `code` are the texts among it that may be code to it.
+        """
+        note_handed_to_program(self.trail, self.files.targets, name, values, code, place)
 
     def _repaired(self, language: str, left_out: bool, at: Place | None) -> None:
         """Note a program that is not valid; `left_out` says whether parts of it were not read at all."""

@@ -57,6 +57,17 @@ class World(Protocol):
     def printed(self, value: Value) -> None:
         """Note a line that the program prints."""
 
+    def handed(
+        self, name: str, values: Sequence[Value], labels: frozenset[str], place: Place, *, python: bool = False
+    ) -> None:
+        """Note what a call of `name`, which is not known, is given: places of the person's, and secrets."""
+
+    def handed_to_program(self, name: str, values: Sequence[Value], code: Sequence[Value], place: Place) -> None:
+        """Note what a program of which nothing is known is given; '' is one that only the run decides about.
+
+        `code` are the texts among it that may be code to it.
+        """
+
     def done(self, act: Act) -> frozenset[str]:
         """Follow up an act just done; return labels for what it gives."""
 

@@ -9,7 +9,8 @@ from runner.model.request import Language
 from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, RiskVerdict, Verb, VerdictAct
 from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.value import labels_of
-from runner.risk.verdict.computing import libraries, only_computes, prints
+from runner.risk.trace.files import IN_MEMORY
+from runner.risk.verdict.computing import calls_of, libraries, only_computes, prints
 from runner.risk.verdict.doing import A_FILE, BY_KIND, MOST_LOOKED_AT, WITHOUT_WORDS, Doing, doings
 from runner.risk.verdict.naming import TEMPORARY_FILES, quoted
 from runner.risk.verdict.programs import INTERPRETERS
@@ -32,6 +33,10 @@ BESIDE = ("request.",)
 OWN_WORDS = frozenset({"noted.repaired"})
 
 
+PLAIN_DEEDS = frozenset((Verb.STARTS, Verb.CONNECTS, Verb.READS, Verb.LISTS, Verb.WRITES))
+"""What is ordinary by itself: what makes it more than that is in the words of the rule."""
+
+
 class Judged(NamedTuple):
     """The worst that a rule says of one act."""
 
@@ -48,10 +53,12 @@ def verdict_on(
     targets: Targets,
     *,
     proved: bool = True,
+    whole: bool = False,
 ) -> RiskVerdict:
     """Return the verdict; `judged` has the worst that rules say of acts, by their order.
 
-    `proved` says whether the program was read so far that it may be said to touch nothing.
+    `proved` says whether the program was read so far that it may be said to touch nothing, and `whole` that all of it
+    was.
     """
     stopped = next((one for one in findings if one.id.startswith("risk.")), None)
     cut = stopped is not None or len(trail.acts) > MOST_LOOKED_AT
@@ -73,8 +80,11 @@ def verdict_on(
         return RiskVerdict(stopped.reason)
     known = [*libraries(request.language, trail)]
     if shown:
-        shown += [(Verb.CALLS, name) for name in known if "." not in name]
-        return RiskVerdict(sentence(shown, partly=partly), looked, acts)
+        handed = {quoted(one.act.get("to").text, 30) for one in found if one.verb is Verb.HANDS}
+        shown += [(Verb.CALLS, name) for name in known if "." not in name and name not in handed]
+        looks = proved and not partly and {verb for verb, _ in shown} <= LOOKING and not request.packages
+        said = sentence(shown, partly=partly)
+        return RiskVerdict(f"{said[:-1]}; changes nothing." if looks and whole else said, looked, acts)
     return RiskVerdict(_without_acts(request, trail, known, partly, proved=proved), looked, acts)
 
 
@@ -87,8 +97,16 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
     if request.language is Language.SHELL:
         return f"Only commands that look and print were found{partly}."
     nothing = f"no use of files, network or other programs was found{partly}."
+    if any(
+        act.kind == "query" and IN_MEMORY in act.labels and not act.name.startswith("unittest.") for act in trail.acts
+    ):
+        return f"Works on a database in memory; {nothing}"
     if known:
-        return f"{sentence([(Verb.CALLS, name) for name in known])[:-1]}; {nothing}"
+        calls = [(name, calls_of(name, request.language, trail)) for name in known]
+        named = [f"{functions} of {name}" if functions else name for name, functions in calls]
+        if any(name.startswith("“") for name in known):
+            nothing = f"what that does was not read{partly}."
+        return f"{sentence([(Verb.CALLS, one) for one in named])[:-1]}; {nothing}"
     return f"{nothing[0].upper()}{nothing[1:]}"
 
 
@@ -113,7 +131,9 @@ def _lead(
     if worst is None or worst.level < Level.HIGH:
         return None
     heaviest = found[0] if found and _weight(found[0], judged) >= worst.level else None
-    if worst.level is Level.HIGH and heaviest is not None:
+    if worst.level is Level.HIGH and heaviest is not None and heaviest.verb not in PLAIN_DEEDS:
+        return None
+    if heaviest is not None and _says_more(heaviest):
         return None
     unread = worst.capability is Capability.UNREADABLE
     reason = (worst.reason if heaviest is None else judged[heaviest.act.order].reason).rstrip(".")
@@ -122,6 +142,12 @@ def _lead(
     words = heaviest.named.words.partition(" (")[0]
     words = f"to {words.rpartition(' to ')[2]}" if heaviest.verb is Verb.SENDS else words
     return f"{reason} ({words})", heaviest, unread
+
+
+def _says_more(deed: Doing) -> bool:
+    """Return whether the words for an act say more than the rule that found it."""
+    starts = deed.verb is Verb.RUNS_ON_START and "(runs by itself)" not in deed.named.words
+    return starts or deed.act.kind == "schedule"
 
 
 def _led(lead: str, shown: Sequence[tuple[Verb, str]], partly: str) -> str:
@@ -164,6 +190,7 @@ def _look_at(
 
 
 EXCEPT = ", except "
+LOOKING = frozenset((Verb.READS, Verb.LISTS))
 NETWORK = (Verb.SENDS, Verb.CONNECTS, Verb.FETCHES)
 
 
@@ -205,6 +232,7 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
     started = places | {one.place for one in found if one.act.kind == "command"}
     temporary = [one for one in found if one.named.words == TEMPORARY_FILES]
     needless = {one.act.order for one in sorted(temporary, key=lambda one: one.verb is not Verb.WRITES)[1:]}
+    handed = {one.place for one in found if one.verb is Verb.HANDS}
     listens = any(one.verb is Verb.LISTENS and one.named.place for one in found)
     modules: set[str] = set()
     for one in found:
@@ -222,7 +250,10 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
                 drop = one.named.words == source
             case Verb.STARTS:
                 named = (one.act.name, one.place) in said or (one.act.name in INTERPRETERS and one.place in places)
-                drop = named if one.act.kind == "command" else one.act.kind == "run" and one.place in started
+                if one.act.kind == "start" and one.named.computed:
+                    drop = one.place in handed
+                else:
+                    drop = named if one.act.kind == "command" else one.act.kind == "run" and one.place in started
             case _:
                 drop = False
         if drop:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.outline_data import words
-from runner.risk.verdict.naming import identifier, quoted
+from runner.risk.verdict.naming import identifier, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -45,6 +46,11 @@ TEXT_COMMANDS = words(
     "basename dirname tr rev sort uniq wc cut fold head tail cat grep awk sed if then do break continue"
 )
 MOST_NAMED = 4
+COMPUTES = words(
+    "dataclasses collections itertools math statistics datetime re json textwrap decimal fractions random string time "
+    "typing enum uuid hashlib base64 bisect heapq copy pprint functools operator secrets abc types numbers"
+)
+"""Modules of Python whose functions are not named: they only compute."""
 
 
 class _Python(NamedTuple):
@@ -120,11 +126,26 @@ def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
         parts = plain.split(".")
         prefixes = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
         module = next((prefix for prefix in prefixes if prefix in loaded), "")
-        if module and not plain.startswith("unittest."):
+        if module and not plain.startswith("unittest.") and module.partition(".")[0] not in COMPUTES:
             found[_named(module, plain, language)] = None
         if len(found) == MOST_NAMED:
             break
     yield from found
+
+
+def calls_of(library: str, language: Language | None, trail: Trail) -> str:
+    """Return which functions of a library are called, for its quoted name; '' where none of their names tells."""
+    found: dict[str, None] = {}
+    for name in sorted(trail.called):
+        parts = _plain(name).split(".")
+        top = parts[0] if language is Language.PYTHON else _plain(name).rpartition(".")[0]
+        if len(parts) > 1 and quoted(top.split(".")[0], 30) == library and TELLING.fullmatch(parts[-1]):
+            found[parts[-1]] = None
+    return listed([identifier(one) for one in found]) if 0 < len(found) <= MOST_NAMED else ""
+
+
+TELLING = expression(r"[a-z]+(?:_[a-z0-9]+)+|[a-z]+[A-Z]\w*|query|select|find|search|list|get|fetch|read|load|send|run")
+"""Names of functions that say what is done."""
 
 
 def _named(module: str, plain: str, language: Language | None) -> str:

@@ -7,10 +7,12 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from runner.model.expression import expression
 from runner.model.verdict import Verb
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, labels_of
 from runner.risk.outline_data import words
+from runner.risk.trace.shown import secrets
 from runner.risk.verdict import files
 from runner.risk.verdict.naming import (
     AT_RUN_TIME,
@@ -26,6 +28,7 @@ from runner.risk.verdict.naming import (
     shown,
 )
 from runner.risk.verdict.programs import commands, containers, named_program
+from runner.risk.verdict.sentence import NOT_KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -72,6 +75,10 @@ def _shells(act: Act, targets: Targets) -> Described:
 
 def _sends(act: Act, targets: Targets) -> Described:
     address = act.get("url")
+    if act.get("how").text == "message":
+        each = ", one after the other" if "repeated" in act.labels else ""
+        data = data_of((act.get("data"),)) if secrets(labels_of((act.get("data"),))) else "messages"
+        return Verb.SENDS, Named(f"{data} by {quoted(_library(act.name), 30)}{each}")
     if act.name.endswith((".send", ".sendall")) and not address.texts and not act.name.startswith("dgram."):
         return None
     if _is_request(address) or (act.name.endswith(".end") and act.get("data") is UNKNOWN):
@@ -81,6 +88,11 @@ def _sends(act: Act, targets: Targets) -> Described:
     if data == "data" and (asks or act.get("how").text == "ssh"):
         return None
     return Verb.SENDS, Named(f"{data} to {host.words}", host.computed, host.place)
+
+
+def _library(name: str) -> str:
+    """Return the library of a function: `@a/b` of `@a/b.send`."""
+    return name.replace("()", "").partition(".")[0]
 
 
 ASKING = words("get urlopen Request request head fetch options")
@@ -155,21 +167,38 @@ def _by_method(act: Act) -> Named:
     """Name what the method of a client deletes: `delete_bucket(Bucket=...)`, `DeleteBucketCommand`."""
     what = act.get("what")
     name = what.text or next((one.text for one in what.items or [] if one.texts), "")
-    method = re.sub(r"(?<!^)(?=[A-Z])", "_", act.name.rpartition(".")[2].removesuffix("Command")).lower()
-    thing = method.partition("_")[2].replace("_", " ") or "data"
-    return Named(f"{thing} {quoted(name)}" if name.strip(HOLE) else f"{thing} elsewhere", not name)
+    call = act.name.rpartition(".")[2]
+    if (rows := OF_MODEL.search(act.name)) is not None and not name:
+        some = act.get("only").text == "some"
+        return Named(f"rows of {identifier(rows[1])} that match a condition" if some else f"all rows of {rows[1]}")
+    verb, _, thing = CAPITALS.sub("_", call.removesuffix("Command")).partition("_")
+    thing = thing.replace("_", " ") if verb.lower() in TAKES else "something"
+    thing = " ".join(word if word.isupper() else word.lower() for word in thing.split()) or "data"
+    return Named(f"{thing} {quoted(name)}" if name.strip(HOLE) else f"{thing} by {identifier(call)}", not name)
+
+
+OF_MODEL = expression(r"(\w{1,60})\.objects\.")
+"""What a model of Django's is called, in the name of a method of its rows."""
+CAPITALS = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a new word begins in a name: `delete|DB|Instance`."""
+TAKES = words("delete remove destroy drop purge terminate del batch bulk empty clear flush")
+"""Words that names of methods begin with, and behind which what they delete is named."""
 
 
 def _configures(act: Act, targets: Targets) -> Described:
     target, value, where = act.get("target").text, act.get("value").text, act.get("at").text
     if where == "git":
         return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(target)} of git to {quoted(value)}")
+    if not target.strip(HOLE):
+        return Verb.CHANGES_SYSTEM, Named(f"changes {where} by {identifier(act.name.rpartition('.')[2])}")
     return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)})")
 
 
 def _schedules(act: Act, targets: Targets) -> Described:
     if act.get("how").text == "remove":
         return Verb.CHANGES_SYSTEM, Named("removes everything that is scheduled")
+    if act.name == "crontab":
+        return Verb.CHANGES_SYSTEM, Named("replaces everything that is scheduled for this account")
     return Verb.CHANGES_SYSTEM, Named("schedules something to run later")
 
 
@@ -254,6 +283,8 @@ def _serves(act: Act, targets: Targets) -> Described:
 
 
 def _looks_up(act: Act, targets: Targets) -> Described:
+    if secrets(labels_of((act.get("host"),))):
+        return Verb.SENDS, Named(f"{data_of((act.get('host'),))} in a name that it looks up")
     return Verb.CONNECTS, Named("a name server")
 
 
@@ -293,7 +324,8 @@ def _steers(act: Act, targets: Targets) -> Described:
 
 
 def _enumerated(act: Act, targets: Targets) -> Described:
-    words = f"a function of {identifier(act.get('of').text)} that it finds by enumeration (line {act.place[0]})"
+    how = "whose name is worked out at run time" if act.get("how").text else "that it finds by enumeration"
+    words = f"a function of {identifier(act.get('of').text)} {how} (line {act.place[0]})"
     return Verb.CALLS, Named(words, computed=True)
 
 
@@ -301,6 +333,19 @@ def _finds_programs(act: Act, targets: Targets) -> Described:
     folder = act.get("path").text
     where = WORKING if folder == "." else file_name(folder if folder.startswith("../") else f"./{folder}")
     return Verb.CHANGES_SYSTEM, Named(f"may start programs from {where}")
+
+
+def _hands(act: Act, targets: Targets) -> Described:
+    """Name what something gets of which nothing is known, and that nothing is."""
+    given = [path_of(one).words for one in (act.get("beyond").items or act.get("paths").items or ())]
+    if act.get("data").labels:
+        given.append(data_of((act.get("data"),)))
+    if act.get("code").items:
+        given.append("a text that it may run")
+    name = act.get("to").text
+    library = act.get("program").text != "yes"
+    to = quoted(name, 30) if library else named_program(name) if name else f"a program {AT_RUN_TIME}"
+    return Verb.HANDS, Named(f"{listed(given)} to {to}{NOT_KNOWN if name else ''}")
 
 
 Describe = Callable[["Act", "Targets"], Described]
@@ -367,6 +412,7 @@ BY_KIND: dict[str, Describe] = {
     "steer": _steers,
     "programs": _finds_programs,
     "enumerated": _enumerated,
+    "hand": _hands,
     "weakens": _weakens,
 }
 """What acts of each kind are in words; the others are named by the findings about them."""

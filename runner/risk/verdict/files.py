@@ -69,6 +69,9 @@ def moves(act: Act, targets: Targets) -> Described:
     if done is not None and done[0] is Verb.RUNS_ON_START:
         return done
     source, path = path_of(act.get("source"), "file"), path_of(act.get("path"), "file")
+    if source == path and source.words.startswith(FINDS):
+        words = f"{source.words} to other names there, which may replace one another"
+        return Verb.MOVES, source._replace(words=words)
     return Verb.MOVES, Named(f"{source.words} to {path.words}", source.computed or path.computed, source.place)
 
 
@@ -76,8 +79,8 @@ def reads(act: Act, targets: Targets) -> Described:
     path = act.get("path")
     if path.text.startswith("/dev/") or path.text in (":memory:", "-") or act.name == "<":
         return None
-    if act.kind == "use" and act.name in WITH_COMMAND:
-        return None
+    if act.kind == "use" and (act.name in WITH_COMMAND or act.get("strange").text == "yes"):
+        return None  # what becomes of it nobody knows: it is said that it is handed over
     if not path.texts and path.fields is None and "(" in path.name:
         return None  # what a call gave: a response, a stream
     if any(is_kind(known, "secret", targets) for known in path.texts):

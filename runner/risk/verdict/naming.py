@@ -101,6 +101,8 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
     known = [one for one in path.texts if one.strip(HOLE + "./*") or one.startswith("/")]
     if within is not None and not any("found" not in labels or HOLE not in one for one in known):
         found = _folder(within)
+        if (below := _other_folder(known, within)) and not tree:
+            return Named(f"files below {_folder(below)}, named after {FINDS}{found}"[:LONGEST_TARGET], computed=True)
         return Named(f"{FINDS}{found}{_or_variable(labels)}", computed=True)
     whole = next((one for one in path.texts if _is_working(one)), None)
     if not known and whole is not None:
@@ -115,6 +117,14 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
         elsewhere = _or_given(labels) if path.exact is not None and path.exact[:1] not in "/~" else ""
         return Named(named.words + elsewhere, computed=True) if elsewhere else named
     return Named(f"{named.words}, or {_unknown(labels, thing)}"[:LONGEST_TARGET], computed=True)
+
+
+def _other_folder(known: Sequence[str], within: str) -> str:
+    """Return the folder of what is only named after something found; '' where it is that, or below it."""
+    folders = {_relative(one.partition(HOLE)[0].rpartition("/")[0]) for one in known}
+    below = folders.pop() if len(folders) == 1 else ""
+    inside = below == _relative(within) or below.startswith(f"{_relative(within)}/") or _is_working(within)
+    return "" if inside or not below else below
 
 
 def _of_texts(known: Sequence[str], path: Value, *, tree: bool) -> Named:

@@ -12,6 +12,8 @@ from runner.risk.shell.commands.dry import is_dry
 from runner.risk.verdict.naming import Named, file_name, listed, quoted, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.risk.model.acts import Act
     from runner.risk.rules.targets import Targets
 
@@ -42,9 +44,35 @@ def commands(act: Act, targets: Targets) -> Described:
     if name not in WITH_COMMAND:
         return Verb.STARTS, Named(named_program(name), place=name[:40])
     words = act.get("line").text[:LONGEST_LINE].split()[1:]
-    first = next((word for word in words[:3] if WORD.fullmatch(word)), "")
+    first = _verb(words)
     shown_name = named_program(f"{name} {first}" if first else name)
+    if first == "run" and name in WITH_SCRIPTS and (script := _verb([*words[words.index("run") + 1 :]])):
+        shown_name = f"{shown_name} {quoted(script)}"
     return Verb.STARTS, Named(f"{shown_name} (dry run)" if is_dry(name, words) else shown_name, place=name[:40])
+
+
+WITH_SCRIPTS = words("npm pnpm yarn poetry uv")
+VALUED = words(
+    "-n --namespace -C -c --context -f --file -p --profile -R --repo --git-dir --work-tree -H --prefix -w -o"
+)
+"""Options of these programs that stand before the verb, and take a value."""
+
+
+def _verb(given: Sequence[str]) -> str:
+    """Return the word that says what the program is to do, which is no option and no value of one."""
+    skip = False
+    for word in given[:MOST_BEFORE]:
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            skip = word in VALUED
+        else:
+            return word if WORD.fullmatch(word) else ""
+    return ""
+
+
+MOST_BEFORE = 12
+"""Words among which the verb is looked for."""
 
 
 def named_program(name: str) -> str:

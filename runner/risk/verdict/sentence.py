@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 WANTED = 140
 """Characters beyond which no further clause is added."""
 MOST_CLAUSES = 4
+NOT_KNOWN = ", which Assent does not know"
+"""Ends a clause about what is handed to something."""
 CLAUSES: Mapping[Verb, str] = {
     Verb.HIDES: "hides {}",
     Verb.DELETES: "deletes {}",
     Verb.DISCARDS: "throws away {}",
     Verb.CHANGES_DATA: "{}",
     Verb.SENDS: "sends {}",
+    Verb.HANDS: "hands {}",
     Verb.READS_SECRETS: "reads credentials in {}",
     Verb.RUNS_ON_START: "writes {}",
     Verb.RUNS_NAMED: "runs whatever code {}",
@@ -66,6 +69,7 @@ def finished(clauses: Sequence[str], *, more: bool = False, partly: str = "") ->
     """Return clauses as one sentence."""
     parts = [*clauses, "more"] if more else list(clauses)
     whole = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    whole = whole.replace(f"{NOT_KNOWN} and ", f"{NOT_KNOWN}, and ")
     if not whole.isprintable():
         whole = shown(whole, LONGEST_SENTENCE)
     room = LONGEST_SENTENCE - len(partly) - 3

@@ -1,4 +1,4 @@
-"""Functions of Python that do harm and are handed on, where nobody sees with what they are called."""
+"""Functions that do harm and are handed on, where nobody sees with what they are called: of Python and of Node.js."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import Capability, Finding, Level
 from runner.model.expression import expression
+from runner.model.request import Language
 from runner.risk.outline_data import words
-from runner.risk.python.syntax import Unparsed, parse, place
+from runner.risk.python.syntax import Unparsed, nodes_of, place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from runner.model.span import Span
     from runner.risk.model.acts import Trail
     from runner.risk.model.lines import Lines
 
@@ -22,34 +24,91 @@ GRAVE = words(
     "subprocess.check_output subprocess.Popen eval exec"
 )
 """Functions that delete, replace or start whatever they are given."""
-NAMES = expression(rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in GRAVE}))})\b(?!\s*\()")
+NAMES = expression(
+    rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in GRAVE}))})\b(?!\s*\()"
+    r"|\b(?:os|shutil|subprocess|sys|builtins)\b(?<!import )(?!\s*[.\w])"
+)
 """One of them in a text, where it is not called at once."""
 
 
-def handed_on(code: str, trail: Trail, lines: Lines) -> Iterator[Finding]:
+TEXTS = frozenset(name for name in GRAVE if "." in name) | {name.replace(".", ":") for name in GRAVE if "." in name}
+"""How a text names one of them for something that looks it up."""
+MODULES = words("os shutil subprocess sys builtins")
+"""Modules in which such functions are."""
+ASKS = words(
+    "hasattr getattr setattr delattr object dir print help isinstance reload vars id type getmembers patch dict str "
+    "repr getsource"
+)
+"""Functions that ask a module for what is in it, or replace that, which is followed or harmless."""
+REPLACES = words("patch setattr setitem delattr")
+"""Functions that put something else in their place, as tests do."""
+
+
+def handed_on(language: Language | None, code: str, trail: Trail, lines: Lines) -> Iterator[Finding]:
     """Yield a finding for each of them that a program hands on, and that no act of the trail is of."""
+    if language is Language.PYTHON:
+        yield from _of_python(code, trail, lines)
+    elif language is Language.JAVASCRIPT:
+        # Imported here: a process of its own reads most languages once.
+        from runner.risk.whole.handed_on_javascript import NAMES as NAMES_THERE
+        from runner.risk.whole.handed_on_javascript import of_javascript
+
+        if NAMES_THERE.search(code) is not None:
+            for name, at in of_javascript(code, {act.name for act in trail.acts}):
+                yield _finding(name, lines.place(at), lines)
+
+
+def _finding(name: str, span: Span, lines: Lines) -> Finding:
+    reason = f"Hands on {name}; with what it is called could not be read."
+    evidence = lines.evidence(span)
+    return Finding("hidden.handed-on", Level.HIGH, Capability.UNREADABLE, span, evidence, reason, "CWE-470")
+
+
+def _of_python(code: str, trail: Trail, lines: Lines) -> Iterator[Finding]:
     if NAMES.search(code) is None:
         return
     try:
-        tree, _ = parse(code)
+        nodes, _ = nodes_of(code)
     except Unparsed:
         return
-    nodes = list(ast.walk(tree))
     modules = _modules(nodes)
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     parts = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     seen = {act.name for act in trail.acts}
+    asked = {id(one) for node in nodes if isinstance(node, ast.Call) and _last(node.func) in ASKS for one in node.args}
+    looked_up = {id(one) for node in nodes for one in _looked_up(node)}
     for node in nodes:
         if isinstance(node, ast.Name | ast.Attribute) and id(node) not in called and id(node) not in parts:
             name = _dotted(node, modules)
             own = isinstance(node, ast.Name) and node.id in bound
             if name in GRAVE and name not in seen and not own and isinstance(node.ctx, ast.Load):
-                reason = f"Hands on {name}; with what it is called could not be read."
-                span = lines.place(place(node))
-                yield Finding(
-                    "hidden.handed-on", Level.HIGH, Capability.UNREADABLE, span, lines.evidence(span), reason, "CWE-470"
-                )
+                yield _finding(name, lines.place(place(node)), lines)
+            elif name in MODULES and not own and id(node) not in asked and not any(map(_of_module(name), seen)):
+                yield _finding(f"the module {name}", lines.place(place(node)), lines)
+        elif isinstance(node, ast.Constant) and node.value in TEXTS and id(node) in looked_up:
+            name = str(node.value).replace(":", ".")
+            if name not in seen:
+                yield _finding(name, lines.place(place(node)), lines)
+
+
+def _looked_up(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield texts that something may look up: what stands in a mapping, or is given to what replaces nothing."""
+    match node:
+        case ast.Dict(values=values):
+            yield from values
+        case ast.Call(func=func, args=args) if _last(func) not in REPLACES:
+            yield from args
+        case _:
+            pass
+
+
+def _of_module(module: str) -> Callable[[str], bool]:
+    return lambda name: name.startswith(f"{module}.")
+
+
+def _last(func: ast.expr) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
 def _modules(nodes: list[ast.AST]) -> dict[str, str]:

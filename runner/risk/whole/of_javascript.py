@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING
-
-from tree_sitter import Parser
 
 from runner.model.expression import expression
 from runner.risk import executing_javascript as executing
-from runner.risk.executing_javascript import JAVASCRIPT, walk
+from runner.risk.executing_javascript import root_of, walk
 from runner.risk.outline_data import words
 from runner.risk.outline_javascript import MODULES as MODULES_READING
 from runner.risk.verdict.computing import JS_ROOTS, is_known_call
 from runner.risk.verdict.naming import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from tree_sitter import Node
 
     from runner.risk.model.acts import Trail
@@ -38,21 +39,20 @@ BIND_BY_NAME = words(
 )
 
 
-def of_javascript(code: str, trail: Trail) -> tuple[list[str], list[str]]:
+def of_javascript(code: str, trail: Trail) -> tuple[Iterable[str], Iterable[str]]:
     """Return what is not understood, and what matters only where the program does more than to look."""
-    hard: dict[str, None] = {}
+    program = _Program(root_of(code))
+    return _hard(code, trail, program), chain.from_iterable(map(program.soft, program.nodes))
+
+
+def _hard(code: str, trail: Trail, program: _Program) -> Iterator[str]:
     if how := executing.of_javascript(code):
-        hard[f"Uses {shown(how, 40)}, by which code may be anything."] = None
-    root = Parser(JAVASCRIPT).parse(code.encode("utf-8", "surrogatepass")).root_node
-    program = _Program(root)
+        yield f"Uses {shown(how, 40)}, by which code may be anything."
     for node in program.nodes:
-        for one in program.hard(node):
-            hard[one] = None
+        yield from program.hard(node)
     for name in sorted(trail.called):
         if not is_known_call(name, javascript=True) and not program.is_own(name) and not _reads(name):
-            hard[f"Calls {shown(name, 60)}, which is not known."] = None
-    soft = {one: None for node in program.nodes for one in program.soft(node)}
-    return list(hard), list(soft)
+            yield f"Calls {shown(name, 60)}, which is not known."
 
 
 def _reads(name: str) -> bool:
@@ -61,11 +61,24 @@ def _reads(name: str) -> bool:
     return function in MODULES_READING.get(module, ())
 
 
+TELLING = (
+    FUNCTIONS
+    | ODD_NODES
+    | words(
+        "variable_declarator assignment_expression augmented_assignment_expression formal_parameters array_pattern "
+        "object_pattern catch_clause for_in_statement import_clause namespace_import import_specifier call_expression "
+        "new_expression import_statement "
+        "member_expression template_string method_definition pair identifier class_heritage"
+    )
+)
+"""Kinds of nodes that are looked at."""
+
+
 class _Program:
     """One program: its nodes, and what each of its names stands for."""
 
     def __init__(self, root: Node) -> None:
-        self.nodes = list(walk(root))
+        self.nodes = [node for node in walk(root) if node.type in TELLING]
         self._bound: Counter[str] = Counter()
         self._own: set[str] = set()
         self._modules: set[str] = set()
@@ -160,18 +173,21 @@ class _Program:
         return [] if plain in MODULES else [f"Loads {shown(module, 40)}, which is not known."]
 
     def soft(self, node: Node) -> list[str]:
-        around = node.parent.type if node.parent is not None else ""
         match node.type:
             case "method_definition" | "pair":
                 return _defines(node)
-            case "identifier" if around in HANDING and _text(node) in self._own:
+            case "identifier" if self._own and _around(node) in HANDING and _text(node) in self._own:
                 return [f"Hands on its function {shown(_text(node), 40)}; who calls it with what is not followed."]
             case "class_heritage":
                 return ["Defines a class from another one, whose methods others may call."]
-            case kind if kind in FUNCTIONS and around in ("array", "ternary_expression"):
+            case kind if kind in FUNCTIONS and _around(node) in ("array", "ternary_expression"):
                 return ["Keeps functions in a list; which of them is called is not followed."]
             case _:
                 return []
+
+
+def _around(node: Node) -> str:
+    return node.parent.type if node.parent is not None else ""
 
 
 def _defines(node: Node) -> list[str]:

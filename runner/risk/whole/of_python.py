@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from runner.model.modules import is_standard
@@ -11,12 +12,12 @@ from runner.risk.executing import PYTHON_ATTRIBUTES, PYTHON_DATA_MODULES, PYTHON
 from runner.risk.outline_data import words
 from runner.risk.outline_python import ATTRIBUTES, BUILTINS
 from runner.risk.outline_python import MODULES as READING
-from runner.risk.python.syntax import Unparsed, parse
+from runner.risk.python.syntax import Unparsed, nodes_of
 from runner.risk.verdict.computing import is_known_call
 from runner.risk.verdict.naming import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from runner.risk.model.acts import Trail
     from runner.risk.rules.knowledge import Knowledge
@@ -43,17 +44,16 @@ FORMATS = words("apply applymap transform pipe agg aggregate")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def of_python(code: str, trail: Trail, knowledge: Knowledge) -> tuple[list[str], list[str]]:
+def of_python(code: str, trail: Trail, knowledge: Knowledge) -> tuple[Iterable[str], Iterable[str]]:
     """Return what is not understood, and what matters only where the program does more than to look."""
     try:
-        tree, repaired = parse(code)
+        nodes, repaired = nodes_of(code)
     except Unparsed:
-        return ["A part of it cannot be parsed."], []
+        return ["A part of it cannot be parsed."], ()
     if repaired:
-        return ["A part of it cannot be parsed."], []
-    program = _Program(tree, knowledge)
-    hard = [*program.hard(), *_unknown_calls(trail, program.modules)]
-    return list(dict.fromkeys(hard)), list(dict.fromkeys(program.soft()))
+        return ["A part of it cannot be parsed."], ()
+    program = _Program(nodes, knowledge)
+    return chain(program.hard(), _unknown_calls(trail, program.modules)), program.soft()
 
 
 def _unknown_calls(trail: Trail, modules: dict[str, str]) -> Iterator[str]:
@@ -75,12 +75,35 @@ def _computes(parts: list[str], modules: dict[str, str]) -> bool:
     return False
 
 
+TELLING = frozenset(
+    (
+        ast.Import,
+        ast.ImportFrom,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.Assign,
+        ast.Name,
+        ast.arg,
+        ast.Call,
+        ast.Attribute,
+        ast.ExceptHandler,
+        ast.keyword,
+        ast.Lambda,
+        ast.Yield,
+        ast.YieldFrom,
+        ast.Await,
+    )
+)
+"""Kinds of nodes that are looked at."""
+
+
 class _Program:
     """One program: its nodes, and what each of its names stands for."""
 
-    def __init__(self, tree: ast.Module, knowledge: Knowledge) -> None:
+    def __init__(self, nodes: Iterable[ast.AST], knowledge: Knowledge) -> None:
         self._knows = knowledge.python.knows
-        self.nodes = list(ast.walk(tree))
+        self.nodes = [node for node in nodes if type(node) in TELLING]
         self.modules: dict[str, str] = {}
         """Names by which the program has modules, or what is in one."""
         self._bound: Counter[str] = Counter()
@@ -123,16 +146,21 @@ class _Program:
 
     def hard(self) -> Iterator[str]:
         for node in self.nodes:
-            yield from self._imports(node)
-            yield from self._calls(node)
-            yield from self._mentions(node)
             match node:
-                case ast.Attribute(attr=name) if name in REFLECTS or (
-                    name.startswith("__") and name not in MADE and not isinstance(node.value, ast.Call)
-                ):
-                    yield f"Looks into programs by {shown(name, 40)}."
-                case ast.Name(name) if name in NAMES and not self._bound[name]:
-                    yield f"Uses {name}, by which code may be anything."
+                case ast.Name(name):
+                    yield from self._mentions(node)
+                    if name in NAMES and not self._bound[name]:
+                        yield f"Uses {name}, by which code may be anything."
+                case ast.Attribute(attr=name):
+                    yield from self._mentions(node)
+                    if name in REFLECTS or (
+                        name.startswith("__") and name not in MADE and not isinstance(node.value, ast.Call)
+                    ):
+                        yield f"Looks into programs by {shown(name, 40)}."
+                case ast.Call():
+                    yield from self._calls(node)
+                case ast.Import() | ast.ImportFrom():
+                    yield from self._imports(node)
                 case ast.Assign(targets=targets):
                     yield from self._changes(targets)
                 case ast.keyword(arg="eval_str" | "allow_pickle" | "converters" | "preexec_fn" | "executable"):
@@ -184,9 +212,7 @@ class _Program:
             known = "by which code may be anything" if is_standard(top) else "which is not known"
             yield f"Imports {shown(name, 40)}, {known}."
 
-    def _calls(self, node: ast.AST) -> Iterator[str]:
-        if not isinstance(node, ast.Call):
-            return
+    def _calls(self, node: ast.Call) -> Iterator[str]:
         match node.func:
             case ast.Name(name):
                 known = name in BUILTINS or name in HANDED_ON or name in ("super", "type") or name in NAMES
@@ -199,11 +225,9 @@ class _Program:
             case _:
                 yield "Calls what is worked out at run time."
 
-    def _mentions(self, node: ast.AST) -> Iterator[str]:
+    def _mentions(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
         """Yield functions that reach outside and are handed on, where nobody sees with what they are called."""
-        if not isinstance(node, ast.Name | ast.Attribute) or id(node) in self._called:
-            return
-        if not isinstance(node.ctx, ast.Load):
+        if id(node) in self._called or not isinstance(node.ctx, ast.Load):
             return
         name = self._dotted(node)
         if name in HANDED_ON and not self._bound[name]:

@@ -85,25 +85,41 @@ def unread(
 
     `texts` are its code and what it runs besides.
     """
+
+    found: dict[str, None] = {}
+    for one in _doubts(request, texts, trail, findings, knowledge):
+        found[one] = None
+        if len(found) == MOST:
+            break
+    return tuple(shown(one, LONGEST) for one in found)
+
+
+def _doubts(
+    request: Request,
+    texts: Sequence[tuple[Language | None, str]],
+    trail: Trail,
+    findings: Iterable[Finding],
+    knowledge: Knowledge,
+) -> Iterator[str]:
     from runner.risk.whole.of_shell import of_commands
 
-    found = dict.fromkeys(_by_findings(findings))
-    found.update(dict.fromkeys(_by_acts(trail)))
-    found.update(dict.fromkeys(of_commands(request.code, trail)))
+    yield from _by_findings(findings)
+    yield from _by_acts(trail)
+    yield from of_commands(request.code, trail)
     acts = [act for act in trail.acts if act.kind not in QUIET]
     acting = any(act.kind not in LOOKS for act in acts) or any(act.get("runs").texts for act in trail.acts)
     inner = [(_language(act), one) for act in acts if act.kind == "execute" for one in act.get("code").texts]
     for at, (language, code) in enumerate(dict.fromkeys((*texts, *inner))):
         if len(code) > LONGEST_LOOKED_AT or at == MOST_LOOKED_AT:
-            found["It is too long to be looked at for what is not followed."] = None
+            yield "It is too long to be looked at for what is not followed."
             break
         hard, soft = _by_code(language, code, trail, knowledge)
-        found.update(dict.fromkeys(hard))
+        yield from hard
         # What is not followed of a program's own parts matters where any part of it does more than to look.
-        found.update(dict.fromkeys(soft if acting else ()))
-        if acting and LEAVES.search(code):
-            found["Changes the folder that it works in, or leaves one by a part of its path."] = None
-    return tuple(shown(one, LONGEST) for one in found)[:MOST]
+        if acting:
+            yield from soft
+            if LEAVES.search(code):
+                yield "Changes the folder that it works in, or leaves one by a part of its path."
 
 
 PLAIN_DOUBT = expression(

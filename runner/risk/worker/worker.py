@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.model.request import Language, Request, Tool
 from runner.risk import own
+from runner.risk.model.held import forget
 from runner.risk.on_demand import ON_DEMAND
-from runner.risk.python.syntax import forget
 from runner.risk.rules.knowledge import RulesUnreadable, bundled
 from runner.risk.worker.calls import (
     HEADER,

@@ -81,7 +81,7 @@ class ExecContainer(Container):
 
     async def open(self) -> None:
         """Start the interpreter. Raises EngineGone and Denied."""
-        words = command(self.shape.language, self.shape.limits, f".{self.name}")
+        words = command(self.shape.language, self.shape.limits, f"{WORKSPACE}/.{self.name}")
         once = [*BASH, script("once.sh"), "once", f"{WORKSPACE}/{self._main}", *words]
         started = await start(self._client, self.id, once)
         self._exec, self._attached = started.id, started.attached

@@ -33,6 +33,8 @@ class ContainerGauge:
     ) -> None:
         """`relayed` runs have a relay beside the code, which is not the code's."""
         self._client = client
+        self._bound = container.shape.project is not None
+        """Whether the workspace is a folder of the disk, which nobody counts."""
         self._container = container
         self._measured = measured
         self._most = container.shape.limits.memory_mb + GVISOR_OWN_MB + relayed * RELAY_MB << 20
@@ -85,7 +87,7 @@ class ContainerGauge:
     async def _often(self, source: ReadingSource, pid: int) -> None:
         while (reading := source.read()) is not None:
             # As root, or where the engine runs as this account; what the local sandbox measures is the same.
-            self._take(reading, None if self._gvisor else workspace_of(pid, WORKSPACE))
+            self._take(reading, None if self._gvisor or self._bound else workspace_of(pid, WORKSPACE))
             await asyncio.sleep(EVERY_SECONDS)
 
     async def _from_engine(self) -> None:

@@ -13,7 +13,7 @@ from runner.model.request import ALL_LIMITS, Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.network.loop import NetworkLoop
 from runner.sandbox import languages, leftovers, networked, verdict
-from runner.sandbox.container import endpoint, needed_images, starter, trial
+from runner.sandbox.container import endpoint, needed_images, over_project, starter, trial
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.container import Container, remove
 from runner.sandbox.container.exec import ExecContainer
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from runner.model.result import Usage
     from runner.sandbox.container.engine import ContainerEngine
     from runner.sandbox.container.pool import Warmth
+    from runner.sandbox.contract import ProjectLayer
 
 PROTECTIONS = {
     Isolation.GVISOR: ("kernel of its own (gVisor)",),
@@ -46,9 +47,9 @@ NO_NETWORK = "no network"
 ALWAYS = (
     "container of its own, removed afterwards",
     NO_NETWORK,
-    "read-only system, nothing of the host's",
-    "ordinary user, no privileges to gain",
-    "workspace in memory, limited in size",
+    over_project.NO_HOST,
+    over_project.ORDINARY,
+    over_project.IN_MEMORY,
     ALL_LIMITS,
 )
 WATCHED_LIMITS = "time, process and output limits, memory watched: a run above its limit is ended"
@@ -122,6 +123,20 @@ class ContainerSandbox:
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> ContainerRun | SettledRun:
         return await self._started(job, await self._checked(), measured)
 
+    async def protections_over(self, *, mounted: bool) -> tuple[str, ...]:
+        ready = await self._checked()
+        return over_project.protections(self._isolation, self._client(), ready.protections, mounted=mounted)
+
+    async def start_over(
+        self, job: Job, layer: ProjectLayer, measured: Callable[[Usage], None]
+    ) -> ContainerRun | SettledRun:
+        protections = await self.protections_over(mounted=layer.mounts is not None)
+        ready = replace(await self._checked(), protections=protections)
+        run = await self._started(job, ready, measured, layer=layer)
+        if isinstance(run, ContainerRun):
+            run.on_end(lambda _: over_project.tidy(layer, job))
+        return run
+
     async def open(self, language: Language, limits: Limits, image: str) -> ContainerSession:
         """Create a kept container. Raises KnownError."""
         ready = await self._checked()
@@ -151,7 +166,12 @@ class ContainerSandbox:
         return ready
 
     async def _started(
-        self, job: Job, ready: Readiness, measured: Callable[[Usage], None], session: ContainerSession | None = None
+        self,
+        job: Job,
+        ready: Readiness,
+        measured: Callable[[Usage], None],
+        session: ContainerSession | None = None,
+        layer: ProjectLayer | None = None,
     ) -> ContainerRun | SettledRun:
         """Raises KnownError."""
         networked.check(job)
@@ -167,8 +187,12 @@ class ContainerSandbox:
         self._tidy_up()
         bounds = None if job.collect is None or session is not None else job.collect.bounds
         shape = Shape(self._isolation, self._runtime, setting.image, job.language, job.limits, bounds).container
+        if layer is not None:
+            shape = replace(shape, project=over_project.bound(layer), main=over_project.main(job))
         container = await (self._container(shape) if session is None else self._executed(shape, session))
         try:
+            if layer is not None:
+                await over_project.require_shown(client, container.id, layer)
             relay = await relayed(job, client, container, self._network, certificates)
         except BaseException:
             self._forget(container, await container.remove())

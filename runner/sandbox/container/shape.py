@@ -43,6 +43,16 @@ HOST_LABEL = "assent.host"
 
 
 @dataclass(frozen=True, slots=True)
+class BoundProject:
+    """A folder of the engine's machine that is the workspace."""
+
+    path: str
+    user: int
+    group: int
+    """Of the code in the container: whoever the folder belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """All that decides what a container can do; two runs of equal shape may use containers made alike."""
 
@@ -54,6 +64,10 @@ class Shape:
     limits: Limits
     bounds: Bounds | None = None
     """How much is collected of what the run leaves; None collects nothing."""
+    project: BoundProject | None = None
+    """What the workspace is; None for one in memory."""
+    main: str = f"{WORKSPACE}/main"
+    """Where the code is put, without its ending."""
 
     @property
     def container(self) -> Shape:
@@ -68,7 +82,7 @@ def config(shape: Shape, name: str) -> dict[str, Any]:
         "Image": shape.image,
         "Entrypoint": [],
         "Cmd": _command(shape),
-        "User": f"{USER}:{USER}",
+        "User": ":".join(map(str, _owner(shape))),
         "WorkingDir": WORKSPACE,
         "Env": [f"{key}={value}" for key, value in ENVIRONMENT.items()],
         "Hostname": "sandbox",
@@ -84,10 +98,14 @@ def config(shape: Shape, name: str) -> dict[str, Any]:
 
 
 def _command(shape: Shape) -> list[str]:
-    words = command(shape.language, shape.limits)
+    words = command(shape.language, shape.limits, shape.main)
     if shape.bounds is None:
         return words
     return watched(words, shape.language, shape.bounds, private=_copies_keeper(shape))
+
+
+def _owner(shape: Shape) -> tuple[int, int]:
+    return (USER, USER) if shape.project is None else (shape.project.user, shape.project.group)
 
 
 def _copies_keeper(shape: Shape) -> bool:
@@ -111,6 +129,9 @@ def _confinement(shape: Shape) -> dict[str, Any]:
         hardening.append(f"seccomp={seccomp()}")
     shared_mb = temporary_bytes(shape.limits) >> 20
     temporary_mb = shared_mb + KEEPER_MB * _copies_keeper(shape)
+    user, group = _owner(shape)
+    workspace = f"rw,exec,nosuid,nodev,size={shape.limits.disk_mb}m,uid={user},gid={group},mode=0755"
+    bound = None if shape.project is None else {"Type": "bind", "Source": shape.project.path, "Target": WORKSPACE}
     return {
         "Runtime": shape.runtime,
         "NetworkMode": "none",
@@ -123,9 +144,10 @@ def _confinement(shape: Shape) -> dict[str, Any]:
         "LogConfig": {"Type": "none", "Config": {}},
         "Tmpfs": {
             # Owner and not only mode: runc gives a mount the mode of the folder it covers.
-            WORKSPACE: f"rw,exec,nosuid,nodev,size={shape.limits.disk_mb}m,uid={USER},gid={USER},mode=0755",
-            "/tmp": f"rw,exec,nosuid,nodev,size={temporary_mb}m,uid={USER},gid={USER},mode=1777",
+            **({WORKSPACE: workspace} if bound is None else {}),
+            "/tmp": f"rw,exec,nosuid,nodev,size={temporary_mb}m,uid={user},gid={group},mode=1777",
         },
+        **({} if bound is None else {"Mounts": [bound]}),
         "ShmSize": shared_mb << 20,
     }
 

@@ -32,13 +32,13 @@ ENVIRONMENT = {
 """Everything the code finds in its environment, besides what the image itself sets."""
 
 
-def command(language: Language, limits: Limits, stem: str = "main") -> list[str]:
+def command(language: Language, limits: Limits, stem: str = f"{WORKSPACE}/main") -> list[str]:
     """Return the command of the interpreter that reads its word, says that it is ready and waits for `orders`.
 
-    The code can read every command, so the word comes by standard input (`introduction`). The code is put into the
-    workspace under the name `stem`, with the language's ending.
+    The code can read every command, so the word comes by standard input (`introduction`). The code is put at
+    `stem`, with the language's ending.
     """
-    main = f"{WORKSPACE}/{stem}.{languages.SUFFIXES[language]}"
+    main = f"{stem}.{languages.SUFFIXES[language]}"
     mark = MARK.decode()
     match language:
         case Language.PYTHON:

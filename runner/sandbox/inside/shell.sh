@@ -9,6 +9,12 @@ fi
 printf '%s\0' "$PWD" "$0" "$@" >"$d/$$.asked"
 echo "$$" >"$d/all"
 read -r said <&3
+case "$said" in
+"waits "*)
+    printf '%s\n' "${said#waits }" >&2
+    read -r said <&3
+    ;;
+esac
 exec 3>&-
 if [ "$said" != run ]; then
     printf '%s\n' "$said" >&2

@@ -10,8 +10,10 @@ import platform
 import resource
 import select
 import signal
+import stat
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +44,7 @@ from runner.system import installed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from runner.sandbox.contract import ProjectLayer
     from runner.sandbox.local.group import ControlGroup
     from runner.sandbox.local.interpreters import Interpreter
 
@@ -50,6 +53,7 @@ REMEDY = "Install bubblewrap (package `bubblewrap`) and allow unprivileged user 
 SHOWN_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 """What is shown of the host's /etc: what the loader and the system's own links need."""
 USER_INSIDE = 1000
+ALL_ENTER = stat.S_IROTH | stat.S_IXOTH
 TRY_SECONDS = 10.0
 TRIAL = b"echo on\nread -r _\n"
 CLOCK_STEP = 0.02
@@ -80,6 +84,7 @@ class Bubblewrap:
         self._filter = b"" if unfiltered else syscalls.program()
         self._identities = Identities() if os.geteuid() == 0 else None
         self._unshared = _unshared(self._identities is not None, may_nest)
+        self._unshared_over_project = _unshared(False, may_nest)
         self._system = system_folders()
         self._shown = functools.cache(_shown)
 
@@ -158,6 +163,14 @@ class Bubblewrap:
         return (*unfiltered, *((f"{GROUPED}: {self._groups.what}",) if isinstance(self._groups, KnownError) else ()))
 
     @property
+    def protections_over(self) -> tuple[str, ...]:
+        """Of a run over a project, which takes the files of this account: as it, in a user namespace of its own."""
+        # No limit on processes holds for root, but that of a control group.
+        lost = {IN_MEMORY, OTHER_USER, *((FEW,) if self._identities and isinstance(self._groups, KnownError) else ())}
+        own = () if OTHER_NAMESPACE in self.protections else (OTHER_NAMESPACE,)
+        return (*(one for one in self.protections if one not in lost), *own)
+
+    @property
     def identity(self) -> int | None:
         return self._identities.new() if self._identities else None
 
@@ -186,35 +199,49 @@ class Bubblewrap:
                 # With its own end of the pipe bubblewrap waits for ever. Otherwise it would see the pipe closed where
                 # the console was killed just now, and start the code without limits.
                 channels = {"info-fd": writer, "block-fd": hold, "sync-fd": release, **self._calls(handed)}
-                process = self._popen(program, files, channels, () if group is None else group.entry)
+                entering = _entering(program.layer)
+                process = self._popen(
+                    program,
+                    files,
+                    channels,
+                    (*(() if group is None else group.entry), *entering.words),
+                    entering.passed,
+                )
             root = first_process(reader, process)
             self._limit(root, program.limits)
             left = _left(root, program) if program.collected else None
             try:
+                if program.layer is not None:
+                    _require_shown(root, program.layer)
                 if program.doors is not None:
                     program.doors.open(root)
             except BaseException:
                 _give_up(process, root, left)
                 raise
             os.write(release, b"go")
-        workspace = program.kept or "/proc/{pid}/root" + VIEW.workspace
+        workspace = "" if program.layer is not None else program.kept or "/proc/{pid}/root" + VIEW.workspace
         return Child(process, root, signal.SIGKILL, workspace, clean, left, OTHERS, True, group)
 
     def _calls(self, opened: contextlib.ExitStack) -> dict[str, int]:
         return {"seccomp": in_memory(self._filter, opened)} if self._filter else {}
 
     def _popen(
-        self, program: Program, files: dict[str, int], channels: dict[str, int], entry: tuple[str, ...]
+        self,
+        program: Program,
+        files: dict[str, int],
+        channels: dict[str, int],
+        before: tuple[str, ...],
+        namespaces: tuple[int, ...],
     ) -> subprocess.Popen[bytes]:
         options = [word for name, fd in channels.items() for word in (f"--{name}", str(fd))]
         return subprocess.Popen(
-            [*entry, *self._command(program, files), *options, "--", *program.command],
+            [*before, *self._command(program, files), *options, "--", *program.command],
             stdin=program.stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=program.environment,
             cwd="/",
-            pass_fds=(*program.inherited, *channels.values(), *files.values()),
+            pass_fds=(*program.inherited, *channels.values(), *files.values(), *namespaces),
             start_new_session=True,
         )
 
@@ -224,7 +251,7 @@ class Bubblewrap:
         contents = {
             "/etc/passwd": f"root:x:0:0::/:/bin/false\nsandbox:x:{user}:{user}::{VIEW.workspace}:/bin/sh\n".encode(),
             "/etc/group": f"root:x:0:\nsandbox:x:{user}:\n".encode(),
-            f"{VIEW.workspace}/{program.code[0]}": program.code[1],
+            f"{program.code_folder or VIEW.workspace}/{program.code[0]}": program.code[1],
         }
         contents |= FILES if program.doors is not None else {}
         contents |= {f"{VIEW.inside}/{name}": data for name, data in program.inside.items()}
@@ -243,10 +270,11 @@ class Bubblewrap:
     def _command(self, program: Program, files: dict[str, int]) -> list[str]:
         size = program.limits.disk_mb << 20
         small = min(size, TEMPORARY_BYTES)
+        unshared = self._unshared if program.layer is None else self._unshared_over_project
         return [
-            *(self._program, *self._unshared, "--die-with-parent", "--new-session", "--hostname", "sandbox"),
+            *(self._program, *unshared, "--die-with-parent", "--new-session", "--hostname", "sandbox"),
             *self._system,
-            *("--proc", "/proc", "--dev", "/dev"),
+            *("--proc", "/proc", *self._closed(program), "--dev", "/dev"),
             *_tmpfs(SHARED_MEMORY, small),
             *_tmpfs(VIEW.temporary, small),
             *(("--bind", program.kept, VIEW.workspace) if program.kept else _tmpfs(VIEW.workspace, size)),
@@ -254,6 +282,63 @@ class Bubblewrap:
             *(word for place, fd in files.items() for word in ("--perms", "0444", "--file", str(fd), place)),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", VIEW.workspace),
         ]
+
+    def _closed(self, program: Program) -> list[str]:
+        """Return what keeps code that runs as root, over a project, from what root alone may do with files."""
+        if program.layer is None or self._identities is None:
+            return []
+        # Root may write to /proc/sys without any capability: what stands there is the machine's.
+        return ["--remount-ro", "/proc", *closed_to_others("/usr/local")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entering:
+    """How a command is started where a layer is mounted."""
+
+    words: tuple[str, ...] = ()
+    passed: tuple[int, ...] = ()
+
+
+def _entering(layer: ProjectLayer | None) -> _Entering:
+    if layer is None or layer.mounts is None:
+        return _Entering()
+    words, passed = [trusted.need("nsenter"), f"--mount=/proc/self/fd/{layer.mounts}"], [layer.mounts]
+    if layer.users is not None:
+        words += [f"--user=/proc/self/fd/{layer.users}", "--preserve-credentials"]
+        passed.append(layer.users)
+    return _Entering((*words, "--"), tuple(passed))
+
+
+def _require_shown(root: int, layer: ProjectLayer) -> None:
+    """Raise KnownError unless the workspace of `root`, which waits for the word to start, is this very layer."""
+    found = _workspace_stat(root)
+    if found is None or (found.st_dev, found.st_ino) != (layer.device, layer.inode):
+        raise KnownError(
+            "The sandbox does not show the project as the program at work sees it, so nothing was run in it.",
+            "Run it in the program's own shell, which is contained as well.",
+        )
+
+
+def closed_to_others(top: str) -> list[str]:
+    """Return the options that hide what only root may read, from a program that is started by root."""
+    options: list[str] = []
+    for folder, folders, names in os.walk(top) if os.geteuid() == 0 else ():
+        for name in tuple(folders):
+            if _mode(path := os.path.join(folder, name), stat.S_ISDIR) & ALL_ENTER != ALL_ENTER:
+                options += ["--tmpfs", path, "--remount-ro", path]
+                folders.remove(name)
+        for name in names:
+            if not _mode(path := os.path.join(folder, name), stat.S_ISREG) & stat.S_IROTH:
+                options += ["--ro-bind", "/dev/null", path]
+    return options
+
+
+def _mode(path: str, kind: Callable[[int], bool]) -> int:
+    """Return the permissions of an entry of this kind, else all of them."""
+    with contextlib.suppress(FileNotFoundError):
+        if kind(mode := os.lstat(path).st_mode):
+            return mode
+    return 0o777
 
 
 def _unshared(as_root: bool, may_nest: bool) -> tuple[str, ...]:
@@ -322,7 +407,18 @@ def _give_up(process: subprocess.Popen[bytes], root: int, left: Left | None) -> 
 
 
 def _left(root: int, program: Program) -> Left | None:
-    """Return the workspace, which bubblewrap makes before it waits for the word to start the code.
+    """Return the workspace; None when it fails."""
+    if _workspace_stat(root) is None:
+        return None
+    try:
+        since = time.time() - CLOCK_STEP if program.kept else 0.0
+        return Left.of(f"/proc/{root}/root{VIEW.workspace}", program.code[0], since)
+    except OSError:
+        return None
+
+
+def _workspace_stat(root: int) -> os.stat_result | None:
+    """Return what the workspace is, which bubblewrap makes before it waits for the word to start the code.
 
     None when it fails.
     """
@@ -331,8 +427,7 @@ def _left(root: int, program: Program) -> Left | None:
         try:
             # Until its root is its own, what it sees under the name of the workspace is the host's.
             if not os.path.samestat(os.stat(f"/proc/{root}/root"), host):
-                since = time.time() - CLOCK_STEP if program.kept else 0.0
-                return Left.of(f"/proc/{root}/root{VIEW.workspace}", program.code[0], since)
+                return os.stat(f"/proc/{root}/root{VIEW.workspace}")
         except ProcessLookupError:
             return None
         except OSError:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from runner.model.request import Isolation, Limits
+    from runner.sandbox.contract import ProjectLayer
     from runner.sandbox.local.collect import Left
     from runner.sandbox.local.doors import LocalDoors
     from runner.sandbox.local.group import ControlGroup
@@ -33,8 +34,14 @@ class View:
     inside: str
     """Folder with what starts the code."""
     temporary: str
+    code: str = ""
+    """Folder with the code; '' for the workspace."""
     main: str = "main"
     """Name of the file with the code, without its ending."""
+
+    @property
+    def code_folder(self) -> str:
+        return self.code or self.workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,7 @@ class Program:
     name: str
     """The run's name, as `leftovers.new_name` makes it."""
     code: tuple[str, bytes]
-    """Name and content of the file with the code, which stands in the workspace."""
+    """Name and content of the file with the code."""
     inside: Mapping[str, bytes]
     """The files that start the code."""
     command: tuple[str, ...]
@@ -61,6 +68,10 @@ class Program:
     """Whether what it leaves in its workspace is wanted."""
     kept: str = ""
     """Folder of the host that is the workspace; '' for one that is made for this run and goes with it."""
+    layer: ProjectLayer | None = None
+    """The project that is the workspace."""
+    code_folder: str = ""
+    """Where the file with the code stands; '' for the workspace."""
     doors: LocalDoors | None = None
     """The way to the gate, opened before the program starts; None for a run without network."""
 
@@ -73,7 +84,7 @@ class Child:
     final: signal.Signals
     """Sent to `root`, it takes everything below along."""
     workspace: str
-    """Where the host can look at the workspace, with `{pid}` for any process of the code."""
+    """Where the host can look at the workspace, with `{pid}` for any process of the code; '' where nobody counts it."""
     clean: Callable[[], object]
     """Remove what was laid out on the host, once everything has ended."""
     left: Left | None = None

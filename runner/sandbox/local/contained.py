@@ -24,7 +24,7 @@ from runner.network.loop import NetworkLoop
 from runner.sandbox import leftovers
 from runner.sandbox.local import own_terminal, syscalls, trusted
 from runner.sandbox.local.attended import KEYS, AttendedProgram
-from runner.sandbox.local.bubblewrap import REMEDY, first_process, in_memory, pipe, system_folders
+from runner.sandbox.local.bubblewrap import REMEDY, closed_to_others, first_process, in_memory, pipe, system_folders
 from runner.sandbox.local.control_groups import ControlGroups
 from runner.sandbox.local.doors import FILES, LocalDoors
 from runner.sandbox.local.piped import PipedStreams
@@ -62,7 +62,6 @@ FOR_A_RING = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SETFCAP")
 """What root needs to make a further ring inside, and to give these up: the last one to be itself in it (Linux 5.12)."""
 LEAST_FREE = 1 << 30
 """Bytes of disk that stay free: a program that would take more is ended."""
-ALL_ENTER = stat.S_IROTH | stat.S_IXOTH
 NOT_FOUND, NOT_STARTED = 127, 125
 ENV = "/usr/bin/env"
 
@@ -222,7 +221,7 @@ def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
         *system_folders(),
         *(etc := _etc(files)),
         *("--ro-bind-try", "/opt", "/opt"),
-        *(word for top in FOR_ROOT for word in _closed_to_others(top)),
+        *(word for top in FOR_ROOT for word in closed_to_others(top)),
         # Root may write to /proc/sys without any capability: what stands there is the machine's.
         *("--proc", "/proc", *(() if what.filters_itself else ("--remount-ro", "/proc")), "--dev", "/dev"),
         *(word for folder in IN_MEMORY for word in memory_folder(folder, "1777" if folder != "/run" else "0755")),
@@ -270,28 +269,6 @@ def folders_above(project: Path) -> list[str]:
 def permissions(folder: str) -> str:
     """Return those of a folder, in octal, as a folder in its place is to have them: its owner may always use it."""
     return f"{stat.S_IMODE(os.stat(folder).st_mode) | stat.S_IRWXU:04o}"
-
-
-def _closed_to_others(top: str) -> list[str]:
-    """Return the options that hide what only root may read, from a program that is started by root."""
-    options: list[str] = []
-    for folder, folders, names in os.walk(top) if os.geteuid() == 0 else ():
-        for name in tuple(folders):
-            if _mode(path := os.path.join(folder, name), stat.S_ISDIR) & ALL_ENTER != ALL_ENTER:
-                options += ["--tmpfs", path, "--remount-ro", path]
-                folders.remove(name)
-        for name in names:
-            if not _mode(path := os.path.join(folder, name), stat.S_ISREG) & stat.S_IROTH:
-                options += ["--ro-bind", "/dev/null", path]
-    return options
-
-
-def _mode(path: str, kind: Callable[[int], bool]) -> int:
-    """Return the permissions of an entry of this kind, else all of them."""
-    with contextlib.suppress(FileNotFoundError):
-        if kind(mode := os.lstat(path).st_mode):
-            return mode
-    return 0o777
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:

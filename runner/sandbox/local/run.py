@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from runner.model.bundle import Bundle
     from runner.model.result import Result, Usage
-    from runner.sandbox.contract import Job
+    from runner.sandbox.contract import Job, ProjectLayer
     from runner.sandbox.local.child import Child, Launcher, View
     from runner.sandbox.local.doors import LocalDoors
     from runner.sandbox.local.interpreters import Interpreter
@@ -39,12 +39,14 @@ SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_S
 
 @dataclass(frozen=True, slots=True)
 class LastingWorkspace:
-    """The workspace of a kept sandbox."""
+    """A workspace that outlives the run: of a kept sandbox, or a project with its layer."""
 
     workspace: str
-    """Folder of this machine."""
+    """Folder of this machine, as this process gets to it."""
     identity: int | None
     """User id that owns it, where the code runs under one of its own."""
+    layer: ProjectLayer | None = None
+    """The project with its layer that it is; None for a folder of Assent's own."""
 
 
 class LocalRun:
@@ -173,7 +175,9 @@ class LocalRun:
                 identity=identity,
                 folders=tool.folders,
                 collected=job.collect is not None,
-                kept="" if place is None else place.workspace,
+                kept="" if place is None else place.workspace if place.layer is None else place.layer.path,
+                layer=None if place is None else place.layer,
+                code_folder=view.code,
                 doors=self._doors,
             )
             return self._launcher.start(program)
@@ -189,10 +193,15 @@ class LocalRun:
     def _view(self, name: str) -> View:
         """In a workspace that is kept the code stands under a name that nothing in there can have taken before."""
         view = self._launcher.view(name)
-        return view if self._place is None else replace(view, main=f".{name}")
+        if self._place is None:
+            return view
+        if self._place.layer is not None and self._job.language is not Language.JAVASCRIPT:
+            return replace(view, code=view.inside)
+        # JavaScript finds modules from where it stands itself.
+        return replace(view, main=f".{name}")
 
     def _tidy(self, name: str) -> None:
-        if self._place is not None:
+        if self._place is not None and not self._view(name).code:
             files.remove(self._place.workspace, languages.main_name(self._job.language, self._view(name)))
 
     def _with_files(self, result: Result, child: Child, began: float) -> Result:

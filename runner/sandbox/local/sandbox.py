@@ -19,8 +19,8 @@ from runner.sandbox.local.bubblewrap import REMEDY, Bubblewrap
 from runner.sandbox.local.doors import LocalDoors
 from runner.sandbox.local.interpreters import Interpreter, find
 from runner.sandbox.local.plain_processes import PlainProcesses
-from runner.sandbox.local.run import LocalRun
-from runner.sandbox.local.session import LocalSession, kept
+from runner.sandbox.local.run import LastingWorkspace, LocalRun
+from runner.sandbox.local.session import TEMPORARY, LocalSession, kept
 from runner.sandbox.local.trial import NETWORK
 from runner.sandbox.verdict import Setting
 
@@ -30,15 +30,18 @@ if TYPE_CHECKING:
 
     from runner.model.request import Limits
     from runner.model.result import Usage
-    from runner.sandbox.contract import Job
+    from runner.sandbox.contract import Job, ProjectLayer
     from runner.sandbox.local.child import Launcher
-    from runner.sandbox.local.run import LastingWorkspace
 
 ALWAYS = (
     "time, memory, disk and output limits",
     "own folder, removed afterwards",
     "none of your environment variables",
 )
+OVER_PROJECT = "writes land in the working copy's layer, never in the project"
+OVER_ALWAYS = ("time, memory, file size and output limits", "none of your environment variables")
+"""Of runs over a project. What its layer may take of the disk is bounded by the session, which ends before it is full.
+"""
 NO_CPU_SHARE = "share of the processor: only containers can bind it"
 CLOSING = "Stopped: the console is closing"
 PACKAGES_NAMED = 50
@@ -79,6 +82,20 @@ class LocalSandbox:
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> LocalRun:
         return await self._begin(job, measured, None)
 
+    async def protections_over(self, *, mounted: bool) -> tuple[str, ...]:
+        launcher = await asyncio.to_thread(self._ready_launcher)
+        if not isinstance(launcher, Bubblewrap):
+            raise KnownError(
+                "Without bubblewrap no code can be run over a working copy.",
+                "Install bubblewrap, or run it in the program's own shell, which is contained as well.",
+            )
+        return (*launcher.protections_over, TEMPORARY, OVER_PROJECT, *OVER_ALWAYS)
+
+    async def start_over(self, job: Job, layer: ProjectLayer, measured: Callable[[Usage], None]) -> LocalRun:
+        await self.protections_over(mounted=layer.mounts is not None)
+        # Else the link itself would be opened, which is none to be followed.
+        return await self._begin(job, measured, LastingWorkspace(f"/proc/self/fd/{layer.folder}/.", None, layer))
+
     async def open(self, language: Language, limits: Limits, image: str) -> LocalSession:
         """Return a folder that is kept.
 
@@ -113,9 +130,12 @@ class LocalSandbox:
                 "Install bubblewrap or Docker, or run the code without network.",
             )
         doors = None if job.gate is None else LocalDoors(job.gate, self._network)
-        active = launcher.protections if place is None else kept(launcher.protections)
+        if place is not None and place.layer is not None:
+            active = await self.protections_over(mounted=place.layer.mounts is not None)
+        else:
+            active = (*(launcher.protections if place is None else kept(launcher.protections)), *ALWAYS)
         active = networked.protections(active, job, NETWORK)
-        setting = Setting((*active, *ALWAYS), {job.language.value: tool.version}, launcher.isolation)
+        setting = Setting(active, {job.language.value: tool.version}, launcher.isolation)
         run = LocalRun(job, tool, launcher, setting, measured, place, doors)
         job.permit()
         self._runs.add(run)

@@ -52,6 +52,14 @@ def trap(command: Command) -> Value | None:
     return UNKNOWN
 
 
+def history(command: Command) -> Value | None:
+    """history -s TEXT: what `fc` runs then."""
+    options, operands = command.parsed()
+    if "-s" in options and operands:
+        command.script(concatenate(operands, " "))
+    return UNKNOWN
+
+
 def alias(command: Command) -> Value | None:
     for argument in command.arguments:
         name, equals, value = argument.text.partition("=")

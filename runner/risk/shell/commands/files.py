@@ -190,9 +190,9 @@ def archive(command: Command) -> Value | None:
         return Value(labels=labels_of((command.stdin,)))
     labels: frozenset[str] = frozenset({"archive"})
     within = options.get("-C") or options.get("--directory") if command.name == "tar" else None
+    if within is not None and within.texts:
+        paths = [one if one.text.startswith(("/", "~")) else concatenate((within, one), "/") for one in paths]
     for path in paths:
-        if within is not None and within.texts and not path.text.startswith(("/", "~")):
-            path = concatenate((within, path), "/")
         labels |= command.act("read", path=command.placed(path), tree=text("yes")).labels
     removes = "--remove-files" in options or (command.name == "zip" and any("m" in o for o in options if o[1:2] != "-"))
     for path in paths if removes else ():

@@ -28,12 +28,23 @@ KUBECTL_VALUED = (
 HELM_VALUED = "-n --namespace --kube-context --kubeconfig --timeout"
 TERRAFORM_VALUED = "-target -var -var-file -state"
 REMOVING = expression(
-    r"(delete|terminate|remove|destroy|purge|deregister|revoke|rb|rm|wipe|drop|empty|disable)(-[\w-]+)?|del"
+    r"(delete|terminate|remove|destroy|purge|deregister|revoke|rb|rm|wipe|drop|empty|disable|archive|release|abandon"
+    r"|decommission|reset)(-[\w-]+)?|del|(schedule|cancel|close)-[\w-]+"
 )
 """Words of cloud tools that take something away: `delete-bucket`, `terminate-instances`, `rb`."""
-DEPLOYS = expression(
-    r"(create|update|put|deploy|modify|set|attach|authorize|run|start|stop|reboot|add)(-[\w-]+)?|sync|cp|mv"
+READS = expression(
+    r"(get|list|describe|show|status|plan|diff|logs?|ls|search|view|lookup|head|scan|query|filter|tail|wait|help|check"
+    r"|validate|test|estimate|preview|simulate|count|download|select|read|info|history|events?|top|explain|watch|version"
+    r"|versions|whoami|login|logout|configure|config|auth|sso|sts|init|completion|interactive|browse|open|find|cat|du"
+    r"|tree|size|stat|presign|exists|hash|export|bicep|extension|compute-optimizer|ce|pricing|batch-get|generate|decode|print|fetch|inspect|audit|doctor|feedback"
+    r"|cheat-sheet|account|signin|lsd|lsl|lsf|lsjson|md5sum|sha1sum|hashsum|about|ncdu|listremotes|checksum)(-[\w-]+)?"
 )
+"""Words of cloud tools that change nothing; what has none of these and does something changes what is there."""
+DEPLOYS = expression(
+    r"(create|update|put|deploy|modify|set|attach|authorize|run|start|stop|reboot|add|patch|invoke|send|publish)(-[\w-]+)?"
+)
+"""Words that change something, whatever stands beside them."""
+OPERATION = expression(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 CHECKS = frozenset(("--check", "--syntax-check", "--list-tasks", "--list-hosts", "--version", "--help"))
 SAVED = expression(r"--force-with-lease|--force-if-includes")
 
@@ -49,6 +60,10 @@ def cluster(command: Command) -> Value | None:
         elif words[0] in ("scale", "autoscale") and options.get("--replicas", UNKNOWN).text == "0":
             _destroys(command, "all replicas of", named, "the cluster", _named(options, *SPACES))
         elif words[0] in (
+            "cordon",
+            "uncordon",
+            "taint",
+            "cp",
             "apply",
             "replace",
             "patch",
@@ -107,9 +122,18 @@ def cloud(command: Command) -> Value | None:
     elif "--delete" in {word.text for word in command.arguments} and "sync" in words[:3]:
         target = words[-1] if len(words) > 2 else ""
         _destroys(command, "whatever is not in the source", target, f"the cloud ({command.name})")
-    elif any(map(DEPLOYS.fullmatch, words[:4])):
+    elif _changes(command.name, words):
         command.act("configure", target=text(" ".join(words[:4])), at=text("the cloud"))
     return None
+
+
+def _changes(tool: str, words: Sequence[str]) -> bool:
+    """Return whether a cloud tool is asked for anything but to tell something: of `aws` the second word says what."""
+    asked = words[1:2] if tool == "aws" else words[:5] if tool in ("gcloud", "az", "doctl") else words[:2]
+    named = [word for word in asked if OPERATION.fullmatch(word)]
+    if not named or READS.fullmatch(words[0]):
+        return False
+    return any(map(DEPLOYS.fullmatch, named)) or not any(map(READS.fullmatch, named))
 
 
 TAKES_AWAY = expression(
@@ -139,6 +163,13 @@ def offsets(command: Command) -> Value | None:
     return None
 
 
+FORGE_CHANGES = expression(
+    r"merge|run|cancel|set|close|reopen|lock|unlock|edit|rename|disable|enable|approve|revoke|rerun|pin|unpin|ready"
+    r"|update|update-branch|deploy|import|add"
+)
+"""Words of the tools of forges that change what others see there, besides what only adds to it."""
+
+
 def forge(command: Command) -> Value | None:
     """gh, glab: what the interface of a forge deletes, and what is merged or shown to everybody there."""
     options, operands = command.parsed("-X --method -f --field -F --raw-field -R --repo -H --header --input")
@@ -150,8 +181,25 @@ def forge(command: Command) -> Value | None:
         command.act("configure", target=text(" ".join(words[:2])), at=text("the cloud"))
     elif words[1:2] == ["delete"]:
         _destroys(command, "", " ".join([words[0], *words[2:3]]), f"the forge ({command.name})")
-    elif words[:2] in (["pr", "merge"], ["mr", "merge"], ["workflow", "run"], ["run", "cancel"], ["variable", "set"]):
+    elif words[1:2] in (["archive"], ["transfer"]):
+        _destroys(command, f"({words[1]})", " ".join([words[0], *words[2:3]]), f"the forge ({command.name})")
+    elif words[1:2] and FORGE_CHANGES.fullmatch(words[1]):
         command.act("configure", target=text(" ".join(words[:3])), at=text("the cloud"))
+    return None
+
+
+MOVES_MONEY = expression(
+    r"transfer\w*|send\w*|pay\w*|withdraw\w*|approve\w*|burn|mint|stake\w*|delegate\w*|swap|bridge|refunds?|charges?"
+    r"|payouts?|close|cancel|delete|del|update|create|confirm|capture|trigger|post|move"
+)
+
+
+def money(command: Command) -> Value | None:
+    """stripe, solana, cast, bitcoin-cli and others: what moves money, or ends what is paid for."""
+    words = _plain(command.parsed()[1])
+    verb = next((word for word in words[:3] if MOVES_MONEY.fullmatch(word)), "")
+    if verb and not _is_dry(command) and not {"list", "get", "retrieve", "balance", "search"} & {*words[:3]}:
+        command.act("configure", target=text(" ".join(words[:4])), at=text("payments"))
     return None
 
 

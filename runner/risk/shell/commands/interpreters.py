@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.model.modules import is_standard
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, concatenate, each, labels_of, text
 from runner.risk.outline_data import words
+from runner.risk.shell.commands.well_known import is_well_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,6 +193,9 @@ def _module(command: Command, arguments: list[Value]) -> Value:
         if "/" not in one.text and command.shell.nested.origin(file):
             command.shell.nested.started(file, command.labels, command.place, "python")
     command.act("module", name=arguments[0], line=concatenate(arguments, " "))
+    module = arguments[0].text
+    if not is_well_known(module) and not is_standard(module.partition(".")[0]):
+        command.shell.nested.handed_to_program(module, arguments[1:], (), command.place)
     return UNKNOWN
 
 

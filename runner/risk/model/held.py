@@ -1,0 +1,21 @@
+"""What is held of the last programs that were read, until the answer is there: trees are needed more than once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_GIVE_UP: list[Callable[[], None]] = []
+
+
+def until_forgotten(give_up: Callable[[], None]) -> None:
+    """Have `forget` call `give_up`, which clears something that is held."""
+    _GIVE_UP.append(give_up)
+
+
+def forget() -> None:
+    """Give up all that is held."""
+    for give_up in _GIVE_UP:
+        give_up()

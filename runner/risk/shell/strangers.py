@@ -1,0 +1,62 @@
+"""Programs that are not known: what they get is handed over, and nobody knows what becomes of it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import HOLE, Value, text
+from runner.risk.outline_data import words
+from runner.risk.running import RUNNERS
+from runner.risk.shell.commands.table import handler_of
+from runner.risk.shell.commands.well_known import is_well_known
+
+if TYPE_CHECKING:
+    from runner.risk.shell.command import Command
+
+WORDS_OF_CODE = words("-c -e --eval --exec --command --execute -E --expression")
+"""Options that are followed by a text which programs run."""
+
+
+STARTS_PACKAGES = words("npx uvx bunx pipx")
+"""Programs that get another one from a registry and start it."""
+
+
+def is_stranger(name: str) -> bool:
+    """Return whether nothing is known of a program of this name."""
+    return bool(name) and handler_of(name) is None and not is_well_known(name)
+
+
+def note_stranger(command: Command) -> bool:
+    """Note what a program that is not known gets; return whether it is one."""
+    first = command.words[0]
+    name = "" if first.exact is None or HOLE in first.text else command.name
+    if name in STARTS_PACKAGES:
+        _, operands = command.parsed("-p --package --python --from --with -c --call", stop=True)
+        name = operands[0].text.partition("@")[0] if operands else ""
+    if not name or is_stranger(name):
+        return _hand(command, name)
+    if name in RUNNERS and handler_of(name) is None and _is_text(command.stdin):
+        command.shell.nested.handed_to_program(name, (), (command.stdin,), command.place)
+    return False
+
+
+def _hand(command: Command, name: str) -> bool:
+    given = [command.placed(_operand(word)) for word in command.arguments]
+    code = [after for word, after in pairwise(command.arguments) if word.text in WORDS_OF_CODE and after.texts]
+    if _is_text(command.stdin):
+        code.append(command.stdin)
+    command.shell.nested.handed_to_program(name, (*given, command.stdin), code, command.place)
+    return True
+
+
+def _is_text(stdin: Value) -> bool:
+    return bool(stdin.text.strip(f"{HOLE} \n"))
+
+
+def _operand(word: Value) -> Value:
+    """Return the value of an option that is written with it: `--folder=~/a`."""
+    known = word.text
+    if known[:1] == "-" and "=" in known:
+        return text(known.partition("=")[2], labels=word.labels)
+    return word
