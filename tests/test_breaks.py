@@ -14,6 +14,7 @@ from tests.breaks.stage import Run, judged, not_green
 ROOT = Path(__file__).resolve().parent.parent
 FINDINGS = {
     "attacks.toml": [str(number) for number in range(1, 15)],
+    "gvisor.toml": [f"gvisor-{number}" for number in range(1, 13)],
     "functional.toml": [f"F{number}" for number in range(1, 13)],
     "reliability.toml": [f"R{number}" for number in range(1, 26)],
     "client_tools.toml": [f"A3-{number}" for number in (1, 3, 4, 8, 9, 10, "S2", "S3", "S4", "S5")],
@@ -47,6 +48,7 @@ FINDINGS = {
         "N12-pull",
         "N12-folder",
     ],
+    "results.toml": [f"results-{number}" for number in range(1, 8)],
     "runs_read.toml": [f"runs-{number}" for number in range(1, 8)],
     "terminal.toml": [f"terminal-{number}" for number in range(1, 8)],
     "merge.toml": [f"merge-{number}" for number in range(1, 13)],

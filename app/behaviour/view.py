@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from app.behaviour import words
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 class BehaviourView(QWidget):
     """What was not foreseen and where the list has gaps, above the list; or a sentence where it would be empty."""
+
+    foreseen = Signal(str, str)
+    """Whether a run that is over did what was foreseen, and the role of the words; no words where nobody can say."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,10 +67,12 @@ class BehaviourView(QWidget):
         if assessment is not None and changes is not None:
             observed = with_removal(observed, assessment, changes)
         self._show(observed, () if observed is None else words.rows(observed, acts), running=False)
+        self.foreseen.emit(*words.foreseen(observed, assessed=result is not None and assessment is not None))
 
     def show_running(self, behaviour: Behaviour | None) -> None:
         """Show what a run has done by now; None for nothing yet."""
         self._show(behaviour, () if behaviour is None else words.rows(behaviour), running=True)
+        self.foreseen.emit("", "muted")
 
     @property
     def title(self) -> str:

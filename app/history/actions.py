@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from app.history.listing import HistoryList
     from app.look.look import Look
     from runner.audit.search import CaseRecord, History
+    from runner.model.result import CapturedFile
 
 MOST = 200
 """Requests that are read for one copy."""
@@ -49,8 +50,18 @@ class ListActions(QObject):
     said = Signal(str)
     """A sentence: what was copied, or what could not be done."""
 
-    def __init__(self, path: Path, look: Look, listed: HistoryList, exporting: Exporting, parent: QWidget) -> None:
+    def __init__(
+        self,
+        path: Path,
+        look: Look,
+        listed: HistoryList,
+        exporting: Exporting,
+        read_file: Callable[[CapturedFile], bytes],
+        parent: QWidget,
+    ) -> None:
+        """`read_file` gives the content of a file that a run created; raises KnownError."""
         super().__init__(parent)
+        self._read_file = read_file
         self._look = look
         self._list = listed
         self._exporting = exporting
@@ -135,7 +146,7 @@ class ListActions(QObject):
     def _show_two(self, records: Sequence[CaseRecord]) -> None:
         if len(records) == 2:
             older, newer = sorted(records, key=lambda record: record.row.seq)
-            CompareDialog(self._widget, self._look, older, newer).open()
+            CompareDialog(self._widget, self._look, older, newer, self._read_file).open()
 
     def _copy(self, text: str, words: str) -> None:
         to_clipboard(text)

@@ -1,11 +1,11 @@
-"""Two requests side by side: facts in two columns, and what differs in their code and in their output."""
+"""Two requests side by side: facts in two columns, what differs in their code and output, and what each made."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QGridLayout, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
 
 from app import attention, phrases
 from app.errands import Errands
@@ -14,14 +14,19 @@ from app.parts.amounts import counted, size
 from app.parts.differences import MOST_TEXT, DifferenceView
 from app.parts.elide import ElidedLabel
 from app.parts.fold import Room, fit
+from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.parts.sections import wrapped_label
+from app.results.view import ResultsView
 from runner.model.difference import difference
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.look.look import Look
     from runner.audit.search import CaseRecord
     from runner.model.difference import DiffLine
+    from runner.model.result import CapturedFile
 
 Fact = tuple[str, str, str]
 
@@ -58,7 +63,15 @@ def compared(one: str, other: str) -> tuple[DiffLine, ...]:
 class CompareDialog(QDialog):
     """Compares on a thread of its own; everything is plain text, and nothing in it decides anything."""
 
-    def __init__(self, parent: QWidget, look: Look, older: CaseRecord, newer: CaseRecord) -> None:
+    def __init__(
+        self,
+        parent: QWidget,
+        look: Look,
+        older: CaseRecord,
+        newer: CaseRecord,
+        read: Callable[[CapturedFile], bytes],
+    ) -> None:
+        """`read` gives the content of a file that a run created; raises KnownError."""
         super().__init__(parent)
         self._look = look
         self._errands = Errands("compare", self)
@@ -76,6 +89,9 @@ class CompareDialog(QDialog):
         ):
             self.tabs.addTab(view, name)
             self._compare(view, texts)
+        self.results = tuple(self._results(record, read) for record in (older, newer))
+        if any(record.result is not None for record in (older, newer)):
+            self.tabs.addTab(self._beside(), "Results")
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(look.px(16), look.px(14), look.px(16), look.px(14))
@@ -97,6 +113,26 @@ class CompareDialog(QDialog):
             lambda found: view.show_lines(found, cut),
             lambda error: view.setPlainText(f"They cannot be compared: {error!r}"),
         )
+
+    def _results(self, record: CaseRecord, read: Callable[[CapturedFile], bytes]) -> ResultsView:
+        output = OutputView(self._look)
+        results = ResultsView(self._look, read, output)
+        results.setAccessibleName(f"Results of {phrases.when(record.row.arrived_at)}")
+        if record.result is not None:
+            output.set_text(record.result.stdout, record.result.stderr)
+            results.show_result(record.result)
+        return results
+
+    def _beside(self) -> QWidget:
+        whole = QWidget()
+        row = QHBoxLayout(whole)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(self._look.px(16))
+        for results in self.results:
+            # The files of the other page cannot be gone to from here.
+            results.without_ways_out()
+            row.addWidget(results, 1)
+        return whole
 
     def _sides(self, older: CaseRecord, newer: CaseRecord) -> QWidget:
         whole = QWidget()

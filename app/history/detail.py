@@ -136,6 +136,7 @@ class Detail(QFrame):
         self.output.pane.line_pressed.connect(self._point_at_moment)
         self.tabs.currentChanged.connect(self._tab_chosen)
         self.facts.line_picked.connect(self._show_line)
+        self.behaviour.foreseen.connect(self.results.say_foreseen)
         self.results.file_wanted.connect(self._look_into)
         self.results.files_wanted.connect(self._look_into)
         self.output.saved.connect(self._saved)
@@ -211,6 +212,7 @@ class Detail(QFrame):
         """Go to the line of output that was the last one at a moment of the run."""
         if self._times is not None and (line := self._times.line_at(moment)) is not None:
             self.output.pane.show_line(line)
+            self.results.ensureWidgetVisible(self.output)
 
     @Slot(int)
     def _point_at_moment(self, line: int) -> None:
@@ -282,7 +284,7 @@ class Detail(QFrame):
             return
         self.output.set_text(result.stdout, result.stderr)
         self.output.mark(self._sought.spans if self._sought else None)
-        self.results.show_result(result, assessed=words.weighed(record) is not None)
+        self.results.show_result(result)
         self.peaks.setText(words.peaks(result))
         self.peaks.setVisible(bool(self.peaks.text()))
         self._times = OutputTimes(result)

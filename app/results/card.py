@@ -159,6 +159,8 @@ class ResultCard(QFrame):
             view.setAccessibleName(f"{self.accessibleName()}, {self.said.text()}")
         self._place.addWidget(view)
         self._place.setCurrentWidget(view)
+        # It was made after the buttons of all cards; Tab comes to it after those of its own.
+        QWidget.setTabOrder(self.open, view)
         if height:
             self._set_height(height)
 

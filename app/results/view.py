@@ -9,10 +9,9 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.behaviour import words as behaviour
 from app.errands import Errands
 from app.files.apart import NotWanted, ReadingProcess
 from app.files.json_nodes import tree
@@ -68,6 +67,7 @@ class ResultsView(QScrollArea):
         self._reading: ReadingProcess | None = None
         self.cards: list[ResultCard] = []
         self.foreseen = plain_label(wrap=True)
+        self.foreseen.hide()
         self.more = QPushButton()
         self.more.setProperty("kind", "link")
         self.more.clicked.connect(self.files_wanted)
@@ -81,7 +81,6 @@ class ResultsView(QScrollArea):
     def clear(self) -> None:
         """Show no result: the output alone, with what comes of it."""
         self._drop()
-        self.foreseen.hide()
         self.more.hide()
         self.printed.hide()
         self.silent.hide()
@@ -89,13 +88,17 @@ class ResultsView(QScrollArea):
         self.output.setMinimumHeight(0)
         self.output.show()
 
-    def show_result(self, result: Result, *, assessed: bool) -> None:
-        """Show what `result` has; `assessed` where what it did was compared with an assessment."""
+    @Slot(str, str)
+    def say_foreseen(self, text: str, role: str) -> None:
+        """Say on top whether the run did what was foreseen."""
+        say(self.foreseen, text, role)
+
+    def show_result(self, result: Result) -> None:
+        """Show what `result` has."""
         if result is self._result:
             return
         self._drop()
         self._result = result
-        say(self.foreseen, *behaviour.foreseen(result.observed, assessed=assessed))
         chosen = choose(result.files)
         for file in chosen.shown:
             card = ResultCard(self._look, name_of(file), file)
@@ -137,6 +140,12 @@ class ResultsView(QScrollArea):
             card.hide()
             card.deleteLater()
         self.cards = []
+
+    def without_ways_out(self) -> None:
+        """Offer no way to the files: where this view stands, no page has them."""
+        self.more.setEnabled(False)
+        for card in self.cards:
+            card.open.hide()
 
     # ---- reading ----
 

@@ -166,7 +166,7 @@ class RunningPanel(QWidget):
             self._show_files(card.result)
             if card.id not in self._transcripts:
                 self.output.set_text(card.result.stdout, card.result.stderr)
-            self.results.show_result(card.result, assessed=card.assessment is not None)
+            self.results.show_result(card.result)
 
     def _show_files(self, result: Result | None) -> None:
         self.files.show_result(result)
@@ -392,6 +392,7 @@ class RunningPanel(QWidget):
         self.keep.clicked.connect(self._keep)
         self.reason.returnPressed.connect(self._stop)
         self.tabs.currentChanged.connect(self._turned)
+        self.behaviour.foreseen.connect(self.results.say_foreseen)
         self.results.file_wanted.connect(self._look_into)
         self.results.files_wanted.connect(self._look_into)
         self.output.saved.connect(self._saved)

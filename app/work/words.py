@@ -106,12 +106,12 @@ def headline(session: WorkSession) -> str:
     folder = "What you applied is in your folder." if session.can_undo else UNTOUCHED
     if not is_recorded(session):
         line = visible(shlex.join(session.program))
+        place = f" in {visible(session.sandbox)}" if session.sandbox else ""
         cut = "\N{HORIZONTAL ELLIPSIS}" if len(line) > LONGEST_LINE else ""
-        return (
-            f"Ran \N{LEFT DOUBLE QUOTATION MARK}{line[:LONGEST_LINE]}{cut}\N{RIGHT DOUBLE QUOTATION MARK}. {folder}"
-            if line
-            else folder
-        )
+        if not line:
+            return folder
+        ran = f"\N{LEFT DOUBLE QUOTATION MARK}{line[:LONGEST_LINE]}{cut}\N{RIGHT DOUBLE QUOTATION MARK}"
+        return f"Ran {ran}{place}. {folder}"
     until = time.time() if session.at_work else session.ended.at if session.ended is not None else None
     parts = [lasted(until - session.started_at)] if until is not None else []
     parts.append(counted(session.command_count, "command"))

@@ -14,6 +14,8 @@ from runner.commands import changes_question, view_arguments
 from runner.commands.terminal import in_one_line
 from runner.model.errors import KnownError
 from runner.network.gate import Gate
+from runner.sandbox.gvisor import enclosed
+from runner.sandbox.gvisor.program import Runsc
 from runner.sandbox.local import contained
 from runner.workspace.working_copy import WorkingCopy
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from runner.model.network import Contact
     from runner.system.places import Places
 
+LOCAL, GVISOR = "local", "gvisor"
 DESCRIPTION = """\
 Runs a command as if it were in this folder, contained: what it writes goes into a working copy, the system is
 read-only, of the home folder it sees nothing but this folder, and it has no network. Then it lists what would change,
@@ -36,6 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
     view_arguments.add_arguments(parser)
     changes_question.add_arguments(parser)
+    parser.add_argument(
+        "--sandbox",
+        choices=(LOCAL, GVISOR),
+        default=LOCAL,
+        help="where it runs: local is bubblewrap on this machine's kernel; gvisor gives it a kernel of its own, which"
+        " is slower",
+    )
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command and its arguments")
     parser.set_defaults(command=attempt)
 
@@ -49,7 +59,8 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
     folders = tuple(view_arguments.path_of(path, places) for path in arguments.show)
     variables = {name: view_arguments.variable_of(name) for name in arguments.env}
     hosts = tuple(view_arguments.host_of(text) for text in arguments.allow)
-    copy = WorkingCopy.make(places.work, project, words)
+    runsc = Runsc.found() if arguments.sandbox == GVISOR else None
+    copy = WorkingCopy.make(places.work, project, words, sandbox="gVisor" if runsc else "")
     contacts: dict[tuple[str, int, bool | None], Contact] = {}
     gate = Gate(hosts, report=lambda one: contacts.__setitem__((one.host, one.port, one.allowed), one))
     what = contained.Contained(
@@ -61,6 +72,8 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
         variables=variables,
         gate=gate if hosts else None,
     )
+    if runsc is not None:
+        what = enclosed.enclosed(what, runsc)
     try:
         with copy.in_use(), contextlib.closing(gate):
             ended = contained.run(what, copy.command)
@@ -69,6 +82,8 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
         raise
     # The standard output is the command's own, for whoever reads that from a pipe.
     with contextlib.redirect_stdout(sys.stderr):
+        if runsc is not None and ended.code == enclosed.NOT_STARTED:
+            _say("gVisor could not start it, or it ended with that code itself: what is printed above says which.")
         _tell_end(words, ended, folders, tuple(contacts.values()))
         changes_question.decide(arguments, places, copy, why=ended.why, told=ended.told)
     return ended.code

@@ -180,7 +180,7 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
             undo = ", applied, can be undone" if one.can_undo else ""
             session = _session(one) if one.is_in_use else None
             _say(f"{one.name}  {when}  {one.project}, {_bytes(one.size)}{undo}{_at_work(session)}")
-            _say(f"    {shlex.join(one.program)}")
+            _say(f"    {shlex.join(one.program)}{f', in {one.sandbox}' if one.sandbox else ''}")
             if session is not None:
                 _tell_standing(session)
         if done := _done_with(copies):
@@ -518,6 +518,7 @@ def _about(copy: WorkingCopy) -> dict[str, object]:
         "program": list(copy.program),
         "made": copy.made,
         "way": copy.way,
+        "sandbox": copy.sandbox or "bubblewrap",
         "can_undo": copy.can_undo,
         "bytes": copy.size,
     }

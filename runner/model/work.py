@@ -165,6 +165,8 @@ class WorkSession:
     program: tuple[str, ...]
     started_at: float
     client: str = ""
+    sandbox: str = ""
+    """Where the program runs, in a word for a person; '' for bubblewrap."""
     hosts: tuple[str, ...] = ()
     commands: tuple[CommandSeen, ...] = ()
     """The last ones, the newest last."""

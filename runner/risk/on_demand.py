@@ -4,6 +4,7 @@ from __future__ import annotations
 
 ON_DEMAND = (
     "runner.risk.javascript.program",
+    "runner.risk.javascript.syntax",
     "runner.risk.known_files",
     "runner.risk.outline",
     "runner.risk.outline_javascript",

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import shutil
+import stat
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,7 @@ def changes(folder: Path, project: int, since: int, ours: Collection[tuple[int, 
             was = made.pop(path.hex(), None)
             if was == (found.st_ino, found.st_ctime_ns):
                 continue
-            reading.of_project_at(path)
+            reading.of_project_at(path, size=found.st_size if stat.S_ISREG(found.st_mode) else entry.NO_SIZE)
             try:
                 with entry.parent(top, path) as (inner, name):
                     reading.of_layer(inner, name, found, path, expected=was is not None)

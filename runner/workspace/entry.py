@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 CHUNK = 1 << 20
+NO_SIZE = -1
+"""The size of no file."""
 OWN_ATTRIBUTE = "user.overlay."
 """Prefix of the extended attributes by which the kernel marks the entries of a layer (overlayfs, `userxattr`)."""
 
@@ -74,12 +76,11 @@ def stat_of(folder: int, name: bytes) -> os.stat_result | None:
         return None
 
 
-def read(
-    folder: int, name: bytes, found: os.stat_result, *, content: bool, marks: dict[str, bytes] | None = None
-) -> TreeEntry:
+def read(folder: int, name: bytes, found: os.stat_result, *, content: bool, marks: set[str] | None = None) -> TreeEntry:
     """Return the entry `name` of an open folder, with the hash of its content where that is wanted.
 
-    `marks` gets the attributes of the layer itself that a file has. Raises SpecialEntry, UnreadableEntry and OSError.
+    `marks` gets the names of the layer's own attributes that a file has. Raises SpecialEntry, UnreadableEntry and
+    OSError.
     """
     mode, inode, changed = found.st_mode, found.st_ino, found.st_ctime_ns
     if stat.S_ISLNK(mode):
@@ -101,21 +102,38 @@ def read(
         )
     if not stat.S_ISREG(mode):
         raise SpecialEntry
-    with opened(folder, name, READ_FLAGS) as descriptor:
+    try:
+        return read_file(folder, name, mode=stat.S_IMODE(mode), size=None if content else NO_SIZE, marks=marks)
+    except PermissionError as error:
+        raise UnreadableEntry(error.strerror) from error
+
+
+def read_file(
+    folder: int, name: bytes, *, mode: int | None = None, size: int | None = None, marks: set[str] | None = None
+) -> TreeEntry:
+    """Return the file `name` of an open folder as `read` does, with `mode` as its permissions where they are given.
+
+    Where `size` is given the content is read only of a file that has just as many bytes. All of it comes of one
+    opening. Raises SpecialEntry for anything but a file, and OSError.
+    """
+    descriptor = os.open(name, READ_FLAGS, dir_fd=folder)
+    try:
         now = os.fstat(descriptor)
         if not stat.S_ISREG(now.st_mode):
             raise SpecialEntry
         return TreeEntry(
             TreeKind.FILE,
-            stat.S_IMODE(mode),
+            stat.S_IMODE(now.st_mode) if mode is None else mode,
             now.st_size,
-            hash_of(descriptor, now.st_size) if content else "",
+            hash_of(descriptor, now.st_size) if size is None or size == now.st_size else "",
             attributes=_attributes(descriptor, marks),
             modified=now.st_mtime_ns,
             inode=now.st_ino,
             changed=now.st_ctime_ns,
             names=now.st_nlink,
         )
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager
@@ -205,25 +223,35 @@ def folder_entry(folder: int) -> TreeEntry:
     )
 
 
-def _attributes(descriptor: int, marks: dict[str, bytes] | None = None) -> tuple[tuple[str, bytes], ...]:
+def _attributes(descriptor: int, marks: set[str] | None = None) -> tuple[tuple[str, bytes], ...]:
     try:
         names = os.listxattr(descriptor)
     except OSError:
         return ()
     if not names:
         return ()
-    if marks is not None:
-        marks.update({name: os.getxattr(descriptor, name) for name in names if name.startswith(OWN_ATTRIBUTE)})
-    wanted = sorted(name for name in names if name.startswith("user.") and not name.startswith(OWN_ATTRIBUTE))
-    return tuple((name, os.getxattr(descriptor, name)) for name in wanted)
+    wanted = []
+    for name in names:
+        if not name.startswith(OWN_ATTRIBUTE):
+            if name.startswith("user."):
+                wanted.append(name)
+        elif marks is not None:
+            marks.add(name)
+    return tuple([(name, os.getxattr(descriptor, name)) for name in sorted(wanted)]) if wanted else ()
 
 
 def hash_of(descriptor: int, size: int = CHUNK) -> str:
-    """Return the SHA-256 of an open file from where it stands; `size` is about what it has, and saves room."""
+    """Return the SHA-256 of an open file from where it stands; `size` is about what it has, and saves room and a call.
+
+    A file that has just that much, and nothing behind it, is read at once.
+    """
     digest = hashlib.sha256()
     most = min(size + 1, CHUNK)
     while piece := os.read(descriptor, most):
         digest.update(piece)
+        size -= len(piece)
+        if size == 0 and len(piece) < most:
+            break
     return digest.hexdigest()
 
 

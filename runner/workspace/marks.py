@@ -84,7 +84,6 @@ BULK = ("node_modules", "__pycache__", ".venv", "venv", "target", ".mypy_cache",
 
 def mark(path: bytes, before: TreeEntry | None, after: TreeEntry | None) -> str:
     """Return why a change needs a word of its own; '' where it is an ordinary one."""
-    text = os.fsdecode(path).lower()
     if after is None:
         return PART if _repository(path) else ""
     if after.mode & (stat.S_ISUID | stat.S_ISGID) and after.kind is TreeKind.FILE:
@@ -93,16 +92,16 @@ def mark(path: bytes, before: TreeEntry | None, after: TreeEntry | None) -> str:
         return "a link that leads out of the project" if _leads_out(path, after.target) else ""
     if after.kind is TreeKind.FOLDER:
         return ""
-    return _obeyed(text)
+    return _obeyed(path)
 
 
 @functools.lru_cache(maxsize=1 << 15)
-def _obeyed(path: str) -> str:
+def _obeyed(written: bytes) -> str:
     """Return what makes a file of the project run by itself, or be obeyed by another program; '' for nothing."""
     # The table has nothing on paths of several lines; a name may be anything where a whole folder is obeyed.
-    path = path.replace("\n", "_")
+    path = os.fsdecode(written).lower().replace("\n", "_")
     *folders, name = path.split("/")
-    kinds = bundled().targets.of(path) & OBEYED
+    kinds = bundled().targets.among(path, OBEYED)
     if "steering" in kinds:
         return "agents' programs obey it"
     if kinds:
@@ -131,7 +130,7 @@ def as_one(changes: Iterable[ProjectChange]) -> tuple[ProjectChange, ...]:
                 marked.add(found)
             if one.conflict and not one.path.endswith(b"/index"):
                 moved.add(found)
-    return tuple(_like_its_repository(one, marked, moved) for one in listed)
+    return tuple(_like_its_repository(one, marked, moved) for one in listed) if marked or moved else listed
 
 
 def _like_its_repository(one: ProjectChange, marked: set[bytes], moved: set[bytes]) -> ProjectChange:
@@ -144,6 +143,8 @@ def _like_its_repository(one: ProjectChange, marked: set[bytes], moved: set[byte
 
 def _repository(path: bytes) -> bytes:
     """Return the folder of git's that a path is or lies in; nothing for none."""
+    if b".git" not in path:
+        return b""
     parts = path.split(b"/")
     return b"/".join(parts[: parts.index(b".git") + 1]) if b".git" in parts else b""
 

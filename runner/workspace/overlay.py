@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.workspace import entry
-from runner.workspace.entry import TreeKind
+from runner.workspace.entry import SpecialEntry, TreeKind
 from runner.workspace.reading import LayerReading
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 NAME = "overlay"
 UP, WORK, LOWER, MERGED = "up", "work", "lower", "merged"
 WHITEOUT, OPAQUE, ORIGIN = "user.overlay.whiteout", "user.overlay.opaque", "user.overlay.origin"
-STRANGE = ("user.overlay.redirect", "user.overlay.metacopy")
+STRANGE = frozenset(["user.overlay.redirect", "user.overlay.metacopy"])
 """Marks that `userxattr` switches off: where one is found nothing can be said about the layer."""
 TRY_SECONDS = 20
 MOUNT = (
@@ -95,8 +95,12 @@ def remove(folder: Path) -> None:
 def _walk(reading: LayerReading, up: int, low: int | None, prefix: bytes, *, moved: bool) -> None:
     """Note what the folder `up` of the layer says about the same folder of the project, which is closed at the end."""
     try:
-        for name in sorted(map(os.fsencode, os.listdir(up))):
+        with os.scandir(up) as listed:
+            names = sorted([(os.fsencode(one.name), one.is_file(follow_symlinks=False)) for one in listed])
+        for name, is_file in names:
             path = prefix + b"/" + name if prefix else name
+            if is_file and _file_at_once(reading, up, low, name, path, moved=moved):
+                continue
             found = entry.stat_of(up, name)
             if found is None:
                 continue
@@ -133,21 +137,44 @@ def _of(
                 _walk(reading, inner, below, path, moved=put)
 
 
+def _file_at_once(reading: LayerReading, up: int, low: int | None, name: bytes, path: bytes, *, moved: bool) -> bool:
+    """Note what a file of the layer says; return whether that is done.
+
+    False where it cannot be opened, or is no file any more: then it is to be looked at closely.
+    """
+    try:
+        _file(reading, up, low, name, None, path, moved=moved)
+    except (SpecialEntry, OSError):
+        return False
+    return True
+
+
 def _file(
-    reading: LayerReading, up: int, low: int | None, name: bytes, found: os.stat_result, path: bytes, *, moved: bool
+    reading: LayerReading,
+    up: int,
+    low: int | None,
+    name: bytes,
+    found: os.stat_result | None,
+    path: bytes,
+    *,
+    moved: bool,
 ) -> None:
     """Note what a file of the layer says, which is opened once."""
-    if low is not None:
-        reading.of_project(low, name, path, below=True, moved=moved)
-    marks: dict[str, bytes] = {}
+    marks: set[str] = set()
     one = reading.read_layer(up, name, found, path, marks)
-    _check(marks)
+    if marks:
+        _check(marks)
+    size = entry.NO_SIZE if one is None else one.size
+    if low is not None and ORIGIN in marks:
+        reading.of_project_file(low, name, path, moved=moved, size=size)
+    elif low is not None:
+        reading.of_project(low, name, path, below=True, moved=moved, size=size)
     if one is not None and WHITEOUT not in marks:
         reading.note_layer(path, one, expected=ORIGIN in marks)
 
 
 def _check(marks: Collection[str]) -> None:
-    if any(one in marks for one in STRANGE):
+    if not STRANGE.isdisjoint(marks):
         raise KnownError("The layer has marks that Assent does not understand; nothing of it is applied.")
 
 

@@ -39,14 +39,25 @@ class LayerReading:
         self._conflicts: dict[bytes, str] = {}
         self._moving: set[bytes] = set()
 
-    def of_project(self, folder: int, name: bytes, path: bytes, *, below: bool = False, moved: bool = False) -> None:
-        """Note what the project has at `path`, and with `below` everything in it."""
+    def of_project(
+        self,
+        folder: int,
+        name: bytes,
+        path: bytes,
+        *,
+        below: bool = False,
+        moved: bool = False,
+        size: int = entry.NO_SIZE,
+    ) -> None:
+        """Note what the project has at `path`, and with `below` everything in it.
+
+        `size` is that of the layer's file there, in bytes: only a file of the same size can have the same content, and
+        is read.
+        """
         found = entry.stat_of(folder, name)
-        if found is None or (one := self._read(folder, name, found, path)) is None:
+        if found is None or (one := self._read(folder, name, found, path, content=found.st_size == size)) is None:
             return
-        self._before[path] = one
-        if moved or self._is_newer(one):
-            self._conflicts[path] = MOVED_MEANWHILE if moved else CHANGED_MEANWHILE
+        self._note_project(path, one, moved=moved)
         if below and one.kind is TreeKind.FOLDER and path.count(b"/") < DEEPEST:
             moved = moved or self.is_moved(one)
             try:
@@ -55,6 +66,20 @@ class LayerReading:
                         self.of_project(inner, os.fsencode(each), _join(path, each), below=True, moved=moved)
             except (UnreadableEntry, OSError) as error:
                 self._left_out[path] = f"It cannot be read: {error}."
+
+    def of_project_file(self, folder: int, name: bytes, path: bytes, *, moved: bool, size: int) -> None:
+        """Note what the project has at `path` where that is most likely a file, as `of_project` does."""
+        try:
+            one = entry.read_file(folder, name, size=size)
+        except (SpecialEntry, OSError):
+            self.of_project(folder, name, path, below=True, moved=moved, size=size)
+        else:
+            self._note_project(path, one, moved=moved)
+
+    def _note_project(self, path: bytes, one: TreeEntry, *, moved: bool) -> None:
+        self._before[path] = one
+        if moved or self._is_newer(one):
+            self._conflicts[path] = MOVED_MEANWHILE if moved else CHANGED_MEANWHILE
 
     def of_layer(
         self, folder: int, name: bytes, found: os.stat_result, path: bytes, *, expected: bool
@@ -66,12 +91,17 @@ class LayerReading:
         return one
 
     def read_layer(
-        self, folder: int, name: bytes, found: os.stat_result, path: bytes, marks: dict[str, bytes] | None = None
+        self, folder: int, name: bytes, found: os.stat_result | None, path: bytes, marks: set[str] | None = None
     ) -> TreeEntry | None:
-        """Return what the layer has at `path`; `marks` gets the attributes by which the kernel marked a file."""
+        """Return what the layer has at `path`; `marks` gets the names by which the kernel marked a file.
+
+        Without `found` it has to be a file that can be read. Raises SpecialEntry then, and OSError.
+        """
         if path.count(b"/") >= DEEPEST:
             self._left_out[path] = f"It lies more than {DEEPEST} folders deep."
             return None
+        if found is None:
+            return entry.read_file(folder, name, marks=marks)
         return self._read(folder, name, found, path, content=True, marks=marks)
 
     def note_layer(self, path: bytes, one: TreeEntry, *, expected: bool) -> None:
@@ -97,11 +127,11 @@ class LayerReading:
         for folder, side in ((self._project, self._before), (layer, self._after)):
             side[b""] = entry.folder_entry(folder)
 
-    def of_project_at(self, path: bytes, *, below: bool = False) -> None:
-        """Note what the project has at `path`, from its own folder on, and with `below` everything in it."""
+    def of_project_at(self, path: bytes, *, below: bool = False, size: int = entry.NO_SIZE) -> None:
+        """Note what the project has at `path`, from its own folder on, as `of_project` does."""
         try:
             with entry.parent(self._project, path) as (folder, name):
-                self.of_project(folder, name, path, below=below)
+                self.of_project(folder, name, path, below=below, size=size)
         except (FileNotFoundError, NotADirectoryError):
             return
 
@@ -120,23 +150,28 @@ class LayerReading:
             if path in self._left_out or self._is_below_moving(path):
                 continue
             before, after = self._before.get(path), self._after.get(path)
-            if before is not None and after is not None and before.kind is after.kind is TreeKind.FILE:
-                before = self._hashed(path, before, after)
+            if before is not None and after is not None and before.size == after.size and before.sha256 != after.sha256:
+                before = self._hashed(path, before)
             if before != after:
                 why = self._conflicts.get(path, "")
                 found.append(ProjectChange(path, before, after, why, mark(path, before, after)))
         return ProjectChanges(as_one(found), tuple(sorted(self._left_out.items())))
 
-    def _is_below_moving(self, path: bytes) -> bool:
-        return any(path.startswith(one + b"/") for one in self._moving)
-
-    def _hashed(self, path: bytes, before: TreeEntry, after: TreeEntry) -> TreeEntry:
-        if before.size != after.size:
+    def _hashed(self, path: bytes, before: TreeEntry) -> TreeEntry:
+        """Return a file of the project with its hash, where it was read without: below a folder that was replaced."""
+        if before.kind is not TreeKind.FILE or before.sha256:
             return before
         try:
-            return entry.at(self._project, path, content=True) or before
+            one = entry.at(self._project, path, content=True)
         except (UnreadableEntry, SpecialEntry, OSError):
             return before
+        if one is None:
+            return before
+        self._note_project(path, one, moved=self._conflicts.get(path) == MOVED_MEANWHILE)
+        return one
+
+    def _is_below_moving(self, path: bytes) -> bool:
+        return any(path.startswith(one + b"/") for one in self._moving)
 
     def _is_newer(self, one: TreeEntry) -> bool:
         # A folder's time changes with every name in it; what is new in it speaks for itself.
@@ -151,7 +186,7 @@ class LayerReading:
         path: bytes,
         *,
         content: bool = False,
-        marks: dict[str, bytes] | None = None,
+        marks: set[str] | None = None,
     ) -> TreeEntry | None:
         try:
             return entry.read(folder, name, found, content=content, marks=marks)

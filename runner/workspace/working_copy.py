@@ -87,9 +87,13 @@ class WorkingCopy:
     device: int
     inode: int
     """Of the project's folder: another one at the same path is not the project any more."""
+    sandbox: str = ""
+    """Where its program runs, in a word for a person; '' for bubblewrap."""
 
     @classmethod
-    def make(cls, home: Path, project: Path, program: Sequence[str], *, way: str = "") -> WorkingCopy:
+    def make(
+        cls, home: Path, project: Path, program: Sequence[str], *, way: str = "", sandbox: str = ""
+    ) -> WorkingCopy:
         """Make a working copy of `project` below `home`. Raises KnownError, Refused among them, and OSError.
 
         Without `way` it is an overlay, and a copy where the kernel refuses one.
@@ -109,7 +113,7 @@ class WorkingCopy:
             (folder / "tmp").mkdir()
             (folder / "tmp").chmod(0o1777)  # as programs expect of /tmp; what it is in is this account's alone
             found = project.stat()
-            copy = cls(folder, name, project, tuple(program), time.time(), used, found.st_dev, found.st_ino)
+            copy = cls(folder, name, project, tuple(program), time.time(), used, found.st_dev, found.st_ino, sandbox)
             copy._write()
         except BaseException:
             _remove(folder)
@@ -130,6 +134,7 @@ class WorkingCopy:
                 str(said["way"]),
                 int(said["device"]),
                 int(said["inode"]),
+                str(said.get("sandbox", "")),
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise KnownError(f"The working copy {folder.name} cannot be read: {error}.") from error
@@ -327,6 +332,7 @@ class WorkingCopy:
             "way": self.way,
             "device": self.device,
             "inode": self.inode,
+            "sandbox": self.sandbox,
         }
         replace_file(self.folder / ABOUT, json.dumps(said))
 

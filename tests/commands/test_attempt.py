@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pty
 import re
 import select
+import shutil
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 from pathlib import Path
@@ -16,6 +19,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.sandbox.gvisor.program import located
+from tests import direct_gvisor
 from tests.components import require
 from tests.patience import HANGS
 
@@ -188,6 +193,58 @@ def test_changes_of_a_program_that_was_ended_are_kept_not_applied(project: Path)
         _, said = ended.communicate(timeout=HANGS)
     assert "as Assent was (SIGTERM)" in said and "Kept as" in said
     assert os.listdir(project) == []
+
+
+@pytest.fixture
+def runsc(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Have Assent find a gVisor of its own, in a folder that only root can change."""
+    if os.geteuid():
+        pytest.skip("only root can put a program where it is taken")
+    with tempfile.TemporaryDirectory(dir=direct_gvisor.OWN.parent) as made:
+        shutil.copy(direct_gvisor.program(), f"{made}/runsc")
+        monkeypatch.setenv("PATH", f"{made}:{os.environ['PATH']}")
+        yield Path(made) / "runsc"
+
+
+@pytest.mark.usefixtures("runsc")
+def test_in_gvisor_it_has_another_kernel_and_that_is_said(project: Path) -> None:
+    words = "dmesg | grep -c gVisor; id -u; ls /run/assent; echo n > new; exit 3"
+    done = run(project, "try", "--sandbox", "gvisor", "--keep", "sh", "-c", words)
+    assert done.stdout == f"1\n{os.geteuid()}\n" and "+ new" in done.stderr, done.stderr
+    assert done.returncode == 3
+    assert "in gVisor" in run(project, "work", "list").stdout
+    run(project, "try", "--keep", "sh", "-c", "echo n > new")
+    assert [one["sandbox"] for one in json.loads(run(project, "work", "list", "--json").stdout)] == [
+        "bubblewrap",
+        "gVisor",
+    ]
+
+
+def test_without_a_gvisor_that_is_taken_nothing_runs(project: Path, runsc: Path) -> None:
+    runsc.write_text("#!/bin/sh\necho runsc version release-20221219.0\n")
+    if located() != str(runsc):
+        pytest.skip("this machine has another gVisor")
+    done = run(project, "try", "--sandbox", "gvisor", "sh", "-c", "echo ran; echo n > new")
+    assert done.returncode == 1 and "is too old" in done.stderr and "assent images --gvisor" in done.stderr
+    runsc.unlink()
+    done = run(project, "try", "--sandbox", "gvisor", "sh", "-c", "echo ran; echo n > new")
+    assert done.returncode == 1 and "is not installed" in done.stderr and "assent images --gvisor" in done.stderr
+    assert done.stdout == "" and "no working copies" in run(project, "work", "list").stdout
+
+
+def test_keys_and_size_reach_a_program_in_gvisor(runsc: Path, typing: Typing) -> None:
+    assert runsc.exists()
+    program = 'import signal, sys, time; print("on" "!"); time.sleep(600)'
+    typing.line(f"{TRY} --sandbox gvisor --discard python3 -uc '{program}'", "on!\r")
+    typing.write("\x1a\x03")
+    assert "KeyboardInterrupt" in typing.until("shell> ")
+    typing.line(f"{TRY} --sandbox gvisor --discard bash --norc -i", "# ", "$ ")
+    typing.line("sh -c 'echo j''ob; read x'", "job\r")
+    typing.write("\x1a")
+    typing.until("Stopped")
+    termios.tcsetwinsize(typing.terminal, (50, 132))
+    typing.line("until [ \"$(stty size)\" = '50 132' ]; do sleep 0.1; done; echo si''zed", "sized\r")
+    typing.line("exec true", "shell> ")
 
 
 def test_names_are_written_out_in_every_list(project: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.engine.work.facts import facts_of
 from runner.engine.work.following import WorkFollowing
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
@@ -112,6 +113,14 @@ async def test_a_working_copy_without_a_log_is_a_session_too_and_the_newest_is_f
     assert [one.name for one in house.engine.work.sessions()] == [program.copy.name]
 
 
+async def test_where_a_command_ran_is_in_the_session_and_in_the_ledger(house: House, tmp_path: Path) -> None:
+    copy = WorkingCopy.make(house.places.work, make(tmp_path / "project"), ("make",), sandbox="gVisor")
+    assert (await session_of(house, copy.name)).sandbox == "gVisor"
+    assert facts_of(copy, ())["sandbox"] == "gVisor"
+    plain = a_copy(house, tmp_path, "other")
+    assert (await session_of(house, plain.name)).sandbox == "" and "sandbox" not in facts_of(plain, ())
+
+
 async def test_a_damaged_one_says_so_and_hides_no_other(house: House, tmp_path: Path) -> None:
     good, bad = a_copy(house, tmp_path), a_copy(house, tmp_path, "other")
     FakeProgram(bad).close()
@@ -135,8 +144,13 @@ async def test_nothing_is_read_again_that_has_not_changed(
     following = WorkFollowing(house.places.work)
     assert following.look().moved == (program.copy.name,)
 
-    def read(_folder: Path) -> WorkingCopy:
-        raise AssertionError("read again")
+    really, here = WorkingCopy.read, threading.get_ident()
+
+    def read(folder: Path) -> WorkingCopy:
+        # The engine follows too, on threads of its own, and may see it for the first time now.
+        if threading.get_ident() == here:
+            raise AssertionError("read again")
+        return really(folder)
 
     monkeypatch.setattr(WorkingCopy, "read", read)
     again = following.look()

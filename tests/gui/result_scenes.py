@@ -152,10 +152,36 @@ def history(scene: Scene) -> None:
     drawn(panel.detail.results)
 
 
+def compare(scene: Scene) -> None:
+    """Two runs of one request, the pictures and tables that they made beside each other."""
+    from app.history.compare import CompareDialog
+    from tests.audit import story
+    from tests.gui.gallery import history_of
+    from tests.gui.shots import until
+
+    def fill(places: Places) -> None:
+        told = []
+        for name, table in (("made1", TABLE), ("made2", TABLE.replace(",7,", ",70,"))):
+            one = story.request(name, "codex", "import matplotlib\n", "Draw the build minutes")
+            told += record.ran(one, ended(stored(places, {"minutes.png": plot(), "table.csv": table.encode()})))
+        record.ledger(places.ledger, told)
+
+    panel = history_of(scene, "compared", fill)
+    until(lambda: panel.list.model.rowCount() == 2)
+    panel.list.view.selectAll()
+    panel.actions_of_list.compare()
+    until(lambda: bool(panel.findChildren(CompareDialog)))
+    (dialog,) = panel.findChildren(CompareDialog)
+    dialog.tabs.setCurrentIndex(2)
+    for results in dialog.results:
+        drawn(results)
+
+
 SCENES: dict[str, Callable[[Scene], None]] = {
     "results": over,
     "results-chart": chart,
     "results-foot": foot,
     "results-unforeseen": unforeseen,
     "results-history": history,
+    "results-compare": compare,
 }

@@ -19,6 +19,7 @@ from app.files.picture import PictureView
 from app.files.preview import shares
 from app.files.result_card import MOST_COLUMNS, MOST_ROWS, card
 from app.files.table import SHARE, TableView
+from app.history.compare import CompareDialog
 from app.parts.lines import SUMMARY
 from app.parts.output import OutputView
 from app.results import thumbnails
@@ -28,8 +29,12 @@ from app.results.tree import JsonView
 from app.results.view import VALUE, ResultsView
 from app.running.model import summary
 from runner.audit import captures
+from runner.audit.row import Row
+from runner.audit.search import CaseRecord
 from runner.model.behaviour import NOT_REPORTED, Behaviour
+from runner.model.lifecycle import Phase
 from runner.model.result import CapturedFile, Outcome
+from tests.audit import story
 from tests.gui import feed, result_scenes
 from tests.gui.test_files import png_of
 
@@ -60,7 +65,7 @@ def view(qtbot: QtBot, look: Look, places: Places) -> ResultsView:
 
 def show(view: ResultsView, qtbot: QtBot, places: Places, contents: dict[str, bytes], **others: Any) -> None:
     files = result_scenes.stored(places, contents)
-    view.show_result(replace(feed.result(files=files), **others), assessed=True)
+    view.show_result(replace(feed.result(files=files), **others))
     qtbot.waitUntil(lambda: not view._waiting, timeout=60_000)
 
 
@@ -236,7 +241,7 @@ def test_a_card_leads_to_its_file(view: ResultsView, qtbot: QtBot, places: Place
 def test_what_cannot_be_read_says_so_and_the_next_is_read(view: ResultsView, qtbot: QtBot, places: Places) -> None:
     files = result_scenes.stored(places, {"a.csv": b"a\n1\n", "b.csv": b"b\n2\n"})
     (places.captures / files[0].sha256).write_bytes(b"altered")
-    view.show_result(feed.result(files=files), assessed=True)
+    view.show_result(feed.result(files=files))
     qtbot.waitUntil(lambda: not view._waiting, timeout=60_000)
     assert view.cards[0].said.text() == "Not shown" and isinstance(view.cards[1].view, TableView)
 
@@ -248,18 +253,19 @@ def test_names_show_what_hides(view: ResultsView, qtbot: QtBot, places: Places) 
 
 def test_another_run_ends_what_is_read_for_this_one(view: ResultsView, qtbot: QtBot, places: Places) -> None:
     files = result_scenes.stored(places, {f"{n}.csv": b"a\n1\n" for n in range(9)})
-    view.show_result(feed.result(files=files), assessed=True)
+    view.show_result(feed.result(files=files))
     reading = view._reading
     assert reading is not None and not reading._ended
-    show(view, qtbot, places, {"other.csv": b"b\n2\n"})
+    view.show_result(feed.result(files=result_scenes.stored(places, {"other.csv": b"b\n2\n"})))
     assert reading._ended
+    qtbot.waitUntil(lambda: not view._waiting, timeout=60_000)
     assert [one.accessibleName() for one in view.cards] == ["other.csv"]
     assert isinstance(view.cards[0].view, TableView)
 
 
 def test_nothing_is_read_while_nobody_looks(view: ResultsView, qtbot: QtBot, places: Places) -> None:
     view.hide()
-    view.show_result(feed.result(files=result_scenes.stored(places, {"a.csv": b"a\n1\n"})), assessed=True)
+    view.show_result(feed.result(files=result_scenes.stored(places, {"a.csv": b"a\n1\n"})))
     assert view._reading is None and len(view._waiting) == 1
     view.show()
     qtbot.waitUntil(lambda: not view._waiting, timeout=60_000)
@@ -267,7 +273,7 @@ def test_nothing_is_read_while_nobody_looks(view: ResultsView, qtbot: QtBot, pla
 
 
 def test_without_cards_the_output_has_all_of_the_room(view: ResultsView) -> None:
-    view.show_result(feed.result(stdout="x\n"), assessed=False)
+    view.show_result(feed.result(stdout="x\n"))
     assert not view.cards and not view.printed.isVisible() and view.output.height() > 600
 
 
@@ -364,8 +370,44 @@ def test_running_shows_the_cards_and_the_peaks_in_a_line(desk: Desk, places: Pla
     desk.hear(feed.finished(one, feed.result(files=files)))
     assert panel.meters.peaks.isVisible() and not panel.meters.cpu.isVisible()
     assert "Memory 60 MB of 512 MB" in panel.meters.peaks.text()
+    assert panel.results.foreseen.isHidden(), "nothing is known of what it did"
     desk.qtbot.mouseClick(panel.meters.curves, Qt.MouseButton.LeftButton)
     assert panel.meters.cpu.isVisible() and panel.meters.curves.text() == "Hide curves"
     assert [card.accessibleName() for card in panel.results.cards] == ["a.csv"]
     panel.results.cards[0].open.click()
     assert panel.tabs.currentWidget() is panel.files and panel.files._chosen == files[0]
+
+
+def test_the_results_of_two_runs_stand_beside_each_other(desk: Desk, places: Places) -> None:
+    def recorded(name: str, contents: dict[str, bytes]) -> CaseRecord:
+        one = story.request(name)
+        result = feed.result(files=result_scenes.stored(places, contents))
+        row = Row(1, name, one.agent, one.tool, one.language, one.title, "0" * 64, Phase.FINISHED, 1.0)
+        return CaseRecord(row, one, None, None, result, ())
+
+    older, newer = recorded("a", {"t.csv": b"a\n1\n"}), recorded("b", {"t.csv": b"a\n2\n"})
+    dialog = CompareDialog(desk.window, desk.window._look, older, newer, lambda file: captures.read(places, file))
+    dialog.open()
+    assert dialog.tabs.tabText(2) == "Results"
+    dialog.tabs.setCurrentIndex(2)
+    for results, number in zip(dialog.results, ("1", "2"), strict=True):
+        desk.qtbot.waitUntil(lambda results=results: not results._waiting, timeout=60_000)
+        (one,) = results.cards
+        assert isinstance(one.view, TableView) and one.view.model_.index(0, 0).data() == number
+        assert one.open.isHidden()
+
+
+def test_what_was_not_foreseen_stands_on_top(desk: Desk) -> None:
+    one = feed.request("x")
+    desk.hear(feed.asked(one, feed.assessment()), feed.decided(one), feed.started(one))
+    desk.window.show_page("Running")
+    panel: Any = desk.window.page("Running")
+    odd = Behaviour(unforeseen=("started curl",))
+    desk.hear(feed.finished(one, replace(feed.result(), observed=odd)))
+    assert panel.results.foreseen.isVisible() and panel.results.foreseen.text() == "Not foreseen: started curl."
+    other = feed.request("y")
+    desk.hear(feed.asked(other, feed.assessment()), feed.decided(other), feed.started(other))
+    panel.show_run(desk.cases.card(other.id))
+    assert panel.results.foreseen.isHidden(), "what is on top is of another run"
+    desk.hear(feed.finished(other, replace(feed.result(), observed=Behaviour())))
+    assert panel.results.foreseen.text() == words.AS_FORESEEN

@@ -16,7 +16,7 @@ from app.parts.confirm import ConfirmDialog
 from app.parts.differences import beside_each_other
 from app.review.deliberate import DeliberateDialog
 from app.review.guard import REST_SECONDS
-from app.work import terminals
+from app.work import terminals, words
 from app.work.change_list import NOTHING_READ
 from app.work.change_rows import RowKind, table_of
 from app.work.command_rows import rows_of
@@ -31,7 +31,7 @@ from runner.model.difference import Side
 from runner.model.errors import KnownError
 from runner.model.events import WorkMoved
 from runner.model.network import NOT_LISTED, Contact, Destination
-from runner.model.work import AsItGoes, HostSeen, WorkEnded, WorkUsage
+from runner.model.work import AsItGoes, HostSeen, WorkEnded, WorkSession, WorkUsage
 from runner.work.added import AddedFindings
 from runner.work.in_force import PAUSED
 from runner.work.project_hosts import ProjectHost
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from app.review.guard import ClickGuard
     from app.work.change_parts import PartsView
     from app.work.panel import WorkPanel
-    from runner.model.work import WorkSession
     from tests.gui.conftest import Desk
 
 LEFT = Qt.MouseButton.LeftButton
@@ -618,6 +617,13 @@ def test_deletions_are_said_before_they_are_applied(desk: Desk) -> None:
 
 
 # ---- notices ----
+
+
+def test_where_a_command_ran_is_said() -> None:
+    tried = WorkSession("project-1a2b3c", "/p", ("make", "test"), time.time(), sandbox="gVisor")
+    end = "\N{RIGHT DOUBLE QUOTATION MARK}"
+    assert f"make test{end} in gVisor. " in words.headline(tried)
+    assert f"make test{end}. " in words.headline(replace(tried, sandbox=""))
 
 
 def test_the_end_of_a_program_is_told_with_its_changes(desk: Desk) -> None:

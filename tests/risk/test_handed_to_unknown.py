@@ -20,6 +20,8 @@ def assessed(language: Language, code: str) -> Assessment:
     [
         (S, 'cleanup-tool --all "$HOME"', "Hands the home folder to cleanup-tool, which Assent does not know."),
         (S, "cleanup-tool --folder=~", "Hands the home folder to cleanup-tool, which Assent does not know."),
+        (S, "syswipe ~", "Hands the home folder to “syswipe”, which Assent does not know."),
+        (S, "git-wipe ~", "Hands the home folder to git-wipe, which Assent does not know."),
         (
             S,
             "uvx cleaner ~/Documents",
@@ -57,6 +59,7 @@ def test_what_is_not_known_is_said_with_what_it_is_handed(language: Language, co
         (P, "import toolbox\ntoolbox.wipe('/home/me', force=True)"),
         (J, "const t = require('toolbox'); t.wipe(process.env.HOME + '/Documents');"),
         (S, "cleanup-tool ~/projects/a/notes.txt"),
+        (P, "import toolbox\ntoolbox.replace_copy('/home/me/notes')"),
     ],
 )
 def test_a_place_of_the_person_is_worth_a_look(language: Language, code: str) -> None:

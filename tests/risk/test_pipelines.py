@@ -31,3 +31,10 @@ def test_what_is_hidden_behind_a_pipeline_is_seen() -> None:
     code = f"{' | '.join(STAGES)} > top.txt\nrm -rf ~/Documents || true\n"
     found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, code))
     assert "files.destroy" in " ".join(one.id for one in found.findings)
+
+
+def test_each_of_many_pipelines_ends_with_its_line() -> None:
+    line = f"{' | '.join(STAGES)} > top.txt\ncat top.txt || true\n"
+    code = f"{line * 6}{' | '.join(STAGES)} > top.txt\nrm -rf ~/Documents || true\n"
+    found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, code))
+    assert "files.destroy" in " ".join(one.id for one in found.findings)

@@ -209,7 +209,7 @@ def test_a_download_that_is_only_read_is_not(code: str) -> None:
 def test_a_sentence_does_not_call_it_reading(code: str) -> None:
     sentence = judged(code).verdict.sentence
     assert not sentence.startswith(("Reads", "Only"))
-    assert sentence.startswith("Runs ")
+    assert sentence.startswith(("Runs ", "Starts "))
 
 
 @pytest.mark.parametrize("code", ["echo 'rm -rf /home/u' > d; {}", "printf 'rm -rf ~/Documents' > d; {}"])

@@ -47,7 +47,7 @@ def test_what_carries_no_secret_is_not(code: str) -> None:
         (
             J,
             "require('fs').writeFileSync('node_modules/express/index.js', 'x')",
-            "Replaces a program of a package that is installed (node_modules/express/index.js).",
+            "Changes a package that is installed (node_modules/express/index.js).",
         ),
     ],
 )

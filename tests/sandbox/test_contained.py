@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,7 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from runner.model.errors import KnownError
+from runner.network.gate import Gate
+from runner.sandbox.local import contained
+from runner.sandbox.local.doors import LocalDoors
 from runner.workspace.working_copy import all_below
+from tests import direct_gvisor
 from tests.components import require
 from tests.patience import HANGS
 from tests.sandbox.conftest import wait_until
@@ -30,12 +37,16 @@ DRIVER = """
 import json, os, sys
 from pathlib import Path
 from runner.sandbox.local import contained
+from runner.sandbox.gvisor.enclosed import enclosed
+from runner.sandbox.gvisor.program import Runsc
 from runner.workspace.working_copy import WorkingCopy
-project, work, way, least, *words = sys.argv[1:]
+project, work, way, runsc, least, *words = sys.argv[1:]
 os.chdir(project)
 copy = WorkingCopy.make(Path(work), Path(project), words, way=way)
 temporary = copy.folder / "tmp"
 what = contained.Contained(tuple(words), Path(project), copy.shown, temporary, least_free=int(least))
+if runsc:
+    what = enclosed(what, Runsc.found(runsc))
 with copy.in_use():
     ended = contained.run(what, copy.command)
 found = [os.fsdecode(one.path) for one in copy.changes().changes]
@@ -81,6 +92,19 @@ print("REACHED " + json.dumps(reached))
 """
 
 
+OWN_INPUT = "standard input"
+"""Writing into the pipe of its own input is nothing."""
+OF_GVISOR = {
+    "open /proc/sysrq-trigger",
+    "write into /dev",
+    "unshare",
+    "capabilities",
+    "rights of the owner",
+}
+"""What the program has of gVisor's kernel, and not of the machine's: its /proc and /dev, which are in memory, and
+namespaces, in which it has capabilities. `NoNewPrivs` that kernel does not report."""
+
+
 class Stage(NamedTuple):
     """A home with a project in it, of an account."""
 
@@ -88,6 +112,8 @@ class Stage(NamedTuple):
     account: int
     way: str
     disk: Path | None = None
+    runsc: str = ""
+    """Path of the program, where it runs in gVisor."""
 
     @property
     def project(self) -> Path:
@@ -102,7 +128,8 @@ class Stage(NamedTuple):
         other = self.account != os.geteuid()
         account = ["setpriv", f"--reuid={self.account}", f"--regid={self.account}", "--clear-groups"] if other else []
         python = "/usr/bin/python3" if other else sys.executable
-        return [*account, python, "-c", DRIVER, str(self.project), str(self.work), self.way, str(least), *words]
+        given = (str(self.project), str(self.work), self.way, self.runsc, str(least))
+        return [*account, python, "-c", DRIVER, *given, *words]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -139,7 +166,7 @@ def reachable() -> bool:
     return all(one.stat().st_mode & 1 for one in folders) and sys.version_info[:2] == (3, 11)
 
 
-@pytest.fixture(params=["overlay", "copy"])
+@pytest.fixture(params=["overlay", "copy", "gvisor"])
 def way(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -155,6 +182,9 @@ def stage(request: pytest.FixtureRequest, way: str) -> Iterator[Stage]:
     with tempfile.TemporaryDirectory(prefix="assent-test-") as place:
         os.chmod(place, 0o755)
         stage = Stage(Path(place) / "home", account, way)
+        if way == "gvisor":
+            stage = stage._replace(way="overlay", runsc=f"{place}/runsc")
+            shutil.copy(direct_gvisor.program(), stage.runsc)
         for folder in (stage.home, stage.project, stage.home / ".ssh", stage.work / "other" / "up"):
             folder.mkdir(parents=True)
         for file in (stage.project / "old", stage.home / ".ssh/id", stage.work / "other/up/secret"):
@@ -192,8 +222,9 @@ def test_a_hostile_program_reaches_nothing(stage: Stage) -> None:
                 timeout=HANGS,
                 check=False,
             )
-    # Writing into the pipe of its own input is nothing.
-    assert done.stdout in ("REACHED []\n", 'REACHED ["standard input"]\n'), done.stdout + done.stderr
+    (said,) = (line for line in done.stdout.splitlines() if line.startswith("REACHED "))
+    reached = {*json.loads(said.removeprefix("REACHED "))} - {OWN_INPUT} - (OF_GVISOR if stage.runsc else set())
+    assert not reached, done.stdout + done.stderr
     assert outside.read_text() == "as it was"
     assert end_of(done.stderr) == [0, "", 0, ["result"]]
     assert os.listdir(stage.project) == ["old"]
@@ -218,6 +249,51 @@ def test_input_and_output_that_are_files_are_whole(stage: Stage, tmp_path: Path)
     assert done.returncode == 0
     said = (tmp_path / "out").read_text()
     assert said.startswith("line\n" * 50_000 + "said\n") and end_of(said)[0] == 137
+
+
+def test_streams_of_a_program_in_gvisor_do_not_share_their_flags(stage: Stage) -> None:
+    seen = "import fcntl, os; print([bool(fcntl.fcntl(one, fcntl.F_GETFL) & os.O_NONBLOCK) for one in range(3)])"
+    words = stage.command("python3", "-c", seen)
+    done = subprocess.run(
+        words,
+        env=stage.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert "[False, False, False]" in done.stdout, done.stdout
+
+
+def test_it_has_the_ids_of_its_account(stage: Stage) -> None:
+    ended, said = stage.run("sh", "-c", "id -u; id -g; echo n > new; stat -c %u:%g new old")
+    account = f"{stage.account}"
+    assert ended[0] == 0 and said.split() == [account, account, *[f"{account}:{account}"] * 2]
+
+
+def test_nothing_is_left_of_a_program_that_could_not_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require("bubblewrap")
+    (tmp_path / "project").mkdir()
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    waiting: list[int] = []
+
+    def failing(_doors: LocalDoors, process: int) -> None:
+        waiting.append(os.pidfd_open(process))
+        raise KnownError("no network")
+
+    monkeypatch.setattr(LocalDoors, "open", failing)
+    gate = Gate(())
+    project = tmp_path / "project"
+    what = contained.Contained(("true",), project, project, tmp_path / "tmp", gate=gate, least_free=0)
+    with pytest.raises(KnownError, match="no network"):
+        contained.run(what, lambda words: words)
+    gate.close()
+    assert select.select(waiting, [], [], 0)[0] == waiting, "it still waits for the word to start"
+    os.close(waiting[0])
 
 
 def test_a_program_that_fills_the_disk_is_ended(stage: Stage) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import shutil
 import signal
@@ -16,8 +17,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.errors import KnownError
+from runner.risk.rules.knowledge import bundled
 from runner.workspace import apply, entry, journal, reading
 from runner.workspace.change import How, ProjectChanges, digest
+from runner.workspace.marks import OBEYED
 from runner.workspace.working_copy import WAYS, WorkingCopy, all_below, named
 from tests.patience import HANGS
 from tests.small_disk import small_disk
@@ -466,6 +469,53 @@ def test_what_vanishes_while_it_is_read_is_left_out_with_all_below(
     assert b"a" in [one.path for one in found.changes]
     if copy.way == "overlay":
         assert not [one.path for one in found.changes if one.path.startswith(b"d")]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".envrc",
+        "a/b.py",
+        ".github/workflows/[id].yml",
+        "*",
+        "x\n/.envrc",
+        ".claude/commands/a.md",
+        "d" * 1200,
+        ".env*",
+    ],
+)
+def test_kinds_that_are_asked_for_are_those_among_all(path: str) -> None:
+    targets = bundled().targets
+    assert targets.among(path, OBEYED) == targets.of(path) & OBEYED
+
+
+def test_what_is_saved_between_two_readings_of_a_file_is_a_conflict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = WorkingCopy.make(tmp_path / "copies", make(tmp_path / "project"), ("bash",), way="overlay")
+    old = (copy.project / "d/1").read_text()
+    work(copy, "cp -r d z; rm -r d; mv z d; touch d/1")
+    assert not copy.changes().conflicts
+    really = entry.at
+
+    def saved(root: int, path: bytes, *, content: bool = False) -> entry.TreeEntry | None:
+        if path == b"d/1":
+            (copy.project / "d/1").write_text("s" * len(old))
+        return really(root, path, content=content)
+
+    monkeypatch.setattr(entry, "at", saved)
+    assert [one.path for one in copy.changes().conflicts] == [b"d/1"]
+
+
+def test_a_file_is_hashed_to_its_end_whatever_its_size_was_said_to_be(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    for size in (0, 1, 1000, entry.CHUNK - 1, entry.CHUNK, entry.CHUNK + 1, 3 * entry.CHUNK):
+        content = os.urandom(size)
+        file.write_bytes(content)
+        for said in (0, 1, size - 1, size, size + 1, entry.CHUNK):
+            descriptor = os.open(file, entry.READ_FLAGS)
+            assert entry.hash_of(descriptor, max(0, said)) == hashlib.sha256(content).hexdigest()
+            os.close(descriptor)
 
 
 def test_a_link_put_in_the_place_of_a_closed_file_changes_no_other(

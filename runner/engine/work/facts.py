@@ -41,6 +41,8 @@ def facts_of(copy: WorkingCopy, changes: Sequence[ProjectChange]) -> dict[str, o
         "project": cut(str(copy.project)),
         "program": [cut(word) for word in copy.program[:MOST_WORDS]],
     }
+    if copy.sandbox:
+        facts["sandbox"] = cut(copy.sandbox)
     if changes:
         facts["changes"] = len(changes)
         facts["how"] = {how.value: counts[how] for how in How if counts[how]}

@@ -137,7 +137,7 @@ def _look_at(one: _Followed) -> None:
 
 def _described(session: WorkSession, copy: WorkingCopy) -> WorkSession:
     """Return the session with what is known of its working copy; what the log has said counts."""
-    session = replace(session, project=str(copy.project))
+    session = replace(session, project=str(copy.project), sandbox=copy.sandbox)
     if session.started_at:
         return session
     return replace(session, program=copy.program, started_at=copy.made)

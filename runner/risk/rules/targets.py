@@ -121,6 +121,22 @@ class Targets:
             for need, kinds in groups.items()
         )
 
+    def among(self, path: str, kinds: frozenset[str]) -> frozenset[str]:
+        """Return those of `kinds`, which are of the table, that `path` belongs to: as `of` does, but sooner."""
+        plain = normal(path)
+        if not plain or plain == HOLE or "\n" in plain or len(plain) > LONGEST_PATH or WILD.search(plain):
+            return self.of(path) & kinds
+        return frozenset(self._found(plain, kinds))
+
+    def _found(self, plain: str, kinds: frozenset[str]) -> set[str]:
+        return {
+            kind
+            for need, found in self._groups
+            if HAS[need](plain)
+            for kind, pattern in found
+            if kind in kinds and pattern.search(plain)
+        }
+
     def _of(self, path: str) -> frozenset[str]:
         """Return the kinds that `path` belongs to."""
         plain = normal(path)
@@ -128,9 +144,7 @@ class Targets:
             return frozenset()
         if len(plain) > LONGEST_PATH:
             return TOO_LONG
-        kinds = {
-            kind for need, found in self._groups if HAS[need](plain) for kind, pattern in found if pattern.search(plain)
-        }
+        kinds = self._found(plain, self.names)
         if plain.startswith(("/", "~")) or plain[1:3] == ":/":
             kinds.add("absolute")
         elif plain.startswith(".."):

@@ -40,7 +40,9 @@ def parse(code: str) -> Node:
     if _longest_pipeline(data) > MOST_PIPES:
         raise TooMuch
     root = Parser(GRAMMAR).parse(data).root_node
-    if b"|" in data and b">" in data and (ended := _ended(root, data)) != data:
+    for _ in range(MOST_PASSES if b"|" in data and b">" in data else 0):
+        if (ended := _ended(root, data)) == data:
+            break
         data = ended
         root = Parser(GRAMMAR).parse(data).root_node
     if b"\n\\" in data or CLOSED_AND_OPENED.search(data):

@@ -35,6 +35,10 @@ JS_OWN = words(
     "child_process http https http2 net tls dns dgram stream worker_threads cluster vm v8 module process console "
     "tty inspector async_hooks constants punycode test node"
 )
+OF_PATHS = expression(r"(?i)\.(?:[a-z_]*(?:join|resolve|normali[sz]e|basename|dirname|expand\w*|path\w*)|Path|URL)$")
+"""Functions that only make another path of one."""
+COSTS = 20
+"""Steps that a path costs of which it is asked what it is."""
 LOADERS = words("require import load_dotenv config")
 
 
@@ -69,8 +73,10 @@ def note_handed_to(
     """
     secret = SECRETS & labels if labels else frozenset[str]()
     named = frozenset(one for one in labels if one.startswith(VALUE_OF) and NAMED.fullmatch(one))
-    paths = list(_places(values, targets))
-    if not (secret or named or paths) or gives_back(name):
+    paths = [] if OF_PATHS.search(name) else list(_places(values, trail, targets))
+    if gives_back(name):
+        secret = named = frozenset()
+    if not (secret or named or paths):
         return
     library = library_of(name, trail, python=python)
     if not library or library in LOADERS:
@@ -87,7 +93,7 @@ def note_handed_to_program(
     """Note what a program of which nothing is known is given; '' is one that only the run decides about."""
     labels = labels_of(values)
     secret = frozenset(one for one in labels if one in SECRETS or (one.startswith(VALUE_OF) and NAMED.fullmatch(one)))
-    paths = list(_places(values, targets))
+    paths = list(_places(values, trail, targets))
     beyond = [one for one in values if one not in paths and any(_is_beyond(known, targets) for known in one.texts)]
     if not (secret or paths or beyond or code):
         return
@@ -108,11 +114,14 @@ def _is_beyond(known: str, targets: Targets) -> bool:
     return "outside" in kinds or ("absolute" in kinds and "temporary" not in kinds)
 
 
-def _places(values: Iterable[Value], targets: Targets) -> Iterator[Value]:
+def _places(values: Iterable[Value], trail: Trail, targets: Targets) -> Iterator[Value]:
     for value in values:
         for one in (value, *(value.items or ()), *(value.fields or {}).values()):
-            if any(is_of_person(known, targets) for known in one.texts):
-                yield one
+            if one.texts:
+                trail.budget.spend(len(one.texts))
+                if any(is_of_person(known, targets) for known in one.texts):
+                    trail.budget.spend(COSTS)
+                    yield one
 
 
 def is_of_person(known: str, targets: Targets) -> bool:

@@ -144,7 +144,9 @@ def calls_of(library: str, language: Language | None, trail: Trail) -> str:
     return listed([identifier(one) for one in found]) if 0 < len(found) <= MOST_NAMED else ""
 
 
-TELLING = expression(r"[a-z]+(?:_[a-z0-9]+)+|[a-z]+[A-Z]\w*|query|select|find|search|list|get|fetch|read|load|send|run")
+TELLING = expression(
+    r"[a-z]++(?:_[a-z0-9]++)++|[a-z]++[A-Z]\w*+|query|select|find|search|list|get|fetch|read|load|send|run"
+)
 """Names of functions that say what is done."""
 
 

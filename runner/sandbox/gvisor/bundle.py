@@ -40,8 +40,8 @@ def specification(make: Mapping[str, Any], root: Path) -> dict[str, Any]:
             {"destination": "/proc", "type": "proc", "source": "proc"},
             {"destination": "/dev", "type": "tmpfs", "source": "tmpfs"},
             {"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": ["ro", "nosuid", "noexec", "nodev"]},
-            *(_memory(place, options.split(",")) for place, options in host["Tmpfs"].items()),
-            _memory("/dev/shm", ["rw", "noexec", "nosuid", "nodev", f"size={host['ShmSize']}", "mode=1777"]),
+            *(memory_mount(place, options.split(",")) for place, options in host["Tmpfs"].items()),
+            memory_mount("/dev/shm", ["rw", "noexec", "nosuid", "nodev", f"size={host['ShmSize']}", "mode=1777"]),
         ],
         "linux": {"namespaces": [{"type": one} for one in NAMESPACES]},
     }
@@ -56,5 +56,6 @@ def _limit(one: Mapping[str, Any]) -> dict[str, object]:
     return {"type": f"RLIMIT_{str(one['Name']).upper()}", "soft": one["Soft"], "hard": one["Hard"]}
 
 
-def _memory(place: str, options: list[str]) -> dict[str, object]:
+def memory_mount(place: str, options: list[str]) -> dict[str, object]:
+    """Return the mount of a folder in memory."""
     return {"destination": place, "type": "tmpfs", "source": "tmpfs", "options": options}

@@ -58,12 +58,16 @@ MEMORY_BYTES = 1 << 30
 IN_MEMORY = ("/run", "/var/tmp", "/dev/shm")
 FOR_ROOT = ("/etc", "/opt", "/usr/local")
 """Folders of the system in which files may be that only root reads."""
-FOR_A_RING = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_SETFCAP")
-"""What root needs to make a further ring inside, and to give these up: the last one to be itself in it (Linux 5.12)."""
+TO_BE_ITSELF = "CAP_SETFCAP"
+"""What root needs to be root in a namespace that it makes (Linux 5.12)."""
+FOR_A_RING = ("CAP_SYS_ADMIN", "CAP_SETPCAP", TO_BE_ITSELF)
+"""What root needs to make a further ring inside, and to give these up."""
 LEAST_FREE = 1 << 30
 """Bytes of disk that stay free: a program that would take more is ended."""
 NOT_FOUND, NOT_STARTED = 127, 125
 ENV = "/usr/bin/env"
+AS_WORDS = ("/bin/sh", "-c", 'exec "$@"', "assent")
+"""Starts the words that follow, whatever is in them."""
 
 
 class Bind(NamedTuple):
@@ -104,6 +108,13 @@ class Contained:
 
     It is the first process then: the one that bubblewrap makes otherwise would be without.
     """
+    has_own_kernel: bool = False
+    """Whether the program is a kernel (gVisor), which makes namespaces and filters what it calls itself.
+
+    Then no filter is laid over it, and root is put into a namespace too, in which it may make further ones.
+    """
+    files: Mapping[str, bytes] | None = None
+    """Further files, read-only, by their places."""
     passed: tuple[int, ...] = ()
     """Further descriptors that it gets."""
     began: Callable[[int], None] = _nothing
@@ -144,12 +155,12 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
         kept.enter_context(attended.heard(ignoring=_resets_signals()))
         kept.enter_context(terminal or contextlib.nullcontext())
         given = () if terminal is None else terminal.passed
-        streams = PipedStreams(kept, {} if terminal is None else terminal.streams)
+        streams = PipedStreams(kept, {} if terminal is None else terminal.streams, apart=what.has_own_kernel)
         with contextlib.ExitStack() as handed:
             reader, writer = pipe(kept, handed)
             hold, release = pipe(handed, kept)
-            calls = () if what.filters_itself else (in_memory(refused, handed),)
-            files = {place: in_memory(data, handed) for place, data in (FILES if what.gate is not None else {}).items()}
+            calls = () if what.filters_itself or what.has_own_kernel else (in_memory(refused, handed),)
+            files = {place: in_memory(data, handed) for place, data in _files(what).items()}
             options = _options(what, files)
             filtered = ("--seccomp", *calls) if calls else ()
             channels = ("--info-fd", writer, "--block-fd", hold, "--sync-fd", release, *filtered)
@@ -157,7 +168,7 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
             words = (*(() if group is None else group.entry), *wrap(words))
             process = subprocess.Popen(
                 words if terminal is None else terminal.command(words),
-                env=_environment(what.variables or {}),
+                env=environment(what.variables or {}),
                 pass_fds=(writer, hold, release, *calls, *files.values(), *given, *what.passed),
                 process_group=0 if terminal is None else None,
                 **streams.handed,
@@ -168,7 +179,9 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
         root = first_process(reader, process)
         inside = os.pidfd_open(root)
         kept.callback(os.close, inside)
-        _limit(root, _memory(what))
+        # Also where it is not started after all: it would wait for that for ever, with the streams open.
+        kept.callback(_all_ended, inside)
+        _limit(root, limits(what))
         if doors is not None:
             doors.open(root)
         if terminal is not None:
@@ -184,10 +197,13 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
             return full
 
         code = attended.wait(process, is_full)
-        _all_ended(inside)
     dropped = NOTHING if terminal is None else terminal.dropped
     why = _why(what, full=full, told=attended.told)
     return ProgramEnd(code if code >= 0 else 128 - code, why, attended.told, dropped)
+
+
+def _files(what: Contained) -> dict[str, bytes]:
+    return {**(FILES if what.gate is not None else {}), **(what.files or {})}
 
 
 def _started(program: tuple[str, ...]) -> tuple[str, ...]:
@@ -195,7 +211,7 @@ def _started(program: tuple[str, ...]) -> tuple[str, ...]:
     if not _resets_signals():
         return program
     if "=" in program[0]:  # else taken for a variable
-        program = ("/bin/sh", "-c", 'exec "$@"', "assent", *program)
+        program = (*AS_WORDS, *program)
     return (ENV, f"--default-signal={','.join(one.name.removeprefix('SIG') for one in KEYS)}", "--", *program)
 
 
@@ -211,19 +227,23 @@ def _resets_signals() -> bool:
 
 def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
     home = os.path.expanduser("~")
-    unshared = ("--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid())) if os.geteuid() else ()
+    is_root, nests = os.geteuid() == 0, what.has_own_kernel
+    user = ("--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid()))
+    unshared = user if nests or not is_root else ()
+    keeps_proc = what.filters_itself or nests
     options = [
         *("--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
         *unshared,
         *("--cap-drop", "ALL", "--die-with-parent", "--hostname", what.hostname),
         *(("--as-pid-1",) if what.filters_itself else ()),
         *(word for name in FOR_A_RING if what.filters_itself and not unshared for word in ("--cap-add", name)),
+        *(("--cap-add", TO_BE_ITSELF) if nests and is_root else ()),
         *system_folders(),
         *(etc := _etc(files)),
         *("--ro-bind-try", "/opt", "/opt"),
         *(word for top in FOR_ROOT for word in closed_to_others(top)),
         # Root may write to /proc/sys without any capability: what stands there is the machine's.
-        *("--proc", "/proc", *(() if what.filters_itself else ("--remount-ro", "/proc")), "--dev", "/dev"),
+        *("--proc", "/proc", *(() if keeps_proc else ("--remount-ro", "/proc")), "--dev", "/dev"),
         *(word for folder in IN_MEMORY for word in memory_folder(folder, "1777" if folder != "/run" else "0755")),
         *("--bind", str(what.temporary), "/tmp", *(memory_folder(home, permissions(home)) if home.strip("/") else ())),
     ]
@@ -271,7 +291,8 @@ def permissions(folder: str) -> str:
     return f"{stat.S_IMODE(os.stat(folder).st_mode) | stat.S_IRWXU:04o}"
 
 
-def _environment(more: Mapping[str, str]) -> dict[str, str]:
+def environment(more: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that the program gets."""
     own = os.environ
     passed = {name: own[name] for name in own if name in PASSED or name.startswith("LC_")}
     return {**passed, "HOME": os.path.expanduser("~"), **more}
@@ -302,9 +323,14 @@ def _memory(what: Contained) -> int:
     return what.memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
-def _limit(root: int, memory: int) -> None:
+def limits(what: Contained) -> dict[str, int]:
+    """Return the limits of each process, by their names in setrlimit(2)."""
+    return {"CORE": 0, "DATA": _memory(what), "NPROC": MOST_PROCESSES}
+
+
+def _limit(root: int, bounds: Mapping[str, int]) -> None:
     """Set the limits of each process, before it starts."""
-    for name, value in (("CORE", 0), ("DATA", memory), ("NPROC", MOST_PROCESSES)):
+    for name, value in bounds.items():
         kind = getattr(resource, f"RLIMIT_{name}")
         _, hard = resource.getrlimit(kind)
         bound = value if hard == resource.RLIM_INFINITY else min(value, hard)

@@ -7,6 +7,7 @@ text of it alone.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import subprocess
@@ -30,8 +31,11 @@ class HandedStreams(TypedDict, total=False):
 class PipedStreams:
     """What stands in for the streams of this process that are files or terminals."""
 
-    def __init__(self, kept: contextlib.ExitStack, given: Mapping[int, int]) -> None:
-        """All that is written has arrived once `kept` is closed. `given` are those that somebody else stands in for."""
+    def __init__(self, kept: contextlib.ExitStack, given: Mapping[int, int], *, apart: bool = False) -> None:
+        """All that is written has arrived once `kept` is closed. `given` are those that somebody else stands in for.
+
+        `apart` keeps one from having the flags of another (`_part`).
+        """
         self._ends: list[int] = []
         handed = dict(given)
         for number in range(3):
@@ -39,8 +43,33 @@ class PipedStreams:
                 continue
             same = number == 2 and 1 in handed and os.path.samestat(os.fstat(1), os.fstat(2))
             handed[number] = handed[1] if same else self._carried(number, kept)
+        self._handed = handed
+        if apart:
+            self._part(kept)
+
+    @property
+    def handed(self) -> HandedStreams:
         names = {0: "stdin", 1: "stdout", 2: "stderr"}
-        self.handed = cast("HandedStreams", {names[number]: stream for number, stream in handed.items()})
+        return cast("HandedStreams", {names[number]: stream for number, stream in self._handed.items()})
+
+    def _part(self, kept: contextlib.ExitStack) -> None:
+        """Open each pipe or terminal once more, so that no two streams share their flags.
+
+        gVisor sets one to return at once where nothing can be read or written, and takes that of the next one for the
+        program's own wish where both are the same.
+        """
+        for number in range(3):
+            stream = self._handed.get(number, number)
+            mode = fcntl.fcntl(stream, fcntl.F_GETFL) & os.O_ACCMODE
+            try:
+                own = os.open(f"/proc/self/fd/{stream}", mode | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+            except OSError:  # a socket, or another account's pipe
+                if number and number not in self._handed:
+                    self._handed[number] = self._carried(number, kept)
+            else:
+                os.set_blocking(own, True)
+                self._ends.append(own)
+                self._handed[number] = own
 
     def close(self) -> None:
         """Close the program's ends here, once it has them."""

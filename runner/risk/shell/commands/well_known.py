@@ -85,10 +85,12 @@ WELL_KNOWN = (
     OF_SYSTEM | OF_TEXTS | OF_PICTURES | OF_ARCHIVES | OF_BUILDING | OF_SCREEN | OF_FILES | OF_SERVERS | OF_SHELL
 )
 FAMILIES = expression(
-    r"(?:mkfs|fsck|pip|python|perl|ruby|gcc|g\+\+|clang|php|node|ld|git|docker|pg|mysql|apt|dpkg|rpm|yum|xz|bz|gz|zip"
-    r"|lib|texi|pdf|ps|svn|hg|ssh|gpg|lp|ip|nm|aws|sys|systemd|npm|yarn|pnpm|go|cargo|rust|java|maven|gradle)[\w.+-]*"
+    r"(?:mkfs|fsck)\.\w+|(?:pip|python|perl|ruby|gcc|g\+\+|clang|clang\+\+|php|node|java|lua)-?[\d.]+"
+    r"|(?:xz|bz|z|lz|zst)(?:cat|grep|egrep|fgrep|less|more|diff|cmp)|(?:apt|dpkg|systemd|ssh|gpg|docker|update)-[a-z-]+"
+    r"|(?:pg_|mysql)(?:dump|dumpall|restore|ctl|basebackup|isready|admin|import|show|check|slap)"
+    r"|(?:pdf|ps)(?:2\w+|crop|grep|nup|book|jam|tk)|lp(?:stat|admin|info|options)|ip(?:calc|cs|crm|tables-save)|nmcli"
 )
-"""What the names of many well-known programs begin with: `mkfs.ext4`, `pip3`, `git-lfs`."""
+"""Programs of which there are several, by the beginning of their names."""
 LISTS = (ANYTHING, FIXED_WORDS, AS_WRITTEN, RUNNERS, SIGNS, CERTAIN, SCRIPTS)
 
 
