@@ -29,6 +29,7 @@ FINDINGS = {
         *(f"read-{number}" for number in range(1, 20)),
         *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8)),
     ],
+    "whole.toml": [f"whole-{number}" for number in range(1, 7)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
     "execute.toml": [f"execute-{number}" for number in range(1, 15)],
     "atwork.toml": [f"atwork-{number}" for number in range(1, 15)],

@@ -266,6 +266,7 @@ _GOOSE = WorkFacts(
     addresses=("OPENAI_HOST", "OPENAI_BASE_URL", "ANTHROPIC_HOST", "GOOGLE_HOST", "OLLAMA_HOST", "base_url"),
     settings=(".config/goose/config.yaml",),
     passed=("GOOSE_PROVIDER", "GOOSE_MODEL", "GOOSE_PLANNER_PROVIDER", "GOOSE_PLANNER_MODEL", "GOOSE_CONTEXT_LIMIT"),
+    names_shell=True,
     # The keyring is not there in the rings.
     variables={"GOOSE_MODE": "auto", "GOOSE_DISABLE_KEYRING": "1", "GOOSE_TELEMETRY_OFF": "1"},
     shell_tools=("developer__shell",),

@@ -207,6 +207,7 @@ def _client(what: InRings, edge: Edge, places: Places, key: str) -> Iterator[tup
             shared=tuple(str(one.target) for one in ready.layer.shell_binds),
             variables={**ready.variables, **(what.variables or {})},
             secret=tuple(ready.facts.keys),
+            names_shell=ready.facts.names_shell,
         )
         yield (
             what,

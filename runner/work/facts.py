@@ -96,6 +96,8 @@ class WorkFacts:
     """The same by arguments."""
     unless: tuple[str, ...] = ()
     """Options with which the person says for themselves what `arguments` would; most can be given once only."""
+    names_shell: bool = False
+    """Whether it starts its shell by the name alone, which is then how the shell calls itself in its messages."""
     shell_tools: tuple[str, ...] = ()
     """What it calls the tool that runs a command, for rules that name it (`client_tool`)."""
     commands: tuple[str, ...] = ()

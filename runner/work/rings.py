@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.sandbox.local import syscalls, trusted
 from runner.sandbox.local.bubblewrap import in_memory, system_folders
-from runner.sandbox.local.contained import IN_MEMORY, Bind, Contained, memory_folder
+from runner.sandbox.local.contained import IN_MEMORY, Bind, Contained, folders_above, memory_folder, permissions
 from runner.sandbox.local.doors import FILES
 from runner.sandbox.programs import inside
 from runner.system.private_folder import make_folder
@@ -41,6 +41,8 @@ HOME = "/run/assent/home"
 HOSTNAME = "assent-work"
 """Of the inner ring. The outer one has the machine's own: clients encrypt what they store by it."""
 START_SECONDS = 20.0
+NO_NEWS = {"NPM_CONFIG_UPDATE_NOTIFIER": "false", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+"""Keeps tools from looking for newer versions of themselves, which would ask a person for a host that nobody wants."""
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 
 
@@ -59,6 +61,8 @@ class InRings:
     variables: Mapping[str, str] | None = None
     secret: tuple[str, ...] = ()
     """Names of variables that the shells do not get: keys of the program's service."""
+    names_shell: bool = False
+    """Whether the program starts its shell by the name alone."""
     memory: int = 0
 
 
@@ -71,7 +75,8 @@ def contained(what: InRings, gate: Gate, entered: Callable[[int], None], kept: c
     folder = what.copy.folder
     is_root = os.geteuid() == 0
     make_folder(folder / "home")
-    covers = shells.covers(folder, what.secret, gives_up=is_root)
+    (folder / "home").chmod(int(permissions(os.path.expanduser("~")), 8))
+    covers = shells.covers(folder, what.secret, gives_up=is_root, by_name=what.names_shell)
     ring_interpreter, shown_for_it = interpreter()
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kept.callback(here.close)
@@ -106,7 +111,7 @@ def contained(what: InRings, gate: Gate, entered: Callable[[int], None], kept: c
         what.copy.shown,
         folder / "tmp",
         binds,
-        variables=what.variables,
+        variables={**NO_NEWS, **(what.variables or {})},
         gate=gate,
         memory=what.memory,
         hostname=socket.gethostname(),
@@ -142,7 +147,18 @@ def _inner(what: InRings, filter_: int, *, is_root: bool) -> list[str]:
     for place in map(os.path.realpath, FILES):
         if not place.startswith("/etc/"):
             options += ["--ro-bind", place, place]
-    options += ["--bind", project, project, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", project]
+    options += [
+        *folders_above(what.copy.project),
+        "--bind",
+        project,
+        project,
+        "--remount-ro",
+        "/dev",
+        "--remount-ro",
+        "/",
+        "--chdir",
+        project,
+    ]
     return [trusted.need("bwrap"), *options]
 
 

@@ -143,7 +143,7 @@ class WorkRun:
         hosts = (*edge.service, *edge.opened)
         self._gates = (
             Gate(hosts, private=edge.private, report=self._contact, dialer=dialer),
-            Gate(edge.opened, report=self._contact, dialer=dialer),
+            Gate(edge.opened, report=self._contact_of_shells, dialer=dialer),
         )
         for destination, private in edge.kept:
             for gate in self._gates:
@@ -386,6 +386,9 @@ class WorkRun:
 
     def _contact(self, contact: Contact) -> None:
         self._say(HostSeen(time.time(), contact, (contact.host, contact.port) in self._quiet))
+
+    def _contact_of_shells(self, contact: Contact) -> None:
+        self._say(HostSeen(time.time(), contact))
 
     def _say(self, event: WorkEvent) -> bool:
         """Report what happens; return whether it is recorded."""

@@ -47,15 +47,18 @@ class ShellCommand(NamedTuple):
     folder: str
 
 
-def covers(folder: Path, secret: tuple[str, ...] = (), *, gives_up: bool) -> tuple[Bind, ...]:
+def covers(folder: Path, secret: tuple[str, ...] = (), *, gives_up: bool, by_name: bool = False) -> tuple[Bind, ...]:
     """Make what lies over the shells, in `folder`; return how the outer ring sees it. Raises KnownError and OSError.
 
     A command does not get the variables named in `secret`. With `gives_up` it gives up the power that root gets when it
-    enters a namespace.
+    enters a namespace. With `by_name` a shell is started by its name, as its caller does: a script is not told how it
+    was called.
     """
     make_folder(folder / FOLDER)
     text = f"#!{REAL}/sh\n{inside('shell.sh')}"
     given = f'"{trusted.need("setpriv")}" --bounding-set=-all --inh-caps=-all -- ' if gives_up else ""
+    if by_name:
+        text = text.replace('-- "$0" "$@"', '-- "${0##*/}" "$@"')
     for name, said in (("MKFIFO", "mkfifo"), ("NSENTER", "nsenter"), ("ENV", "env")):
         text = text.replace(f'"{name}"', f'"{trusted.need(said)}"')
     script = folder / "shell"

@@ -110,7 +110,8 @@ class WorkingCopy:
             moment.note(folder)
             used = _prepared(folder, project, way)
             originals.note_differing(folder, project)
-            (folder / "tmp").mkdir(mode=0o700)
+            (folder / "tmp").mkdir()
+            (folder / "tmp").chmod(0o1777)  # as programs expect of /tmp; what it is in is this account's alone
             found = project.stat()
             copy = cls(folder, name, project, tuple(program), time.time(), used, found.st_dev, found.st_ino, sandbox)
             copy._write()

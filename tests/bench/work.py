@@ -1,19 +1,31 @@
-"""What a working copy costs: its start, finding what changed, and applying it, against doing the same without one."""
+"""What work costs: the start, a command, what changed, Apply, kills in it; and sessions of 25 calls by real clients."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
 import os
+import random
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from runner.commands import work
 from runner.sandbox.local import contained
 from runner.workspace.working_copy import WorkingCopy
-from tests.bench.row import Row
+from tests.bench.row import Row, attempt
+from tests.components import require
+from tests.path.at_work import CLIENTS, ROOT, SYSTEM_PATH, accounts_place, ordinary_account
+from tests.path.whole_session import CALLS, compared, require_pip
+from tests.workspace import trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,10 +34,24 @@ FOLDERS, FILES = 200, 100
 """Of the project: 20,000 files of 1 KB."""
 TIMES = 5
 CHANGED = (250, 10_000)
+COMMANDS = 50
+KILLS = 200
+"""Of Apply and Undo together."""
+SHELLS = f"""
+import json, subprocess, time
+took = []
+for _ in range({COMMANDS}):
+    begun = time.perf_counter()
+    subprocess.run(["bash", "-c", "true"], check=True)
+    took.append(time.perf_counter() - begun)
+print(json.dumps(took))
+"""
+KILLED = "echo p >>a; rm b; rm -r d; mkdir d; echo n >d/n; mkdir -p x/y; echo z >x/y/z; ln -sfn e ld; rm s; mkdir s"
+"""What is applied and undone again while it is killed."""
 
 
 def rows() -> Iterator[Row]:
-    """Measure, in a project of 20,000 files."""
+    """Measure, the costs in a project of 20,000 files."""
     with tempfile.TemporaryDirectory() as made:
         home = Path(made)
         project = home / "project"
@@ -36,8 +62,94 @@ def rows() -> Iterator[Row]:
         bare = median(_seconds(lambda: subprocess.run(["true"], check=True)) for _ in range(TIMES))
         started = median(_started(home, project) for _ in range(TIMES))
         yield Row("a program over a project of 20,000 files, until its end", started * 1000, "ms", bare * 1000)
+        yield from _at_work(home, project)
         for count in CHANGED:
             yield from _applied(home, project, count)
+    yield from _killed()
+    for name in CLIENTS:
+        yield from attempt(f"{name}: a session of {CALLS} calls", partial(_session, name))
+
+
+def _at_work(home: Path, project: Path) -> Iterator[Row]:
+    """Measure `assent work` as a person starts it, on a quiet terminal."""
+    environment = {"HOME": str(home), "PATH": SYSTEM_PATH, "PYTHONPATH": str(ROOT)}
+
+    def run(*words: str) -> str:
+        done = subprocess.run(
+            words,
+            env=environment,
+            cwd=project,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def ready(*before: str) -> float:
+        begun = time.time()
+        return float(run(*before, "date", "+%s.%N")) - begun
+
+    assent = (sys.executable, "-m", "app", "work", "--discard")
+    bare, inside = (median(ready(*words) for _ in range(TIMES)) for words in ((), assent))
+    start = median(_seconds(lambda: run(sys.executable, "-m", "app", "work", "list")) for _ in range(TIMES))
+    over = (inside - bare) * 1000
+    note = f"of these {start * 1000:.0f} ms are the start of the command itself"
+    yield Row("`assent work`: until its program runs, over its bare start", over, "ms", bare * 1000, note=note)
+    python = ("/usr/bin/python3", "-c", SHELLS)
+    alone, shells = (median(json.loads(run(*words, *python))) * 1000 for words in ((), assent))
+    yield Row("a shell's command at work", shells, "ms", alone, note=f"{shells - alone:.1f} ms over bash itself")
+
+
+def _killed() -> Iterator[Row]:
+    """Kill Apply and Undo at random moments; what is there afterwards has to be the old project or the new one."""
+    with tempfile.TemporaryDirectory() as made:
+        copy = WorkingCopy.make(Path(made) / "copies", trees.make(Path(made) / "project"), ("bash",))
+        trees.work(copy, KILLED)
+        old = trees.look(copy.project)
+        took = {"apply": _seconds(lambda: copy.apply(copy.changes().changes))}
+        new = trees.look(copy.project)
+        took["undo"] = _seconds(copy.undo)
+        whole = {"apply": 0, "undo": 0}
+        cut = 0
+        for number in range(KILLS):
+            doing = "undo" if trees.look(copy.project) == new else "apply"
+            if (child := os.fork()) == 0:
+                with contextlib.suppress(BaseException):
+                    copy.undo() if doing == "undo" else copy.apply(copy.changes().changes)
+                os._exit(0)
+            # Not before it has begun, and rather too late than never: some are to come through.
+            time.sleep(random.Random(number).uniform(0, 1.5 * took[doing]))
+            os.kill(child, signal.SIGKILL)
+            cut += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+            copy.changes()  # finishes what was begun
+            whole[doing] += trees.look(copy.project) in (old, new)
+    yield Row(
+        f"killed {KILLS} times in Apply and Undo: the old project or the new one",
+        whole["apply"] + whole["undo"],
+        "times",
+        at_least=KILLS,
+        note=f"{cut} before their end; Apply {whole['apply']}, Undo {whole['undo']}",
+    )
+
+
+def _session(name: str) -> Iterator[Row]:
+    """Compare a session of a real client at work with a plain one."""
+    require(CLIENTS[name].component)
+    require("node")
+    require_pip()
+    with accounts_place() as place:
+        found = compared(CLIENTS[name], place, ordinary_account())
+    same = CALLS - len(found.differences)
+    yield Row(
+        f"{name}: answers as without Assent", same, f"of {CALLS}", at_least=CALLS, note="; ".join(found.differences)
+    )
+    yield Row(f"{name}: questions inside", len(found.held), "", at_most=0, note="; ".join(found.held))
+    yield Row(f"{name}: questions at the edge", len(found.asked), "", at_most=2, note=", ".join(found.asked))
+    other = [*found.touched, *found.applied, *found.undone]
+    note = b", ".join(other).decode(errors="replace")
+    yield Row(f"{name}: files otherwise after Apply of all, and Undo", len(other), "", at_most=0, note=note)
 
 
 def _started(home: Path, project: Path) -> float:
@@ -72,6 +184,9 @@ def _applied(home: Path, project: Path, count: int) -> Iterator[Row]:
     changes = copy.changes().changes
     assert len(changes) == count
     yield Row(f"{count:,} changes found", found * 1000, "ms", read * 1000)
+    with contextlib.redirect_stdout(io.StringIO()):
+        listed = _seconds(lambda: work.tell(copy.changes()))
+    yield Row(f"{count:,} changes found and listed", listed * 1000, "ms", read * 1000)
     target = home / "floor"
     copied = _seconds(lambda: [shutil.copy2(project / name, _made(target / name)) for name in files])
     applied = _seconds(lambda: copy.apply(changes))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.audit.formats import restore
+from tests.package.bare_root import PERSON
 from tests.package.console import STARTED, Console, until
 from tests.package.given import HOME, PACKAGE, PORTABLE
 
@@ -63,6 +65,43 @@ def test_a_program_uses_the_sandboxes_as_the_help_says(root: BareRoot, user: str
     code = "from runner import execute; print(execute('print(6 * 7)').stdout)"
     done = root.run("/usr/lib/assent/python/bin/python3", "-c", code, user=user, environment=environment)
     assert done.stdout == "42\n\n"
+
+
+WORK = """set -e
+cd ~/project
+id -u; ls *old; echo more >>old; echo new >new; ls ~; cat ~/.ssh/id 2>/dev/null || echo no key
+touch /usr/written 2>/dev/null || echo read-only; cat /proc/net/route | wc -l
+sh -c 'echo shell $(id -u); hostname; grep Seccomp: /proc/self/status; unshare -U true 2>/dev/null || echo no namespace'
+"""
+
+
+@pytest.mark.parametrize("user", ["root", "person"])
+@pytest.mark.parametrize("command", ["try", "work"])
+def test_work_is_contained_and_applied(root: BareRoot, user: str, command: str) -> None:
+    """In a system with nothing but what the package itself asks for."""
+    home = "/root" if user == "root" else HOME
+    made = "rm -rf ~/project; mkdir -p ~/project ~/.ssh; echo old >~/project/old; echo secret >~/.ssh/id"
+    root.run("sh", "-c", made, user=user)
+    # Not on the command line, where it would be held: it looks for a key.
+    root.run("sh", "-c", f"printf %s {shlex.quote(WORK)} >~/project/look.sh", user=user)
+    start = f"cd ~/project && assent {command} --keep -- sh look.sh"
+    done = root.run("sh", "-c", start, user=user)
+    uid, *said = done.stdout.split("\n")
+    expected = ["old", "project", "no key", "read-only", "1", f"shell {uid}"]
+    assert uid == ("0" if user == "root" else PERSON)
+    assert said[:6] == expected, done.stdout + done.stderr
+    assert said[6] == ("assent-work" if command == "work" else "assent-try")
+    assert said[7:9] == ["Seccomp:\t2", "no namespace"]
+    folder = root.folder / home.lstrip("/") / "project"
+    assert sorted(one.name for one in folder.iterdir()) == ["look.sh", "old"]
+    listed = root.run("assent", "work", "list", user=user).stdout
+    name = listed.split()[0]
+    root.run("assent", "work", "apply", name, user=user)
+    assert (folder / "old").read_text() == "old\nmore\n"
+    assert (folder / "new").read_text() == "new\n"
+    root.run("assent", "work", "undo", name, user=user)
+    assert (folder / "old").read_text() == "old\n"
+    root.run("assent", "work", "discard", name, "--yes", user=user)
 
 
 def test_a_python_that_does_not_work_is_not_in_the_way(root: BareRoot) -> None:

@@ -48,9 +48,11 @@ def judge(text, folder, *, prepares=False):
     return CommandVerdict("Deletes it.", "CRITICAL", (), held="held" in text)
 
 state = tuple(Bind(one, one, True) for one in more["state"])
-what = InRings(tuple(json.loads(program)), copy, state, secret=("KEY",), variables={"KEY": "secret", "PLAIN": "plain"})
+what = InRings(tuple(json.loads(program)), copy, state, secret=("KEY",), variables={"KEY": "secret", "PLAIN": "plain"},
+    names_shell=more.get("names_shell", False))
 with copy.in_use():
-    run = WorkRun(what, Edge(), Path(runtime), client="test", judge=judge, unwrapped=lambda words: words[-1])
+    quiet = tuple(map(Destination.parse, more.get("quiet", ())))
+    run = WorkRun(what, Edge(quiet=quiet), Path(runtime), client="test", judge=judge, unwrapped=lambda words: words[-1])
     ended = run.run()
 sys.stderr.write("END " + json.dumps([ended.code, ended.why]))
 """
@@ -71,15 +73,15 @@ class Desk:
         for path in (place, *place.rglob("*")):
             os.chown(path, account, account)
 
-    def start(self, code: str) -> subprocess.Popen[str]:
-        """Start a program of Python at work."""
+    def start(self, code: str, before: tuple[str, ...] = (), **more: object) -> subprocess.Popen[str]:
+        """Start a program of Python at work; `before` is what starts the driver, `more` is for it."""
         program = json.dumps(["/usr/bin/python3", "-c", code])
         words = (
             str(self.work),
             str(self.project),
             str(self.runtime),
             program,
-            json.dumps({"state": [str(self.state)]}),
+            json.dumps({"state": [str(self.state)], **more}),
         )
         become: tuple[str, ...] = ()
         if self.account != os.geteuid():
@@ -87,7 +89,7 @@ class Desk:
         interpreter = sys.executable if self.account == os.geteuid() else "/usr/bin/python3"
         path = os.pathsep.join((str(ROOT), *(one for one in sys.path if one.endswith("site-packages"))))
         return subprocess.Popen(
-            (*become, interpreter, "-c", DRIVER, *words),
+            (*before, *become, interpreter, "-c", DRIVER, *words),
             env={"HOME": str(self.home), "PATH": os.defpath, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -96,9 +98,9 @@ class Desk:
             start_new_session=True,
         )
 
-    def run(self, code: str) -> tuple[str, list[object]]:
+    def run(self, code: str, before: tuple[str, ...] = (), **more: object) -> tuple[str, list[object]]:
         """Run it to its end; return what it printed, code and reason."""
-        with self.start(code) as process:
+        with self.start(code, before, **more) as process:
             said, errors = process.communicate(timeout=HANGS)
         assert "END " in errors, errors
         end: list[object] = json.loads(errors.partition("END ")[2])
@@ -198,6 +200,52 @@ def test_a_host_is_refused_in_both_rings_and_told(desk: Desk) -> None:
     assert "Blocked by Assent" in said.splitlines()[0]
     refused = [one.contact for one in desk.events() if isinstance(one, HostSeen)]
     assert {(one.host, one.allowed) for one in refused} == {("example.com", False)}
+
+
+def test_what_the_program_does_without_is_asked_for_its_shells(desk: Desk) -> None:
+    """Else what a command needs is refused in silence, as its client looks there for news of itself."""
+    ask = "import urllib.request as u\ntry: u.urlopen('http://example.com')\nexcept Exception as e: print(e)\n"
+    desk.run(ask, quiet=["example.com:80"])
+    assert {one.quiet for one in desk.events() if isinstance(one, HostSeen)} == {True}
+    for copy in all_below(desk.work):
+        copy.discard()
+    desk.run(SHELL + "shell('curl -s http://example.com')\n", quiet=["example.com:80"])
+    assert {one.quiet for one in desk.events() if isinstance(one, HostSeen)} == {False}
+
+
+def test_folders_above_the_project_look_as_outside(desk: Desk) -> None:
+    desk.project = desk.home / "src/deep"
+    desk.project.mkdir(parents=True)
+    for folder in (desk.project, desk.project.parent):
+        os.chown(folder, desk.account, desk.account)
+    os.chmod(desk.home, 0o751)
+    os.chmod(desk.home / "src", 0o750)
+    folders = [str(one) for one in desk.project.parents[:-1]]
+    look = f"stat -c %a {' '.join(folders)}"
+    said, _ = desk.run(SHELL + f"print(*(oct(os.stat(one).st_mode)[-4:] for one in {folders}))\nshell({look!r})\n")
+    outer, inner = said.splitlines()
+    there = [oct(os.stat(one).st_mode)[-4:] for one in folders]
+    assert there[:2] == ["0750", "0751"]
+    assert outer.split() == [one.zfill(4) for one in inner.split("|")[1].split(";")] == there
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another /etc is mounted by root")
+def test_a_bare_system_has_no_file_of_hosts(desk: Desk, tmp_path: Path) -> None:
+    mount = 'cp -a /etc "$1" && rm "$1/hosts" && mount --bind "$1" /etc && shift && exec "$@"'
+    before = ("unshare", "-m", "sh", "-c", mount, "sh", str(tmp_path / "etc"))
+    look = "grep -c 127.0.0.1 /etc/hosts; ls -d /etc/passwd; echo x 2>&- >/etc/new || echo closed"
+    said, end = desk.run(SHELL + f"print(os.path.exists('/etc/hosts'))\nshell({look!r})\n", before)
+    assert end == [0, ""]
+    assert said.splitlines() == ["True", "0|1;/etc/passwd;closed|"]
+
+
+def test_a_shell_calls_itself_as_its_program_does(desk: Desk) -> None:
+    assert desk.run(SHELL + "shell('echo $0')\n", names_shell=True)[0].strip() == "0|bash|"
+
+
+def test_tools_do_not_look_for_news_of_themselves(desk: Desk) -> None:
+    said, _ = desk.run(SHELL + "shell('echo $NPM_CONFIG_UPDATE_NOTIFIER $PIP_DISABLE_PIP_VERSION_CHECK')\n")
+    assert said.strip() == "0|false 1|"
 
 
 @pytest.mark.parametrize("runs", [True, False])

@@ -13,6 +13,7 @@ import resource
 import select
 import shutil
 import signal
+import stat
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,7 +31,7 @@ from runner.sandbox.local.piped import PipedStreams
 from runner.sandbox.local.printed import NOTHING, Dropped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from runner.network.gate import Gate
@@ -238,23 +239,56 @@ def _options(what: Contained, files: Mapping[str, int]) -> list[str]:
         *(word for name in FOR_A_RING if what.filters_itself and not unshared for word in ("--cap-add", name)),
         *(("--cap-add", TO_BE_ITSELF) if nests and is_root else ()),
         *system_folders(),
-        *("--ro-bind", "/etc", "/etc", "--ro-bind-try", "/opt", "/opt"),
+        *(etc := _etc(files)),
+        *("--ro-bind-try", "/opt", "/opt"),
         *(word for top in FOR_ROOT for word in closed_to_others(top)),
         # Root may write to /proc/sys without any capability: what stands there is the machine's.
         *("--proc", "/proc", *(() if keeps_proc else ("--remount-ro", "/proc")), "--dev", "/dev"),
         *(word for folder in IN_MEMORY for word in memory_folder(folder, "1777" if folder != "/run" else "0755")),
-        *("--bind", str(what.temporary), "/tmp", *(memory_folder(home, "0700") if home.strip("/") else ())),
+        *("--bind", str(what.temporary), "/tmp", *(memory_folder(home, permissions(home)) if home.strip("/") else ())),
     ]
     for bind in what.binds:
         options += ["--bind" if bind.is_writable else "--ro-bind", bind.source, bind.place]
     for place, descriptor in files.items():
         options += ["--ro-bind-data", str(descriptor), os.path.realpath(place)]
-    options += ["--bind", str(what.shown), str(what.project)]
-    return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", os.getcwd()]
+    options += [*folders_above(what.project), "--bind", str(what.shown), str(what.project)]
+    closed = ("/dev", *(("/etc",) if "--tmpfs" in etc else ()), "/")
+    return [*options, *(word for one in closed for word in ("--remount-ro", one)), "--chdir", os.getcwd()]
+
+
+def _etc(files: Iterable[str]) -> list[str]:
+    """Return the options that show the system's /etc.
+
+    Where one of `files` is not there, as in a bare system, no place can be made for it in that folder: then it is
+    another one, with everything in it that is in the system's.
+    """
+    places = [place for place in map(os.path.realpath, files) if place.startswith("/etc/")]
+    if all(map(os.path.exists, places)):
+        return ["--ro-bind", "/etc", "/etc"]
+    options = ["--tmpfs", "/etc"]
+    with os.scandir("/etc") as entries:
+        for one in entries:
+            shown = ("--symlink", os.readlink(one.path)) if one.is_symlink() else ("--ro-bind", one.path)
+            options += [*shown, one.path]
+    return options
 
 
 def memory_folder(path: str, mode: str) -> tuple[str, ...]:
     return ("--perms", mode, "--size", str(MEMORY_BYTES), "--tmpfs", path)
+
+
+def folders_above(project: Path) -> list[str]:
+    """Return the options by which the folders above a project are made with their own permissions.
+
+    bubblewrap makes what is missing with those of its own, and a program would see others than it does outside.
+    """
+    above = map(str, reversed(project.parents[:-1]))
+    return [word for one in above for word in ("--perms", permissions(one), "--dir", one)]
+
+
+def permissions(folder: str) -> str:
+    """Return those of a folder, in octal, as a folder in its place is to have them: its owner may always use it."""
+    return f"{stat.S_IMODE(os.stat(folder).st_mode) | stat.S_IRWXU:04o}"
 
 
 def environment(more: Mapping[str, str]) -> dict[str, str]:

@@ -45,6 +45,9 @@ REGISTRIES = (
 def python_packages(command: Command) -> Value | None:
     """pip, pipx, uv: packages, and where they are to come from."""
     valued = "-r --requirement -c --constraint -t --target --prefix --root --python -p --platform -e --editable -C"
+    valued += (
+        " -d --dest --wheel-dir --cache-dir --log --python-version --implementation --abi --only-binary --no-binary"
+    )
     options, operands = command.parsed(f"{valued} {' '.join(REGISTRIES)}")
     while operands and operands[0].text in ("pip", "tool"):
         operands = operands[1:]
