@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runner.risk.javascript.walker import Handler, Walker
 
 COUNTED = expression(
-    rb"for\s*\(\s*(?:var|let)\s+(\w+)\s*=\s*(?P<start>\d{1,4})\s*[,;](?:(?>[^;]*?(?<!\s)\s*\1\s*<)|[^;]*+;\s*\1\s*<)"
+    rb"\Afor\s*\(\s*(?:var|let)\s+(\w+)\s*=\s*(?P<start>\d{1,4})\s*[,;](?:(?>[^;]*?(?<!\s)\s*\1\s*<)|[^;]*+;\s*\1\s*<)"
     rb"(?P<equal>=?+)[^;]*+;\s*"
     rb"(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*(?P<step>\d{1,3}))\s*\)"
 )
