@@ -159,8 +159,7 @@ def _note(one: CommandSeen, held: set[int]) -> tuple[str, str]:
     if one.number in held:
         return "waits for you", "medium"
     if one.held:
-        # Which way it was answered is no part of what is kept.
-        return "answered", "muted"
+        return "you let it run", "muted"
     if one.level in (Level.HIGH.name, Level.CRITICAL.name):
         return f"{one.level}: {visible(one.sentence)}" if one.sentence else one.level, "muted"
     return visible(one.sentence), "muted"

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+BY_A_PERSON = "by a person"
+"""Why a held command was not run, where that person gave no reason."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorkStarted:
     """The program has started. The first event of each working copy that has a program at work."""
@@ -45,7 +49,7 @@ class CommandSeen:
     held: bool = False
     """Whether it waits for a person's answer."""
     refused: str = ""
-    """Why it was refused at once, by a rule or because nobody can be asked; '' where it runs or waits."""
+    """Why it was not run, at once (a rule, nobody can be asked) or once it was held; '' where it runs or waits."""
     sandbox: str = ""
     """That the person's policy wants a stronger sandbox for what is held; '' where it does not."""
 
@@ -222,7 +226,12 @@ def _command(session: WorkSession, event: CommandSeen) -> WorkSession:
 
 
 def _answered(session: WorkSession, event: CommandAnswered) -> WorkSession:
-    return replace(session, held=tuple(one for one in session.held if one.number != event.number))
+    held = tuple(one for one in session.held if one.number != event.number)
+    if event.run:
+        return replace(session, held=held)
+    why = event.why or BY_A_PERSON
+    commands = (replace(one, refused=why) if one.number == event.number else one for one in session.commands)
+    return replace(session, held=held, commands=tuple(commands))
 
 
 def _host(session: WorkSession, event: HostSeen) -> WorkSession:

@@ -36,6 +36,7 @@ MOST_AT_ONCE = 200
 """Commands that wait for their word; one more is refused."""
 TOO_MANY = f"{MOST_AT_ONCE} commands wait for their word already. Wait for one of them."
 NOT_UNDERSTOOD = "Assent: the command could not be read."
+NOT_JUDGED = "Assent: this command was not run, as an error of Assent kept it from being judged."
 RUN, WAITS = "run", "waits "
 
 
@@ -147,12 +148,14 @@ class ShellDoor:
         self._say(number, NOT_UNDERSTOOD if command is None else self._refuse(command, TOO_MANY))
 
     def _answer(self, number: str) -> None:
+        why = NOT_JUDGED
         try:
             command = self._asked(number)
             waiting = WaitingShell(lambda: self._is_gone(number), lambda why: self._write(number, f"{WAITS}{why}"))
             why = NOT_UNDERSTOOD if command is None else self._judge(command, waiting)
-            self._say(number, why)
         finally:
+            # Also where it failed: a shell that gets no answer would wait for ever.
+            self._say(number, why)
             self._room.release()
 
     def _asked(self, number: str) -> ShellCommand | None:

@@ -8,12 +8,15 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from runner.system.private_folder import make_folder
 from runner.work import shells
 from runner.work.shells import (
     FOLDER,
     LONGEST,
     MOST_AT_ONCE,
+    NOT_JUDGED,
     NOT_UNDERSTOOD,
     RUN,
     TOO_MANY,
@@ -24,8 +27,6 @@ from runner.work.shells import (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 HANGS = 60.0
 
@@ -66,6 +67,24 @@ def test_a_command_that_is_longer_than_is_read_is_refused(tmp_path: Path) -> Non
     (folder / "7.asked").write_bytes(b"/p\0bash\0-c\0true\0" + b"x" * LONGEST + b"\0")
     (folder / "all").write_bytes(b"7\n")
     assert os.read(answers, 1000).decode().strip() == NOT_UNDERSTOOD
+    os.close(answers)
+    door.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_command_whose_judging_fails_is_refused(tmp_path: Path) -> None:
+    """Else its shell waits for ever."""
+    folder = made(tmp_path)
+
+    def fails(_command: ShellCommand, _waiting: WaitingShell) -> str:
+        raise ValueError("a fault")
+
+    door = ShellDoor(tmp_path, fails, lambda _command, why: why)
+    os.mkfifo(folder / "7", 0o600)
+    answers = os.open(folder / "7", os.O_RDWR)
+    (folder / "7.asked").write_bytes(b"/p\0bash\0-c\0true\0")
+    (folder / "all").write_bytes(b"7\n")
+    assert os.read(answers, 1000).decode().strip() == NOT_JUDGED
     os.close(answers)
     door.close()
 
