@@ -246,6 +246,12 @@ def test_what_must_start_fast_loads_neither_qt_nor_the_sdk(name: str) -> None:
     assert done.stdout.split() == []
 
 
+def test_a_program_at_work_starts_without_what_only_its_changes_need() -> None:
+    code = "import runner.commands.at_work, sys; print('runner.commands.work' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
 def test_the_bridge_needs_only_the_standard_library() -> None:
     code = "import runner.gateway.bridge, sys; print(*sorted({m.split('.')[0] for m in sys.modules}))"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

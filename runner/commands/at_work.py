@@ -117,6 +117,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
             )
             if arguments.apply_as_it_goes:
                 note_switch(places, copy, AS_IT_GOES, on=True)
+            changes_question.load()
             ended = run.run(as_it_goes=arguments.apply_as_it_goes)
     except (KnownError, OSError):
         copy.discard()

@@ -17,6 +17,7 @@ from runner.network.gate import Gate
 from runner.sandbox.gvisor import enclosed
 from runner.sandbox.gvisor.program import Runsc
 from runner.sandbox.local import contained
+from runner.work import lockdown
 from runner.workspace.working_copy import WorkingCopy
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
     if not words:
         raise KnownError("Say what to try.", "assent try -- make test")
+    lockdown.require_open(places)
     project = view_arguments.project_of(arguments.folder, places)
     folders = tuple(view_arguments.path_of(path, places) for path in arguments.show)
     variables = {name: view_arguments.variable_of(name) for name in arguments.env}
@@ -76,6 +78,7 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
         what = enclosed.enclosed(what, runsc)
     try:
         with copy.in_use(), contextlib.closing(gate):
+            changes_question.load()
             ended = contained.run(what, copy.command)
     except (KnownError, OSError):
         copy.discard()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import termios
+import threading
 from typing import TYPE_CHECKING
 
-from runner.commands import work
 from runner.commands.terminal import in_one_line
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChanges
     from runner.workspace.working_copy import WorkingCopy
 
+ACTIONS = "runner.commands.work"
 QUESTION = "[a]pply, {}[s]how the lines, [d]iscard, [k]eep for later? "
 MARKED, MERGED = "apply also what is [m]arked, ", "apply also what is merged with your [e]dits, "
 
@@ -28,11 +30,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     answer.add_argument("--keep", action="store_true", help="keep the changes for `assent work`")
 
 
+def load() -> None:
+    """Load what the question needs on a thread: the program starts without waiting for it.
+
+    Not when it has ended: by then an update may have replaced it.
+    """
+    threading.Thread(target=importlib.import_module, args=(ACTIONS,), name="loading", daemon=True).start()
+
+
 def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, why: str, told: int) -> None:
     """List the changes, and do with them what is asked for. Raises KnownError.
 
     `why` says why Assent ended the program, `told` by which signal it was told to.
     """
+    from runner.commands import work
+
     found = work.looked(copy)
     if not found.changes and not found.left_out:
         work.discard(places, copy)
@@ -54,6 +66,8 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
 
 def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
     """Ask until something is decided; the end of the input keeps the changes."""
+    from runner.commands import work
+
     plain = work.chosen(found.changes)
     marked = work.chosen(found.changes, marked=True)
     merged = work.chosen(found.changes, merged=True)

@@ -32,6 +32,12 @@ OWN_ARGUMENTS = {
     "work": "start an agent's program over a copy of this folder; list, apply, undo or discard what it changed",
 }
 """Commands that parse their own arguments, with their purpose."""
+WORK_ACTIONS = (
+    *("list", "changes", "apply", "undo", "discard"),
+    *("allow", "run", "refuse", "as-it-goes", "end"),
+    *("-h", "--help"),
+)
+"""First words after `assent work` that are no program to be started."""
 SIGNS = {"ok": "ok  ", "warn": "look", "bad": "BAD "}
 
 
@@ -97,14 +103,14 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
 
             parsed = parser({"try": of_try})
         case ["work"]:
-            from runner.commands import work
-
-            if argv[1:] and argv[1] not in work.ACTIONS:
+            if argv[1:] and argv[1] not in WORK_ACTIONS:
                 from runner.commands.at_work import add_arguments as of_start
 
                 parsed = parser({"work": of_start})
             else:
-                parsed = parser({"work": work.add_arguments})
+                from runner.commands.work import add_arguments as of_work
+
+                parsed = parser({"work": of_work})
         case _:
             parsed = parser()
     return parsed.parse_args(argv)

@@ -51,12 +51,6 @@ COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
 MOST_LISTED = 200
 MOST_BULK = 5
 """Changes in a folder such as node_modules that are still listed one by one."""
-ACTIONS = (
-    *("list", "changes", "apply", "undo", "discard"),
-    *("allow", "run", "refuse", "as-it-goes", "end"),
-    *("-h", "--help"),
-)
-"""First words after `assent work` that are no program to be started."""
 SHOWN_SECONDS = 0.1
 """Between two lines that say how far it is."""
 LEFT = 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.assembly import build
-from runner.commands import at_work, changes_question, cli, work
+from runner.commands import at_work, changes_question, cli
 from runner.model.errors import KnownError
 from runner.model.work import CommandSeen
 from runner.settings.loading import load
@@ -136,6 +136,18 @@ def test_lockdown_and_the_pin_hold_on_the_terminal_too(
     assert orders == [] and (copy.project / "new").exists() == there
 
 
+@pytest.mark.parametrize("command", [["try"], ["work", "--keep"]])
+def test_nothing_is_started_in_lockdown(
+    places: Places, copy: WorkingCopy, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    sign = LockdownSign(places)
+    sign.show(up=True)
+    with contextlib.chdir(copy.project):
+        assert cli.main([*command, "--", "touch", "begun"]) != 0
+    sign.show(up=False)
+    assert lockdown.LOCKED in capsys.readouterr().err and not (copy.project / "begun").exists()
+
+
 @pytest.mark.asyncio
 async def test_applying_as_it_goes_is_switched_and_recorded_from_the_terminal(
     places: Places, copy: WorkingCopy, capsys: pytest.CaptureFixture[str]
@@ -231,4 +243,4 @@ def test_programs_at_work_are_told_from_the_terminal(
     ]
     program.close()
     assert assent("end", copy.name) != 0
-    assert set(work.ACTIONS) >= {"allow", "run", "refuse", "end"}
+    assert set(cli.WORK_ACTIONS) >= {"allow", "run", "refuse", "end"}
