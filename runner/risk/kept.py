@@ -161,7 +161,7 @@ def _wrote_whole(acts: Sequence[Act], path: str) -> bool:
     wrote, path = False, posixpath.normpath(path)
     for act in acts:
         moved = wrote and act.name in ("cd", "pushd", "popd")
-        itself = posixpath.normpath(act.get("line").text.partition(" ")[0]) == path
+        itself = posixpath.normpath(act.get("name").text) == path
         changing = act.kind == "command" and act.name not in UNCHANGING and not itself
         if moved or changing or act.kind in CHANGES:
             return False

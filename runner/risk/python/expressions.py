@@ -234,10 +234,18 @@ class PythonExpressions(PythonNames):
 
     def choice(self, node: ast.IfExp) -> Value:
         self.value(node.test)
-        return either((self.value(node.body), self.value(node.orelse)))
+        return either((self._perhaps_reached(node.body), self._perhaps_reached(node.orelse)))
 
     def either_of(self, node: ast.BoolOp) -> Value:
-        return either([self.value(part) for part in node.values])
+        return either([self.value(node.values[0]), *map(self._perhaps_reached, node.values[1:])])
+
+    def _perhaps_reached(self, node: ast.expr) -> Value:
+        """Return what is known of an expression that may never be evaluated."""
+        self.branches += 1
+        try:
+            return self.value(node)
+        finally:
+            self.branches -= 1
 
     def named(self, node: ast.NamedExpr) -> Value:
         value = self.value(node.value)

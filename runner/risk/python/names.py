@@ -64,6 +64,20 @@ class PythonNames(Machine):
         self.module = Scope()
         self.scope = self.module
 
+    def assign(self, name: str, value: Value, scope: Scope | None = None) -> None:
+        """Let a name stand for a value; in a branch it may still stand for what Python or a module has of that name."""
+        at = scope or self.scope
+        at = at.top if at.outer and name in at.outer else at
+        if self.branches and at.parent is None and name not in at.names:
+            before = self.name(name)
+            if self.calls_for_sure(before):
+                at.names[name] = before
+        super().assign(name, value, scope)
+
+    def calls_for_sure(self, value: Value) -> bool:
+        """Return whether a value is a function of the program's own, or one of which it is known what it does."""
+        return value.function is not None or value.name in self.specials or self.vocabulary.knows(value.name)
+
     def got(self, args: list[Value], node: ast.Call) -> Value | None:
         """Return what `getattr` gives; None where nothing is known of it."""
         owner, name = args[:2]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from runner.risk.model import fold
 from runner.risk.model.bounds import excerpt
-from runner.risk.model.value import UNKNOWN, Class, Function, Scope, Value, reference, text
+from runner.risk.model.value import UNKNOWN, Class, Function, Scope, Value, either, reference, text
 from runner.risk.python.conditions import depends_on, floods
 from runner.risk.python.expressions import PythonExpressions
 from runner.risk.python.held_modules import full_name
@@ -136,7 +136,7 @@ class Python(PythonExpressions):
                 made.function.getter = True
             if called.name.startswith("pytest.fixture") and made.function is not None and not self.scope.parent:
                 self.fixtures[node.name] = made.function
-        self.scope.names[node.name] = made
+        self.assign(node.name, made)
 
     def _takes_its_place(self, result: Value) -> bool:
         """Return whether it is known what a decorator has put in a function's place."""
@@ -150,7 +150,7 @@ class Python(PythonExpressions):
         made = Value()
         made.kind = kind
         inside = Scope(self.scope)
-        self.scope.names[node.name] = made
+        self.assign(node.name, made)
         outside, self.scope = self.scope, inside
         try:
             self.block(node.body)
@@ -211,9 +211,19 @@ class Python(PythonExpressions):
             if isinstance(node.target, ast.Name) and before is not None:
                 self.scope.names[node.target.id] = self._merged(before, self.scope.names[node.target.id])
             return
-        self.bind(node.target, self.each(over))
+        if isinstance(node.target, ast.Name):
+            self._perhaps(node.target.id, self.each(over))
+        else:
+            self.bind(node.target, self.each(over))
         self.again(node.body)
         self.branch(node.orelse)
+
+    def _perhaps(self, name: str, value: Value) -> None:
+        """Assign what may never be assigned: a function that the name stood for may still be called by it."""
+        before = self.name(name)
+        self.assign(name, value)
+        if self.calls_for_sure(before):
+            self.scope.names[name] = either((self.scope.names.get(name, value), before))
 
     def _bind_turn(self, target: ast.expr, turn: Value) -> None:
         """Bind the names of one turn: each turn sets them, also in a branch."""
@@ -242,11 +252,11 @@ class Python(PythonExpressions):
 
     def attempt(self, node: ast.Try) -> None:
         before = len(self.raised)
-        self.block(node.body)
+        self.branch(node.body)
         caught = self.caught(before)
         for handler in node.handlers:
             if handler.name is not None:
-                self.assign(handler.name, caught)
+                self._perhaps(handler.name, caught)
             self.branch(handler.body)
         self.branch(node.orelse)
         self.block(node.finalbody)
@@ -282,6 +292,10 @@ class Python(PythonExpressions):
     def removes(self, node: ast.Delete) -> None:
         for target in node.targets:
             self.value(target)
+            if isinstance(target, ast.Name) and (own := self.scope.names.pop(target.id, None)) is not None:
+                # Without the program's own, the name stands for what Python has of it.
+                before = self.name(target.id)
+                self.scope.names[target.id] = either((own, before)) if self.calls_for_sure(before) else own
 
     def raises(self, node: ast.Raise) -> None:
         if node.exc is not None:
@@ -304,7 +318,7 @@ class Python(PythonExpressions):
         for case in node.cases:
             for part in ast.walk(case.pattern):
                 if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name:
-                    self.assign(part.name, subject)
+                    self._perhaps(part.name, subject)
             self.branch(case.body)
 
 

@@ -38,10 +38,15 @@ class Redirect:
 
 @dataclass(slots=True)
 class ShellState:
-    """Variables and functions of a shell. Subshells share them: telling them apart would gain nothing."""
+    """Variables and functions of a shell. Subshells share them.
+
+    Where a function or an alias is in force is therefore not known: every body that a name was given counts, and so
+    does the program of that name.
+    """
 
     variables: dict[str, Value] = field(default_factory=dict)
-    functions: dict[str, Node] = field(default_factory=dict)
+    functions: dict[str, list[Node]] = field(default_factory=dict)
+    """The bodies that each name was given."""
     aliases: dict[str, Value] = field(default_factory=dict)
     arguments: list[Value] = field(default_factory=list)
     given: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from runner.risk.trace.world import World
 
 MOST_TURNS = 100
+MOST_BODIES = 8
+"""Functions of one name in a script, each of which is followed where the name is called."""
 GROWS = expression(rb"\bprintf\b|\+=|echo -n|=[\"']?\$\{?\w+\}?[\"']?\$")
 ALTERNATIVES = ("elif_clause", "else_clause")
 TO_FILE = (">", ">>", ">|")
@@ -61,9 +64,10 @@ class Shell:
         self.cut_off = self.broken and is_cut_off(root)
         result = self.block(root.named_children, stdin)
         state = self.shell.state
-        for name, body in list(state.functions.items()):
+        for name, bodies in list(state.functions.items()):
             if name not in state.called:
-                self.simple.follow(name, body, [], UNKNOWN)
+                for body in list(bodies):
+                    self.simple.follow(name, body, [], UNKNOWN)
         self._end()
         return result
 
@@ -71,7 +75,7 @@ class Shell:
         """Follow what runs at the end once more, where variables that it may use have changed since it was said."""
         state = self.shell.state
         for code, before in state.late:
-            whole = " ".join([code.text, *map(source, state.functions.values())])
+            whole = " ".join([code.text, *map(source, chain(*state.functions.values()))])
             changed = [name for name, value in state.variables.items() if before.get(name) is not value]
             if code.text and any(f"${name}" in whole or f"${{{name}" in whole for name in changed):
                 self._inner(code.text, state.arguments, UNKNOWN)
@@ -257,7 +261,13 @@ class Shell:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is not None and body is not None:
             known = source(name)
-            self.shell.state.functions[known] = body
+            bodies = self.shell.state.functions.setdefault(known, [])
+            if any(one.text == body.text for one in bodies):
+                pass
+            elif len(bodies) < MOST_BODIES:
+                bodies.append(body)
+            else:
+                self.shell.trail.cut_off(f"Looks at no more than {MOST_BODIES} functions of one name.")
             if f"{known}|{known}" in source(body).replace(" ", "") or re.fullmatch(r"\W*", known):
                 self.shell.trail.add("fork-bomb", known, {"line": text(excerpt(source(node), 200))}, place(node))
         return UNKNOWN

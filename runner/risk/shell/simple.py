@@ -13,11 +13,11 @@ from runner.risk.model.acts import Source
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, labels_of, text
 from runner.risk.running import Obeys
-from runner.risk.shell.command import Command
+from runner.risk.shell.command import ELSEWHERE, Command
 from runner.risk.shell.commands.table import COMMANDS, handler_of
 from runner.risk.shell.obeying import FROM_OUTSIDE, how_it_runs, note_obeyed
 from runner.risk.shell.redirects import shown
-from runner.risk.shell.strangers import note_stranger
+from runner.risk.shell.strangers import is_stranger, note_stranger
 from runner.risk.shell.subscripts import given_to, worked_out
 from runner.risk.shell.syntax import place, source
 from runner.risk.trace.machine import TooDeep
@@ -36,6 +36,8 @@ LONGEST_PATTERN = 200
 """Of a command's name with `?` and `[...]` in it: making an expression of one takes quadratic time."""
 MOST_ALIASES = 50
 """Aliases that stand for each other, one after the other."""
+SEES_FUNCTIONS = frozenset(("then", "do", "else", "time", "parallel"))
+"""Words before a command that leave the functions of the script in force."""
 BOMB = 2
 """Copies of itself that a function starts, from which there are more and more."""
 PIECES = expression(r"(?:[\w'\"\\]|\$\{?+\w++(?::[^}]*+)?+\}?+){2,}+|\$\{?+\w++:[^}]*+(?<=[\w'\"\\])")
@@ -114,20 +116,68 @@ class SimpleCommands:
         program, matched = program_of(name)
         if matched:
             hidden |= fold.ASSEMBLED
-        if (body := state.functions.get(name)) is not None:
+        bodies, alias = state.functions.get(name, ()), state.aliases.get(name)
+        aliased = alias is not None and bool(alias.exact) and name not in state.active
+        if not bodies and not aliased:
+            return self._as_program(program, words, stdin, where, redirects, hidden, through)
+        before, outside = (state.directory, state.folder, state.surely), name not in state.active
+        outputs: list[Value] = []
+        # A program that starts others sees no functions: inside the function of that name it starts the program.
+        if bodies and (outside or not through or through in SEES_FUNCTIONS):
             for word in words[1:]:
                 worked_out(self.shell, word, where)
-            return self.follow(name, body, words[1:], stdin, given=True)
-        if (alias := state.aliases.get(name)) is not None and alias.exact and name not in state.active:
-            if len(state.active) >= MOST_ALIASES:
-                raise TooDeep
-            self.shell.trail.budget.spend(len(words))
-            state.active.add(name)
-            try:
-                meant = [*(text(part) for part in alias.exact.split()), *words[1:]]
-                return self._start(meant, stdin, where, redirects, hidden, "")
-            finally:
-                state.active.discard(name)
+            outputs += [self.follow(name, body, words[1:], stdin, given=True) for body in list(bodies)]
+        if alias is not None and aliased:
+            outputs.append(self._aliased(name, alias, words, stdin, where, redirects, hidden))
+        if is_stranger(program) and (not through or through in SEES_FUNCTIONS):
+            return either(outputs)
+        if not outside and not aliased:
+            return self._as_program(program, words, stdin, where, redirects, hidden, through)
+        after = state.directory, state.folder, state.surely
+        state.directory, state.folder, state.surely = before
+        with self.shell.branch():
+            outputs.append(self._as_program(program, words, stdin, where, redirects, hidden, through))
+        if state.folder is before[1]:
+            state.directory, state.folder, state.surely = after
+        elif after[1] is not before[1] and after[0] == state.directory:
+            state.folder, state.surely = after[1], after[2]
+        else:
+            state.directory, state.folder, state.surely = "", ELSEWHERE, False
+        return either(outputs)
+
+    def _aliased(
+        self,
+        name: str,
+        alias: Value,
+        words: list[Value],
+        stdin: Value,
+        where: Place,
+        redirects: Sequence[Redirect],
+        hidden: frozenset[str],
+    ) -> Value:
+        """Follow a command whose name is an alias."""
+        active = self.shell.state.active
+        if len(active) >= MOST_ALIASES:
+            raise TooDeep
+        self.shell.trail.budget.spend(len(words))
+        active.add(name)
+        try:
+            meant = [*(text(part) for part in (alias.exact or "").split()), *words[1:]]
+            return self._start(meant, stdin, where, redirects, hidden, "")
+        finally:
+            active.discard(name)
+
+    def _as_program(
+        self,
+        program: str,
+        words: list[Value],
+        stdin: Value,
+        where: Place,
+        redirects: Sequence[Redirect],
+        hidden: frozenset[str],
+        through: str,
+    ) -> Value:
+        """Follow a command as the program that it names, whatever functions and aliases there are."""
         if self.shell.holes:
             words = [word.labelled(self.shell.holes) if HOLE in word.text else word for word in words]
         if self.shell.nested.mentions is not None:
@@ -157,8 +207,10 @@ class SimpleCommands:
     def _carry_out(self, command: Command) -> Value:
         """Record the command and what it does; return what it prints."""
         shell, words = self.shell, command.words
+        known = words[0].text[:1] == "/" and words[0].exact is not None and not is_stranger(command.name)
+        called = text(command.name, labels=words[0].labels) if known else words[0]
         fields = {
-            "line": concatenate(words, " "),
+            "line": concatenate((called, *command.arguments), " "),
             "stdin": command.stdin,
             "name": words[0],
             "redirects": shown(command.redirects),
@@ -167,6 +219,8 @@ class SimpleCommands:
         how = how_it_runs(command.name, command.arguments)
         if how >= Obeys.CAN:
             fields["runs"] = text(how.name)
+        if words[0].text in shell.state.functions:
+            fields["defined"] = text("yes")
         shell.trail.add("command", command.name, fields, command.place, command.labels)
         if how is Obeys.DOES:
             note_obeyed(command)

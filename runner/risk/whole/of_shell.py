@@ -28,17 +28,15 @@ ODD = expression(
 """What gives things other names, or runs texts."""
 
 
-DEFINES = expression(r"(?m)(?:^|[;&|{(])[ \t]*+(?:function[ \t]++)?([\w-]++)[ \t]*+\([ \t]*+\)")
-
-
-def of_commands(code: str, trail: Trail) -> Iterator[str]:
+def of_commands(trail: Trail) -> Iterator[str]:
     """Yield what is not understood of the commands of a program in any language."""
-    defined = {match[1] for match in DEFINES.finditer(code)}
     for act in trail.acts:
         if act.kind == "command":
+            if act.get("defined").texts:
+                yield f"Calls {shown(act.name, 40)}, a function and a program; which of them runs is not known."
             if act.get("runs").texts:
                 yield f"Runs {shown(act.name, 40)}, which can run what it reads."
-            elif not {act.name, act.name.rstrip("0123456789.")} & KNOWN and act.name not in defined:
+            elif not {act.name, act.name.rstrip("0123456789.")} & KNOWN:
                 yield f"Runs {shown(act.name or 'a program without a name', 40)}, which is not known."
         if act.kind in ("run", "execute"):
             yield from of_shell("\n".join(act.get("command" if act.kind == "run" else "code").texts))

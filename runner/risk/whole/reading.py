@@ -105,7 +105,7 @@ def _doubts(
 
     yield from _by_findings(findings)
     yield from _by_acts(trail)
-    yield from of_commands(request.code, trail)
+    yield from of_commands(trail)
     acts = [act for act in trail.acts if act.kind not in QUIET]
     acting = any(act.kind not in LOOKS for act in acts) or any(act.get("runs").texts for act in trail.acts)
     inner = [(_language(act), one) for act in acts if act.kind == "execute" for one in act.get("code").texts]
