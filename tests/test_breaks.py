@@ -56,6 +56,7 @@ FINDINGS = {
     "further.toml": ["further-1", "further-2", "further-3", "further-4", "further-5", "further-6"],
     "attack26.toml": [f"ring-{number}" for number in range(1, 8)],
     "held.toml": [f"held-{number}" for number in range(1, 22)],
+    "marks.toml": [f"marks-{number}" for number in range(1, 12)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
 }
 """Each file, and the findings that it has to speak of."""
