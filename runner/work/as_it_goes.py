@@ -123,7 +123,7 @@ class ApplyingAsItGoes:
                 continue
             try:
                 found = self._copy.changes(known)
-                # A file closed to everybody is opened to be read, which is another look of it, and no change.
+                # What is closed to everybody is opened to be read: that sets its time of change, and is none.
                 if found != known:
                     since = time.monotonic()
                 known = found

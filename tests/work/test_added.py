@@ -119,10 +119,11 @@ def test_what_the_classifier_gives_up_is_not_read(bench: Bench) -> None:
     assert found == added.not_read("It took too long.")
 
 
-def test_what_becomes_executable_has_all_its_findings(bench: Bench) -> None:
-    (bench.copy.project / "notes").write_text("rm -rf ~/.ssh\n")
+@pytest.mark.parametrize("first", ["#!/bin/sh\n", "\n"])
+def test_what_becomes_executable_has_all_its_findings(bench: Bench, first: str) -> None:
+    (bench.copy.project / "notes").write_text(first + "rm -rf ~/.ssh\n")
     found = bench.found(bench.change("chmod +x notes", "notes"))
-    assert found.worst is Level.CRITICAL and (1, Level.CRITICAL) in places(found)
+    assert found.worst is Level.CRITICAL and (2, Level.CRITICAL) in places(found)
 
 
 @pytest.mark.parametrize(
