@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 ON, OFF = "Apply as it goes\N{HORIZONTAL ELLIPSIS}", "Stop that"
 ASKS = (
     "Whenever the program is quiet for some seconds, what it has changed is written into {} by itself. Each time can be"
-    " undone and is in the history. Not applied by itself: what is marked, merged or in conflict, folders of many"
-    " changes, what has a finding of HIGH or CRITICAL in what it adds, and what was not read for findings. It ends with"
-    " the program, with Lockdown and with Stop all."
+    " undone and is in the history. Not applied by itself: deletions, what is marked, merged or in conflict, folders of"
+    " many changes, what has a finding of HIGH or CRITICAL in what it adds, what was not read for findings, pipes, and"
+    " what other accounts could write to newly. It ends with the program, with Lockdown and with Stop all."
 )
 IS_ON = "Applies as it goes since {}."
-MEANS = "What is not marked and has no finding of HIGH or CRITICAL is written into your folder by itself."
+MEANS = (
+    "What is not marked and has no finding of HIGH or CRITICAL is written into your folder by itself;"
+    " deletions are left to you."
+)
 
 
 class AsItGoesSwitch(QWidget):

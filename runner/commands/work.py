@@ -117,7 +117,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="apply by itself what a program at work changes, or no longer",
         description="Whenever the program is quiet, what it has changed is written into the project by itself, each"
         " time with an entry in the history and an undo. What is marked, merged or in conflict, what has a finding of"
-        " HIGH or CRITICAL in what it adds, and what was not read, stays in the working copy.",
+        " HIGH or CRITICAL in what it adds, what was not read, and deletions, stay in the working copy.",
     )
     _name(goes)
     goes.add_argument("switch", choices=("on", "off"), metavar="on|off")

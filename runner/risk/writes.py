@@ -30,6 +30,9 @@ LANGUAGES = {
     ".pyw": Language.PYTHON,
     ".sh": Language.SHELL,
     ".bash": Language.SHELL,
+    ".zsh": Language.SHELL,
+    ".ksh": Language.SHELL,
+    ".command": Language.SHELL,
     ".js": Language.JAVASCRIPT,
     ".mjs": Language.JAVASCRIPT,
     ".cjs": Language.JAVASCRIPT,
@@ -39,6 +42,8 @@ LANGUAGES = {
     ".mts": Language.JAVASCRIPT,
     ".cts": Language.JAVASCRIPT,
 }
+NAMES = {"sconstruct": Language.PYTHON, "sconscript": Language.PYTHON, "wscript": Language.PYTHON}
+"""Files without an ending that a build runs as it finds them."""
 RUN_BY_TOOL = "A tool runs what stands in this file."
 INTERPRETERS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "sh": Language.SHELL}
 """By a part of the first line, `#!...`."""
@@ -145,6 +150,8 @@ def language_of(path: str, content: str) -> Language | None:
     ending = posixpath.splitext(path.lower())[1]
     if ending in LANGUAGES:
         return LANGUAGES[ending]
+    if (name := posixpath.basename(path.lower())) in NAMES:
+        return NAMES[name]
     first = content.partition("\n")[0]
     if not first.startswith("#!"):
         return None

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
-from runner.model.request import Request, Tool
+from runner.model.expression import expression
+from runner.model.request import Language, Request, Tool
 from runner.risk.writes import RUN_BY_TOOL, language_of
 from runner.sandbox.file_names import shown
 from runner.workspace import lines
@@ -38,6 +39,13 @@ NO_TEXT = "It is no text."
 MOVED = "It was written to meanwhile."
 COUNTED = "It is one of many in its folder."
 NO_CODE = "Assent reads no code of this kind; it was looked at for hidden characters alone."
+ANOTHER = "It can be started, by other means than those it would be read for."
+STARTED_BY = expression(
+    r"\A#![ \t]*+/(?:usr/)?(?:local/)?bin/(?:env[ \t]++)?"
+    r"(?:(?P<python>python[\d.]*+)|(?P<javascript>node(?:js)?)|(?P<shell>(?:ba|da|z|k)?sh))"
+    r"(?:[ \t]++-[BEIOSaefux]++)*+[ \t]*+\r?(?:\n|\Z)"
+)
+"""A first line that starts what a program is read as, and nothing else: an interpreter of the system."""
 REST = f"Only the first {MOST_READ} changes are read."
 
 
@@ -67,6 +75,8 @@ class AddedText:
     old: str
     new: str
     executable: bool
+    was_executable: bool = False
+    """Whether the project's file is."""
 
 
 def not_read(why: str) -> AddedFindings:
@@ -97,17 +107,19 @@ def text_of(change: ProjectChange, project: Path, content: Path) -> AddedText | 
         return not_read(NO_TEXT)
     except (OSError, UnreadableEntry) as error:
         return not_read(f"It cannot be read: {error}.")
-    return AddedText(shown(change.path), _old(change, project), text, bool(after.mode & 0o111))
+    was = change.before is not None and bool(change.before.mode & 0o111)
+    return AddedText(shown(change.path), _old(change, project), text, bool(after.mode & 0o111), was)
 
 
 async def found_in(text: AddedText, assess: Assess, agent: str) -> AddedFindings:
     """Return what `assess` finds in what is added; `agent` is whose turn it is."""
-    now = await assess(_request(text, text.new, agent))
+    now = await assess(_request(text, text.new, agent, executable=text.executable))
     if why := _unread(now):
         return not_read(why)
     before: tuple[Finding, ...] = ()
-    if text.old and now.findings:
-        was = await assess(_request(text, text.old, agent))
+    # What can be started from now on does all of it anew, and what it says was never looked at as a program.
+    if text.old and now.findings and text.was_executable >= text.executable:
+        was = await assess(_request(text, text.old, agent, executable=text.was_executable))
         before = () if _unread(was) else was.findings
     added = _added(text)
     left = Counter(map(_said, before))
@@ -120,11 +132,23 @@ async def found_in(text: AddedText, assess: Assess, agent: str) -> AddedFindings
         is_added = one.span != WHOLE and not added.isdisjoint(range(one.span.line, one.span.end_line + 1))
         if is_added or not had:
             found.append(one)
-    return AddedFindings(tuple(found), "" if _is_code(text, now) else NO_CODE)
+    why = "" if _is_code(text, now) else NO_CODE
+    if text.executable and not (why or _is_started_as_read(text)):
+        why = ANOTHER
+    return AddedFindings(tuple(found), why, skipped=text.executable and bool(why))
 
 
-def _request(text: AddedText, code: str, agent: str) -> Request:
-    return Request("", agent, Tool.CODE_WRITE_FILE, 0.0, code=code, files=(text.path,), executable=text.executable)
+def _request(text: AddedText, code: str, agent: str, *, executable: bool) -> Request:
+    return Request("", agent, Tool.CODE_WRITE_FILE, 0.0, code=code, files=(text.path,), executable=executable)
+
+
+def _is_started_as_read(text: AddedText) -> bool:
+    """Whether an executable file is started as the language that it was read as."""
+    read = language_of(text.path, text.new) or Language.SHELL
+    if not text.new.startswith("#!"):
+        return read is Language.SHELL
+    first = STARTED_BY.match(text.new)
+    return first is not None and first[read.value] is not None
 
 
 def _unread(assessment: Assessment) -> str:

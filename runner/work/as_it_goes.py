@@ -1,8 +1,9 @@
 """Apply as it goes: what a program has changed is applied by itself whenever the program is quiet.
 
 Only what a person would hardly stop at. Left to a person: what is marked, conflicts or was merged, what has a finding
-of HIGH or CRITICAL in what it adds, what was not read for findings, folders of many changes, and whatever was applied
-by itself before and is not there any more, because somebody took it back. Each time is one deed with its own entry in
+of HIGH or CRITICAL in what it adds, what was not read for findings, folders of many changes, whatever is deleted or
+becomes something else, pipes, what more accounts could write to, and whatever was applied by itself before and is not
+there any more, because somebody took it back. Each time is one deed with its own entry in
 the history and its own Undo. It belongs to the process on the terminal, outside the rings, and ends with it.
 """
 
@@ -37,6 +38,8 @@ LOOK_SECONDS = 1.0
 """Between two looks."""
 SHARE = 5.0
 """Rest after a look that took longer, in times that look."""
+WRITTEN_BY_OTHERS = 0o022
+"""Permission bits: the group, everybody."""
 MOST_FAILURES = 3
 """In a row; then it is switched off, with the reason."""
 OFF = "It was switched off."
@@ -120,8 +123,10 @@ class ApplyingAsItGoes:
                 continue
             try:
                 found = self._copy.changes(known)
-                if found is not known:
-                    known, since = found, time.monotonic()
+                # What is closed to everybody is opened to be read: that sets its time of change, and is none.
+                if found != known:
+                    since = time.monotonic()
+                known = found
                 if found.stamp and time.monotonic() - since >= self._quiet:
                     self._apply_quietly(found, turn)
                     since = time.monotonic()
@@ -150,8 +155,11 @@ class ApplyingAsItGoes:
         """Return what is applied by itself. Raises OSError."""
         number = 0
         plain = []
+        project = self._copy.project.stat()
         for one in found.changes:
             if not self._is_plain(one):
+                continue
+            if _loses(one) or _opens(one, project.st_mode):
                 continue
             text = text_of(one, self._copy.project, self._copy.content)
             if not isinstance(text, AddedFindings):
@@ -167,6 +175,18 @@ class ApplyingAsItGoes:
         if one.conflict or one.mark or one.merged or bulk(one.path) or not one.path:
             return False
         return one.path not in self._applied or self._applied[one.path] != one.after
+
+
+def _loses(one: ProjectChange) -> bool:
+    """Whether what the project has would be gone: git need not have it."""
+    return one.after is None or (one.before is not None and one.before.kind is not one.after.kind)
+
+
+def _opens(one: ProjectChange, usual: int) -> bool:
+    """Whether it is a pipe, or other accounts could write to it newly; `usual` is the mode of the project's folder."""
+    if one.after is None or one.after.kind is TreeKind.PIPE:
+        return True
+    return bool(one.after.mode & WRITTEN_BY_OTHERS & ~(usual if one.before is None else one.before.mode))
 
 
 def with_their_folders(found: Sequence[ProjectChange], plain: Sequence[ProjectChange]) -> tuple[ProjectChange, ...]:

@@ -21,61 +21,47 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange
     from runner.workspace.entry import TreeEntry
 
-OBEYED = frozenset({"steering", "obeyed", "startup", "hook", "environment-file"})
+OBEYED = frozenset({"steering", "instructions", "obeyed", "startup", "hook", "environment-file"})
 """Kinds of files of the classifier's own table that run by themselves, or that other programs obey."""
-BUILDS = frozenset(
-    [
-        "package.json",
-        "makefile",
-        "gnumakefile",
-        "justfile",
-        "rakefile",
-        "build.rs",
-        "setup.py",
-        "setup.cfg",
-        "pyproject.toml",
-        "conftest.py",
-        "noxfile.py",
-        "tox.ini",
-        "cmakelists.txt",
-        "meson.build",
-        "build.gradle",
-        "build.gradle.kts",
-        "settings.gradle",
-        "settings.gradle.kts",
-        "pom.xml",
-        ".npmrc",
-        ".yarnrc",
-        ".yarnrc.yml",
-        ".pnpmfile.cjs",
-        "dockerfile",
-        "containerfile",
-        "docker-compose.yml",
-        "docker-compose.yaml",
-        "compose.yml",
-        "compose.yaml",
-        ".pre-commit-config.yaml",
-        "lefthook.yml",
-        ".gitlab-ci.yml",
-        "jenkinsfile",
-        "azure-pipelines.yml",
-        ".travis.yml",
-        ".drone.yml",
-        ".gitmodules",
-        ".gitattributes",
-        ".editorconfig",
-        "agents.md",
-        "claude.md",
-        "gemini.md",
-    ]
+BUILDS = words(
+    "package.json makefile gnumakefile justfile rakefile setup.py setup.cfg pyproject.toml conftest.py"
+    " noxfile.py tox.ini cmakelists.txt meson.build build.gradle build.gradle.kts settings.gradle settings.gradle.kts"
+    " pom.xml .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs dockerfile containerfile docker-compose.yml docker-compose.yaml"
+    " compose.yml compose.yaml .pre-commit-config.yaml .gitlab-ci.yml jenkinsfile azure-pipelines.yml .travis.yml"
+    " .drone.yml .gitmodules .gitattributes .editorconfig"
+    " pylintrc .pylintrc pytest.ini .pytest.ini mypy.ini .mypy.ini .flake8 .coveragerc uv.toml pdm.toml poetry.toml"
+    " pipfile pip.conf dodo.py fabfile.py .justfile mise.toml .mise.toml mise.local.toml .mise.local.toml"
+    " .tool-versions gemfile gems.rb vagrantfile procfile tiltfile earthfile brewfile podfile fastfile guardfile"
+    " shell.nix default.nix flake.nix .lldbinit .dir-locals.el .dir-locals-2.el .nvim.lua .nvimrc .projections.json"
+    " cmakepresets.json cmakeuserpresets.json gradle.properties gradlew mvnw .goosehints"
+    " .aider.conf.yml bunfig.toml deno.json deno.jsonc pnpm-workspace.yaml composer.json mix.exs package.swift"
+    " build.zig build.sbt project.clj cargo.toml .bazelrc build.bazel module.bazel workspace.bazel workspace sconstruct"
+    " sconscript wscript configure configure.ac .rprofile .renviron .ghci .pryrc latexmkrc .latexmkrc ansible.cfg"
 )
-"""Names of files that a build, a test, a server, git, an editor or an agent obeys."""
-CONFIGURATION = expression(r"^(?:gulpfile|gruntfile|(?:webpack|vite|vitest|jest|babel|eslint|rollup)\.config)\.\w+$")
+"""Names of files that a build, a test, a server, git, an editor or an agent obeys, besides those of the classifier's
+table: to write one of them is ordinary for a program, and what it does is looked at when it is applied."""
+CONFIGURATION = expression(
+    r"(?:\A|/)(?:"
+    r"(?:gulpfile|gruntfile|(?:webpack|vite|vitest|jest|babel|eslint|rollup)\.config|directory\.build)\.\w+\Z"
+    r"|[\w-]++\.config\.[cm]?[jt]sx?\Z"
+    r"|\.(?:babel|eslint|prettier|mocha|stylelint|lintstaged|commitlint|swc|husky|release|graphql)rc(?:\.\w+)?\Z"
+    r"|\.?lefthook(?:-local)?\.\w+\Z|\.?taskfile(?:\.\w+)?\.ya?ml\Z|(?:gnu)?makefile\.\w"
+    r"|(?:requirements|constraints)[\w.-]*+(?:(?<=\.txt)|(?<=\.in))\Z|requirements/[\w.-]++(?:(?<=\.txt)|(?<=\.in))\Z)"
+    r"|\.(?:mk|cmake|bzl|tf|gemspec|gradle|code-workspace|sublime-project|(?:cs|vb|fs|vcx)proj|props|targets)\Z"
+)
+"""The same, by what the ends of paths look like."""
 FOLDERS = words(
     ".git/hooks .github/workflows .github/actions .circleci .woodpecker .ci .husky .githooks .vscode .idea .zed"
-    " .devcontainer"
+    " .devcontainer .mvn .hg gradle/wrapper"
 )
 """Folders whose files are obeyed so, one or two names of them."""
+OF_GIT = frozenset({".git", "commondir", "config.worktree"})
+"""Names by which git finds a repository, or its configuration, that may lie anywhere."""
+REPOSITORY = frozenset({"head", "config"})
+"""Names in every folder that git takes for a repository without being told: whoever enters it has its commands run."""
+BELOW = (b"", b"/x", b"/bin/x", b"/.bin/x", b"/pre-commit", b"/wrapper/x")
+"""What a link may lead to, behind its own path: a file, or a folder whose files are obeyed."""
+LEADS_OUT = "a link that leads out of the project"
 MOVED = "Its repository was changed in the project meanwhile."
 PART = "it is part of the repository"
 BULK = ("node_modules", "__pycache__", ".venv", "venv", "target", ".mypy_cache", ".pytest_cache", ".tox", ".git")
@@ -89,7 +75,7 @@ def mark(path: bytes, before: TreeEntry | None, after: TreeEntry | None) -> str:
     if after.mode & (stat.S_ISUID | stat.S_ISGID) and after.kind is TreeKind.FILE:
         return "it runs with the rights of its owner"
     if after.kind is TreeKind.LINK:
-        return "a link that leads out of the project" if _leads_out(path, after.target) else ""
+        return LEADS_OUT if _leads_out(path, after.target) else _obeyed_by_link(path)
     if after.kind is TreeKind.FOLDER:
         return ""
     return _obeyed(path)
@@ -102,17 +88,25 @@ def _obeyed(written: bytes) -> str:
     path = os.fsdecode(written).lower().replace("\n", "_")
     *folders, name = path.split("/")
     kinds = bundled().targets.among(path, OBEYED)
-    if "steering" in kinds:
+    if kinds & {"steering", "instructions"}:
         return "agents' programs obey it"
     if kinds:
         by = started_by(path)
         return f"it runs by itself: {by}" if by else "other programs run or obey it"
-    if name == "config" and ".git" in folders:
-        return "git obeys it"
+    if name in OF_GIT or (name in REPOSITORY and (name == "config" or ".git" not in folders)):
+        return "git obeys it, where it finds a repository"
     pairs = {f"{one}/{two}" for one, two in itertools.pairwise(folders)}
-    if name in BUILDS or CONFIGURATION.match(name) or FOLDERS & {*folders, *pairs}:
+    if name in BUILDS or CONFIGURATION.search(path) or FOLDERS & {*folders, *pairs}:
         return "a build, a server, an editor or an agent obeys it"
     return ""
+
+
+def _obeyed_by_link(path: bytes) -> str:
+    """Return the same of what would be found by way of a link at this path, whatever it leads to."""
+    if found := next(filter(None, (_obeyed(path + below) for below in BELOW)), ""):
+        return found
+    # Many folders of settings are hidden: of such a one the link decides all that is obeyed below it.
+    return "a link in the place of hidden settings" if path.rpartition(b"/")[2].startswith(b".") else ""
 
 
 def as_one(changes: Iterable[ProjectChange]) -> tuple[ProjectChange, ...]:
@@ -159,12 +153,16 @@ def bulk(path: bytes) -> str:
 
 
 def _leads_out(path: bytes, target: bytes) -> bool:
-    """Return whether a link leads out of the project, judged from its text: what it leads to may itself be a link."""
+    """Return whether a link leads out of the project, judged from its text."""
     if target.startswith(b"/"):
         return True
     depth = path.count(b"/")
+    named = False
     for part in target.split(b"/"):
-        depth += -1 if part == b".." else part not in (b"", b".")
-        if depth < 0:
-            return True
+        if part == b"..":
+            depth -= 1
+            # A name before it may be a link itself: then it goes up from elsewhere.
+            if named or depth < 0:
+                return True
+        named = named or part not in (b"", b".", b"..")
     return False

@@ -11,7 +11,7 @@ from runner.model.assessment import WHOLE, Level
 from runner.risk import own
 from runner.risk.assess import unreadable
 from runner.work import added
-from runner.work.added import COUNTED, MOVED, NO_CODE, NO_TEXT, TOO_LARGE, AddedFindings, found_in, text_of
+from runner.work.added import ANOTHER, COUNTED, MOVED, NO_CODE, NO_TEXT, TOO_LARGE, AddedFindings, found_in, text_of
 from runner.workspace.change import MOST_BYTES
 from runner.workspace.working_copy import WorkingCopy
 from tests.workspace.trees import work
@@ -117,3 +117,32 @@ def test_what_the_classifier_gives_up_is_not_read(bench: Bench) -> None:
     assert not isinstance(text, AddedFindings)
     found = asyncio.run(found_in(text, gives_up, "someone"))
     assert found == added.not_read("It took too long.")
+
+
+@pytest.mark.parametrize("first", ["#!/bin/sh\n", "\n"])
+def test_what_becomes_executable_has_all_its_findings(bench: Bench, first: str) -> None:
+    (bench.copy.project / "notes").write_text(first + "rm -rf ~/.ssh\n")
+    found = bench.found(bench.change("chmod +x notes", "notes"))
+    assert found.worst is Level.CRITICAL and (2, Level.CRITICAL) in places(found)
+
+
+@pytest.mark.parametrize(
+    ("first", "name", "why"),
+    [
+        ("#!/usr/bin/make -f", "x", NO_CODE),
+        ("#!/usr/bin/perl", "x", NO_CODE),
+        ("#!/usr/bin/make -f", "x.py", ANOTHER),
+        ("#!/usr/bin/env -S deno run", "x.ts", ANOTHER),
+        ("#!/bin/sh", "x.py", ANOTHER),
+        ("#!/usr/bin/make -f /sh", "x", ANOTHER),
+        ("#!./bin/python3", "x.py", ANOTHER),
+        ("x = 1", "x.py", ANOTHER),
+        ("#!/usr/bin/env python3", "x.py", ""),
+        ("#!/bin/bash -eu", "x", ""),
+        ("#!/usr/bin/env node", "x.js", ""),
+        ("true", "x", ""),
+    ],
+)
+def test_an_executable_file_is_read_as_what_it_is_started_as(bench: Bench, first: str, name: str, why: str) -> None:
+    found = bench.found(bench.change(f"echo '{first}' >{name}; chmod +x {name}", name))
+    assert (found.not_read, found.skipped) == (why, bool(why))

@@ -89,6 +89,36 @@ def test_what_is_ordinary_is_applied_by_itself_and_nothing_else(bench: Bench) ->
     assert (bench.project / "b.py").read_text() == "b = 3\n"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm b.py",
+        "rm b.py; ln -s a.py b.py",
+        "rm b.py; mkdir b.py; echo x >b.py/x",
+        "mkfifo b",
+        "chmod 666 b.py",
+        "umask 0; echo x >x.py",
+        "ln -s a.py .envrc",
+    ],
+)
+def test_what_loses_or_opens_something_is_left_to_a_person(bench: Bench, command: str) -> None:
+    before = look(bench.project)
+    work(bench.copy, f"{command}; echo n >n.py; chmod 644 n.py")
+    bench.going.switch(on=True)
+    bench.until(lambda: bool(bench.applied))
+    assert bench.applied == [[b"n.py"]]
+    after = look(bench.project)
+    assert {path for path in after if after[path] != before.get(path)} - {b"."} == {b"n.py"} and b"b.py" in after
+
+
+def test_a_folder_closed_to_everybody_does_not_hold_up_the_others(bench: Bench) -> None:
+    bench.going._quiet = 1.5  # more than one look
+    work(bench.copy, "mkdir d; echo x >d/x.py; chmod 000 d; echo n >n.py")
+    bench.going.switch(on=True)
+    bench.until(lambda: bool(bench.applied))
+    assert b"n.py" in bench.applied[0]
+
+
 def test_nothing_is_applied_while_it_is_off(bench: Bench) -> None:
     work(bench.copy, "echo 'a = 2' >a.py")
     bench.going.switch(on=False)
@@ -100,11 +130,11 @@ def test_each_time_can_be_taken_back_and_is_not_applied_again(bench: Bench) -> N
     work(bench.copy, "echo 'a = 2' >a.py")
     bench.going.switch(on=True)
     bench.until(lambda: len(bench.applied) == 1)
-    work(bench.copy, "echo n >n.py; rm b.py")
+    work(bench.copy, "echo n >n.py; echo 'b = 2' >b.py")
     bench.until(lambda: len(bench.applied) == 2)
-    assert not (bench.project / "b.py").exists() and (bench.project / "n.py").exists()
+    assert (bench.project / "b.py").read_text() == "b = 2\n" and (bench.project / "n.py").exists()
     bench.copy.undo()
-    assert (bench.project / "b.py").exists() and (bench.project / "a.py").read_text() == "a = 2\n"
+    assert (bench.project / "b.py").read_text() == "b = 1\n" and (bench.project / "a.py").read_text() == "a = 2\n"
     assert bench.copy.can_undo, "that before it can be taken back too"
     bench.copy.undo()
     assert (bench.project / "a.py").read_text() == "a = 1\n" and not bench.copy.can_undo

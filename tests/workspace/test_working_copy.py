@@ -20,7 +20,8 @@ from runner.model.errors import KnownError
 from runner.risk.rules.knowledge import bundled
 from runner.workspace import apply, entry, journal, reading
 from runner.workspace.change import How, ProjectChanges, digest
-from runner.workspace.marks import OBEYED
+from runner.workspace.entry import TreeEntry, TreeKind
+from runner.workspace.marks import OBEYED, mark
 from runner.workspace.working_copy import WAYS, WorkingCopy, all_below, named
 from tests.patience import HANGS
 from tests.small_disk import small_disk
@@ -236,6 +237,58 @@ def test_what_runs_later_by_itself_is_marked(copy: WorkingCopy, program: str, pa
     work(copy, program)
     marks = {one.path: one.mark for one in copy.changes().changes}
     assert marks[path] and word in marks[path]
+
+
+@pytest.mark.parametrize(
+    ("path", "target", "word"),
+    [
+        ("conftest.py", "docs/conf.txt", "build"),
+        (".envrc", "a", "other programs"),
+        ("CLAUDE.md", "a", "agents"),
+        (".vscode", "dotcfg", "agents"),
+        (".claude", "docs/claude", "agents"),
+        (".husky", "docs/h", "git hook"),
+        (".github", "docs/g", "hidden"),
+        (".git", "docs/sample", "git"),
+        ("d/.git", "../sample", "git"),
+        ("node_modules", "n", "other programs"),
+        ("gradle", "g", "build"),
+        ("out", "d/d2/d3/up/../..", "out of the project"),
+        ("d/x", "../..", "out of the project"),
+        ("l", "a", ""),
+        ("d/l", "../e/x", ""),
+        ("lib.so", "lib.so.1", ""),
+    ],
+)
+def test_links_are_marked_by_their_own_name_and_by_where_they_lead(path: str, target: str, word: str) -> None:
+    found = mark(path.encode(), None, TreeEntry(TreeKind.LINK, 0, target=target.encode()))
+    assert word in found and bool(word) == bool(found)
+
+
+OBEYED_FILES = """
+    .git d/.git d/sample/HEAD d/sample/config d/sample/commondir .hg/hgrc .pylintrc pytest.ini mypy.ini
+    p.code-workspace .lefthook.yml lefthook-local.yml Taskfile.yml mise.toml .mise.toml Gemfile Vagrantfile shell.nix
+    default.nix flake.nix .lldbinit .gdbinit .dir-locals.el .nvim.lua .exrc .vimrc Makefile.include a.mk a.cmake
+    CMakePresets.json .mvn/jvm.config gradle/wrapper/gradle-wrapper.properties QWEN.md AGENTS.md CLAUDE.md GEMINI.md
+    .goosehints .github/copilot-instructions.md .github/instructions/a.md .aider.conf.yml bunfig.toml .babelrc
+    .babelrc.json .eslintrc.cjs .prettierrc .mocharc.yml Cargo.toml build.rs .bazelrc a.csproj Directory.Build.props
+    SConstruct wscript configure main.tf .Rprofile .ghci .pryrc .irbrc latexmkrc uv.toml requirements.txt
+    requirements-dev.txt requirements/base.txt ansible.cfg next.config.mjs .envrc Makefile
+"""
+ORDINARY_FILES = """
+    a.py src/head.html src/config.py d/config.json docs/requirements.md requirements.py src/hooks/use.ts tasks.py
+    src/wrapper/x.py README.md notmakefile.x .gitignore .git/HEAD .git/objects/00/x Cargo.lock a.txt
+"""
+
+
+@pytest.mark.parametrize("path", OBEYED_FILES.split())
+def test_files_that_tools_obey_are_marked(path: str) -> None:
+    assert mark(path.encode(), None, TreeEntry(TreeKind.FILE, 0o644))
+
+
+@pytest.mark.parametrize("path", ORDINARY_FILES.split())
+def test_ordinary_files_are_not_marked(path: str) -> None:
+    assert not mark(path.encode(), None, TreeEntry(TreeKind.FILE, 0o644))
 
 
 def test_a_repository_that_is_deleted_is_marked_whole_and_an_ordinary_file_is_not(copy: WorkingCopy) -> None:
