@@ -14,13 +14,15 @@ from runner.assembly import build
 from runner.commands import at_work, changes_question, cli
 from runner.model.errors import KnownError
 from runner.model.work import CommandSeen
+from runner.model.work_entries import ON_TERMINALS
 from runner.settings.loading import load
 from runner.system.places import Places
-from runner.work import control, lockdown
+from runner.work import control, deed_log, lockdown
 from runner.work.control import ControlSocket
 from runner.work.in_force import InForce
 from runner.work.judging import Judging
 from runner.work.lockdown import LockdownSign
+from runner.work.log import NAME
 from runner.workspace.working_copy import WorkingCopy
 from tests.engine.test_at_work import FakeProgram
 from tests.engine.test_work_deeds import recorded
@@ -224,9 +226,15 @@ def test_programs_at_work_are_told_from_the_terminal(
     program = FakeProgram(copy)
     program.log.add(CommandSeen(2.0, 7, "rm -rf ~\x1b]0;x\x07", "/p", level="CRITICAL", held=True))
     orders: list[tuple[str, dict[str, object]]] = []
+    noted: list[str] = []
 
     def order(do: str) -> Callable[..., dict[str, object]]:
-        return lambda **given: orders.append((do, given)) or {}  # type: ignore[func-returns-value]
+        def carry_out(**given: object) -> dict[str, object]:
+            orders.append((do, given))
+            noted.append((places.work / deed_log.FOLDER / NAME).read_text("utf-8").splitlines()[-1])
+            return {}
+
+        return carry_out
 
     given = {do: order(do) for do in ("open", "answer", "end")}
     with program.running(), contextlib.closing(ControlSocket(control.place(places.runtime, copy.name), given)):
@@ -241,6 +249,19 @@ def test_programs_at_work_are_told_from_the_terminal(
         ("answer", {"number": 8, "run": False, "why": ""}),
         ("end", {}),
     ]
+    kinds = ["work-open", "work-answer", "work-answer", "work-answer"]
+    assert all(kind in line for kind, line in zip(kinds, noted, strict=True)), "noted before it is told; the end after"
     program.close()
     assert assent("end", copy.name) != 0
+    assert assent("allow", copy.name, "b.example") != 0
+    told = ["work-open", "work-answer", "work-answer", "work-end", "work-open", "work-not-opened"]
+    for _ in range(2):
+        assert [kind for kind in asyncio.run(recorded_by_a_console(places)) if kind in ON_TERMINALS] == told, "once"
+    bodies = [body for kind, body in recorded(places.ledger) if kind in ON_TERMINALS]
+    assert {(one["name"], one["project"], one["by"], one["at"]) for one in bodies} == {
+        (copy.name, str(copy.project), "person", "terminal")
+    }
+    assert (bodies[0]["host"], bodies[0]["port"], bodies[0]["always"]) == ("a.example", 8080, False)
+    assert [(one["number"], one["run"]) for one in bodies[1:3]] == [(7, True), (8, False)]
+    assert bodies[1]["level"] == "CRITICAL" and "no longer at work" in bodies[5]["why"]
     assert set(cli.WORK_ACTIONS) >= {"allow", "run", "refuse", "end"}
