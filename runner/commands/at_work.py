@@ -20,10 +20,12 @@ from runner.commands import changes_question, view_arguments
 from runner.commands.deeds import carried_out, note_told, require_word
 from runner.commands.terminal import in_one_line
 from runner.gateway import session_bridge
+from runner.gateway.limits import largest_message
 from runner.model.errors import KnownError
 from runner.model.work_entries import AS_IT_GOES, BY_ITSELF, WorkDeed
 from runner.risk import own
 from runner.sandbox.local.contained import Bind
+from runner.settings.loading import load
 from runner.work import lockdown, project_hosts
 from runner.work.as_it_goes import ApplyingAsItGoes
 from runner.work.console_door import ConsoleDoor
@@ -194,9 +196,9 @@ def _client(what: InRings, edge: Edge, places: Places, key: str) -> Iterator[tup
     door = None
     try:
         if ready.token:
-            door = ConsoleDoor(
-                what.copy.folder, partial(session_bridge.serve, places, ready.token, what.copy.name, key)
-            )
+            serve = partial(session_bridge.serve, places, ready.token, what.copy.name, key)
+            longest = largest_message(load(places, os.environ).settings.max_code_kb)
+            door = ConsoleDoor(what.copy.folder, serve, longest)
         what = replace(
             what,
             program=ready.program,
