@@ -31,6 +31,15 @@ T = TypeVar("T")
 PERSON = "person"
 
 
+def require_terminal(what: str) -> None:
+    """Raise KnownError where standard input is no terminal: nobody is there who reads what is let happen.
+
+    Against scripts that mean no harm: a program of this account can make a terminal for itself, but not know the PIN.
+    """
+    if not sys.stdin.isatty():
+        raise KnownError(f"Nothing was done: {what} on a terminal, or on the page Work.", "Use a terminal.")
+
+
 def require_word(places: Places) -> None:
     """Raise KnownError in lockdown, and where the PIN is asked for and does not come."""
     lockdown.require_open(places)
@@ -80,6 +89,7 @@ def carried_out(
 def switched(places: Places, copy: WorkingCopy, *, on: bool, do: Callable[[], object]) -> None:
     """Switch applying as it goes on or off by `do`, noted before. Raises KnownError; off needs no word."""
     if on:
+        require_terminal("applying as it goes is switched on")
         require_word(places)
     told(places, copy, (AS_IT_GOES, NOT_AS_IT_GOES), {"on": on}, do)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from runner.approval.hosts import PrivateAddress, private_addresses
 from runner.commands import added_findings
-from runner.commands.deeds import carried_out, note_told, require_word, switched, told
+from runner.commands.deeds import carried_out, note_told, require_terminal, require_word, switched, told
 from runner.commands.terminal import in_one_line, visible
 from runner.engine.networking import look_up
 from runner.engine.work.facts import cut
@@ -316,6 +316,7 @@ def answer_command(arguments: argparse.Namespace, places: Places) -> int:
     """Let a held command run, or not. Raises KnownError."""
     copy = named(places.work, arguments.name)
     if arguments.run:
+        require_terminal("a held command is let run")
         require_word(places)
     held = next((one for one in _session(copy).held if one.number == arguments.number), None)
     said = {} if held is None else {"sentence": cut(held.sentence), "level": held.level}

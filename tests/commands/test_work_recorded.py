@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import os
 import threading
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from tests.workspace.trees import make
 from tests.workspace.trees import work as working
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from runner.workspace.change import ProjectChange
@@ -50,6 +51,15 @@ def copy(places: Places, tmp_path: Path) -> WorkingCopy:
     made = WorkingCopy.make(places.work, make(tmp_path / "project"), ("bash",))
     working(made, "echo n >new; echo p >>a")
     return made
+
+
+@pytest.fixture(autouse=True)
+def person(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A terminal is standard input."""
+    ours, inside = os.openpty()
+    with open(ours, "wb", buffering=0), open(inside) as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        yield
 
 
 def assent(*words: str) -> int:
@@ -117,8 +127,9 @@ def test_nothing_is_done_that_cannot_be_noted(
 
 @pytest.mark.parametrize("words", [("apply",), ("undo",), ("allow", "a.example"), ("run", "1"), ("as-it-goes", "on")])
 def test_lockdown_and_the_pin_hold_on_the_terminal_too(
-    places: Places, copy: WorkingCopy, words: tuple[str, ...]
+    places: Places, copy: WorkingCopy, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("runner.commands.deeds.getpass.getpass", lambda _prompt: "no PIN")
     if words == ("undo",):
         copy.apply(copy.changes().changes)
     there = (copy.project / "new").exists()
@@ -218,6 +229,29 @@ def test_what_is_applied_as_it_goes_is_a_deed_of_its_own_in_the_history(places: 
     assert asyncio.run(recorded_by_a_console(places)) == ["work-apply", "work-applied"]
     (_, body), _ = recorded(places.ledger)
     assert body["by"] == "as it goes" and {row["path"] for row in body["paths"]} == {"a", "new"}
+
+
+@pytest.mark.parametrize("words", [("run", "7"), ("as-it-goes", "on")])
+def test_without_a_terminal_nothing_is_let_happen(
+    places: Places,
+    copy: WorkingCopy,
+    words: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    orders: list[str] = []
+    given: dict[str, Callable[..., dict[str, object]]] = {
+        do: lambda **_given: orders.append("order") or {} for do in ("answer", "as_it_goes")
+    }
+    action, *rest = words
+    with contextlib.closing(ControlSocket(control.place(places.runtime, copy.name), given)):
+        with open(os.devnull) as nothing, monkeypatch.context() as here:
+            here.setattr("sys.stdin", nothing)
+            assert assent(action, copy.name, *rest) != 0
+        assert "on a terminal, or on the page Work" in capsys.readouterr().err and orders == []
+        assert not (places.work / deed_log.FOLDER).exists(), "and nothing is noted"
+        assert assent(action, copy.name, *rest) == 0
+    assert orders == ["order"]
 
 
 def test_programs_at_work_are_told_from_the_terminal(
