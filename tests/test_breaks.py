@@ -24,7 +24,7 @@ FINDINGS = {
     "page.toml": [f"page-{number}" for number in range(1, 13)],
     "work_hostile.toml": [f"hostile-{number}" for number in range(1, 16)],
     "door.toml": [f"door-{number}" for number in range(1, 6)],
-    "changes.toml": [f"changes-{number}" for number in range(1, 18)],
+    "changes.toml": [f"changes-{number}" for number in range(1, 19)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
     "reading.toml": [
         *(f"read-{number}" for number in range(1, 20)),
@@ -56,7 +56,7 @@ FINDINGS = {
     "merge.toml": [f"merge-{number}" for number in range(1, 13)],
     "further.toml": ["further-1", "further-2", "further-3", "further-4", "further-5", "further-6"],
     "attack26.toml": [f"ring-{number}" for number in range(1, 8)],
-    "held.toml": [f"held-{number}" for number in range(1, 22)],
+    "held.toml": [f"held-{number}" for number in range(1, 23)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
 }
 """Each file, and the findings that it has to speak of."""

@@ -270,6 +270,10 @@ class TickedChanges(RowModel[ChangeRow]):
         return f"not read for findings: {found.not_read}" if found.skipped else ""
 
 
+LEAST_NAME, DOT = 120, 10
+"""Pixels that a name gets at least where it needs them, and of the badge where it has no room for its word."""
+
+
 class ChangeDelegate(RowDelegate):
     """Tick, sign, name, a word where there is one, and how many lines."""
 
@@ -303,13 +307,17 @@ class ChangeDelegate(RowDelegate):
         painter.setPen(QColor(getattr(tokens, words.INKS[row.sign])))
         painter.drawText(sign, _CENTER, row.sign)
         left, right = sign.right() + px(6), room.right() - px(10)
-        right = self._paint_count(painter, room, right, str(index.data(_COUNT) or ""))
-        right = self._paint_found(painter, room, right, index.data(_FOUND))
+        metrics = QFontMetricsF(self._look.font())
+        count, found = str(index.data(_COUNT) or ""), index.data(_FOUND)
+        # The name first: in a narrow row the number of lines gives way to it, then the word of the badge.
+        left_over = right - left - min(metrics.horizontalAdvance(row.name), px(LEAST_NAME)) - self._beside(row, found)
+        if left_over >= self._small(count) + px(8):
+            right = self._paint_count(painter, room, right, count)
+        right = self._paint_found(painter, room, right, found, in_a_word=left_over >= 0)
         if row.tag:
             right = self._paint_tag(painter, room, right, row.tag, TAG_INKS[row.kind])
         painter.setFont(self._look.font())
         painter.setPen(QColor(tokens.text if row.can_tick else tokens.muted))
-        metrics = QFontMetricsF(painter.font())
         name = metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, max(0.0, right - left))
         painter.drawText(QRectF(left, room.top(), right - left, room.height()), _LEFT, name)
         painter.restore()
@@ -323,9 +331,29 @@ class ChangeDelegate(RowDelegate):
         painter.drawText(QRectF(right - width - 1, room.top(), width + 1, room.height()), _RIGHT, count)
         return right - width - self._look.px(8)
 
-    def _paint_found(self, painter: QPainter, room: QRectF, right: float, found: AddedFindings) -> float:
+    def _small(self, text: str) -> float:
+        """Return the width of a small text in pixels."""
+        return QFontMetricsF(self._look.font(-1)).horizontalAdvance(text)
+
+    def _beside(self, row: ChangeRow, found: AddedFindings) -> float:
+        """Return how many pixels what stands beside the name takes, without the number of lines."""
+        px = self._look.px
+        tags = [tag for tag in (row.tag, NOT_READ if found.worst is None and found.skipped else "") if tag]
+        badge = 0.0 if found.worst is None else badge_size(self._look, found.worst).width() + px(8)
+        return badge + sum(self._small(tag) + px(22) for tag in tags)
+
+    def _paint_found(
+        self, painter: QPainter, room: QRectF, right: float, found: AddedFindings, *, in_a_word: bool
+    ) -> float:
         if found.worst is None:
             return self._paint_tag(painter, room, right, NOT_READ, ("muted", "hover")) if found.skipped else right
+        if not in_a_word:
+            side = self._look.px(DOT)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(getattr(self._look.tokens, found.worst.name.lower())))
+            painter.drawEllipse(QRectF(right - side, room.center().y() - side / 2, side, side))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            return right - side - self._look.px(8)
         size = badge_size(self._look, found.worst)
         corner = QPointF(right - size.width(), room.center().y() - size.height() / 2)
         paint_badge(painter, self._look, found.worst, corner)

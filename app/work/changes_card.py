@@ -59,7 +59,8 @@ NONE = ("Nothing has changed", "What the program changes in its copy of the proj
 UNREAD = "The changes cannot be shown"
 NOW = "The list shows the changes as they are now; your ticks stay where nothing has changed."
 UNDO_ASKS = (
-    "The files become again what they were before it was applied. What somebody has changed since then is left alone."
+    "The files become again what they were before it was applied. If somebody has changed one of them since then,"
+    " nothing is taken back."
 )
 DISCARD_ASKS = (
     "The working copy is removed with all its changes, and with the way back of what was applied from it. Your folder"
@@ -87,6 +88,8 @@ class ChangesCard(QFrame):
         """What is being done, in words; '' where nothing is."""
         self._message: tuple[str, str] | None = None
         """What came of something, with its role; None where nothing did."""
+        self._is_fresh = False
+        """Whether the list has not become another one since that was said."""
         self._serial = 0
         self._counting = False
         self._finding = False
@@ -168,6 +171,10 @@ class ChangesCard(QFrame):
             if before is not None and before != after:
                 # What would be applied is not what it was a moment ago.
                 self.rearm()
+            if not self._is_fresh:
+                # What came of something then must not hide what is to be known of this list.
+                self._message = None
+            self._is_fresh = False
         if self._refused:
             self._tell(f"{self._refused} {NOW}", "bad")
             self._refused = ""
@@ -380,6 +387,7 @@ class ChangesCard(QFrame):
     def _tell(self, text: str, role: str = "muted") -> None:
         """Say something in the place of what is to be known; '' says that again."""
         self._message = (text, role) if text else None
+        self._is_fresh = True
         self._show_state()
 
     # ---- applying ----

@@ -47,14 +47,16 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
 
     found = work.looked(copy)
     if not found.changes and not found.left_out:
+        if copy.can_undo:
+            _say(f"Nothing is left to apply. What was applied can be undone: assent work undo {copy.name}.")
+            return
         work.discard(places, copy)
         _say("Nothing changed.")
         return
     work.tell(found)
     work.keep_originals(copy, found)
     if arguments.discard:
-        work.discard(places, copy)
-        _say("The changes were discarded.")
+        _say(_discarded(places, copy))
     elif arguments.apply and not why:
         wanted = work.chosen(found.changes)
         work.apply(places, copy, wanted, left=len(found.changes) - len(wanted))
@@ -94,14 +96,23 @@ def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
             case "s" | "show":
                 work.tell_lines(places, copy, found)
             case "d" | "discard":
-                work.discard(places, copy)
-                _say("The changes were discarded. The folder stays as it was.")
+                _say(_discarded(places, copy))
                 return
             case "k" | "keep":
                 _kept(copy)
                 return
             case _:
                 continue
+
+
+def _discarded(places: Places, copy: WorkingCopy) -> str:
+    """Discard a working copy; return what that means for the folder. Raises KnownError."""
+    from runner.commands import work
+
+    applied = copy.can_undo
+    work.discard(places, copy)
+    stays = "What was applied before stays, and can no longer be undone" if applied else "The folder stays as it was"
+    return f"The changes were discarded. {stays}."
 
 
 def _kept(copy: WorkingCopy) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from runner.workspace.entry import TreeEntry
     from runner.workspace.progress import Report
 
-AGAIN = "Look at the changes again; nothing was applied."
+AGAIN = "Look at it again; nothing was written."
 
 
 class Copying:

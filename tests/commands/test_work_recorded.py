@@ -149,6 +149,15 @@ def test_lockdown_and_the_pin_hold_on_the_terminal_too(
     assert orders == [] and (copy.project / "new").exists() == there
 
 
+def test_what_was_applied_before_the_end_can_still_be_undone(
+    places: Places, copy: WorkingCopy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy.apply(copy.changes().changes)
+    changes_question.decide(argparse.Namespace(), places, copy, why="", told=0)
+    assert f"assent work undo {copy.name}" in capsys.readouterr().out
+    assert assent("undo", copy.name) == 0 and not (copy.project / "new").exists()
+
+
 @pytest.mark.parametrize("command", [["try"], ["work", "--keep"]])
 def test_nothing_is_started_in_lockdown(
     places: Places, copy: WorkingCopy, command: list[str], capsys: pytest.CaptureFixture[str]

@@ -523,6 +523,16 @@ def test_a_long_command_is_run_only_when_all_of_it_was_on_screen(desk: Desk) -> 
     assert not answers(desk)
 
 
+def test_what_came_of_something_does_not_hide_what_is_to_be_known_of_a_later_list(desk: Desk) -> None:
+    bench = Bench(desk)
+    card = bench.page.changes
+    card._tell("Taken back.", "ok")
+    bench.moves(ProjectChanges(SMALL.changes[1:]))
+    assert card.said.text() == "Taken back."
+    bench.moves(SMALL)
+    assert card.said.text().startswith("One file runs something later by itself")
+
+
 def test_what_no_longer_waits_is_not_answered(desk: Desk) -> None:
     bench = Bench(desk, session(held=(held(),)))
     bench.page.card.questions.held[0].run.click()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +19,6 @@ from runner.model.errors import KnownError
 from runner.network.loop import NetworkLoop
 from runner.sandbox.local import carry
 from runner.sandbox.local.carry import CarriedPort, listening, new_address
-from runner.sandbox.local.own_terminal import first_child
 from tests.components import require
 from tests.patience import HANGS
 from tests.sandbox.conftest import wait_until
@@ -70,7 +70,8 @@ class Inside:
         words = [*BUBBLE, "--die-with-parent", "python3", "-c", SERVER]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None and self.process.stdout.readline() == "on\n"
-        self.first = first_child(self.process.pid)
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        self.first = int(children.read_text().split()[0])
 
     def close_server(self, nth: int) -> None:
         assert self.process.stdin is not None and self.process.stdout is not None
