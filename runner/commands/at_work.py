@@ -17,13 +17,15 @@ from runner.clients.agent_at_work import agent_of
 from runner.clients.at_work import AT_WORK
 from runner.clients.prepared import client_of, installed, prepare
 from runner.commands import changes_question, view_arguments
-from runner.commands.deeds import carried_out, note_switch, require_word
+from runner.commands.deeds import carried_out, note_told, require_word
 from runner.commands.terminal import in_one_line
 from runner.gateway import session_bridge
+from runner.gateway.limits import largest_message
 from runner.model.errors import KnownError
 from runner.model.work_entries import AS_IT_GOES, BY_ITSELF, WorkDeed
 from runner.risk import own
 from runner.sandbox.local.contained import Bind
+from runner.settings.loading import load
 from runner.work import lockdown, project_hosts
 from runner.work.as_it_goes import ApplyingAsItGoes
 from runner.work.console_door import ConsoleDoor
@@ -116,7 +118,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
                 key=key,
             )
             if arguments.apply_as_it_goes:
-                note_switch(places, copy, AS_IT_GOES, on=True)
+                note_told(places, copy, AS_IT_GOES, {"on": True})
             changes_question.load()
             ended = run.run(as_it_goes=arguments.apply_as_it_goes)
     except (KnownError, OSError):
@@ -194,9 +196,9 @@ def _client(what: InRings, edge: Edge, places: Places, key: str) -> Iterator[tup
     door = None
     try:
         if ready.token:
-            door = ConsoleDoor(
-                what.copy.folder, partial(session_bridge.serve, places, ready.token, what.copy.name, key)
-            )
+            serve = partial(session_bridge.serve, places, ready.token, what.copy.name, key)
+            longest = largest_message(load(places, os.environ).settings.max_code_kb)
+            door = ConsoleDoor(what.copy.folder, serve, longest)
         what = replace(
             what,
             program=ready.program,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.approval.deliberate import ApproveBy
 from runner.engine.work.deeds import NOTHING_DONE, outcome_facts
-from runner.engine.work.facts import facts_of
+from runner.engine.work.facts import cut, facts_of
 from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
 from runner.model.errors import KnownError
@@ -21,7 +21,7 @@ from runner.workspace import apply
 from runner.workspace.change import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from runner.system.places import Places
     from runner.workspace.change import ProjectChange
@@ -29,6 +29,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PERSON = "person"
+
+
+def require_terminal(what: str) -> None:
+    """Raise KnownError where standard input is no terminal: nobody is there who reads what is let happen.
+
+    Against scripts that mean no harm: a program of this account can make a terminal for itself, but not know the PIN.
+    """
+    if not sys.stdin.isatty():
+        raise KnownError(f"Nothing was done: {what} on a terminal, or on the page Work.", "Use a terminal.")
 
 
 def require_word(places: Places) -> None:
@@ -80,16 +89,31 @@ def carried_out(
 def switched(places: Places, copy: WorkingCopy, *, on: bool, do: Callable[[], object]) -> None:
     """Switch applying as it goes on or off by `do`, noted before. Raises KnownError; off needs no word."""
     if on:
+        require_terminal("applying as it goes is switched on")
         require_word(places)
-    note_switch(places, copy, AS_IT_GOES, on=on)
+    told(places, copy, (AS_IT_GOES, NOT_AS_IT_GOES), {"on": on}, do)
+
+
+def told(
+    places: Places,
+    copy: WorkingCopy,
+    kinds: tuple[str, str],
+    facts: Mapping[str, object],
+    do: Callable[[], object],
+) -> None:
+    """Tell a program at work something by `do`, noted before. Raises KnownError.
+
+    The second of `kinds` is noted where the program was not told after all.
+    """
+    note_told(places, copy, kinds[0], facts)
     try:
         do()
     except KnownError as error:
-        note_switch(places, copy, NOT_AS_IT_GOES, on=on, why=error.what)
+        note_told(places, copy, kinds[1], {**facts, "why": error.what})
         raise
 
 
-def note_switch(places: Places, copy: WorkingCopy, kind: str, *, on: bool, **more: object) -> None:
-    """Note that applying as it goes is switched. Raises KnownError."""
-    body = {"name": copy.name, "project": str(copy.project), "on": on, "by": PERSON, "at": "terminal"}
-    deed_log.note(places.work, kind, {**body, **more})
+def note_told(places: Places, copy: WorkingCopy, kind: str, facts: Mapping[str, object]) -> None:
+    """Note what a program at work is told. Raises KnownError."""
+    about = {"name": copy.name, "project": cut(str(copy.project))}
+    deed_log.note(places.work, kind, {**about, **facts, "by": PERSON, "at": "terminal"})

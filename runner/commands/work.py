@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from runner.approval.hosts import PrivateAddress, private_addresses
 from runner.commands import added_findings
-from runner.commands.deeds import carried_out, require_word, switched
+from runner.commands.deeds import carried_out, note_told, require_terminal, require_word, switched, told
 from runner.commands.terminal import in_one_line, visible
 from runner.engine.networking import look_up
+from runner.engine.work.facts import cut
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
 from runner.model.work import WorkSession, after
-from runner.model.work_entries import WorkDeed
+from runner.model.work_entries import ANSWER, END, NOT_ANSWERED, NOT_OPENED, OPEN, WorkDeed
 from runner.sandbox.file_names import shown
 from runner.work import project_hosts
 from runner.work.control import order
@@ -280,21 +281,18 @@ def allow_host(arguments: argparse.Namespace, places: Places) -> int:
     require_word(places)
     private = _private(destination)
     kept = project_hosts.new(str(copy.project), destination, private) if arguments.always else None
-    # The program's own process asks the rules, and what its agent may do.
-    order(
-        places.runtime,
-        copy.name,
-        "open",
-        host=destination.host,
-        port=destination.port,
-        private=private,
-        always=kept is not None,
-    )
-    if kept is not None:
-        try:
-            project_hosts.add(places, kept)
-        except OSError as error:
-            raise KnownError(f"It is open, and cannot be kept: {error.strerror}.", "Free some space.") from error
+    where: dict[str, object] = {"host": destination.host, "port": destination.port, "always": kept is not None}
+
+    def do() -> None:
+        # The program's own process asks the rules, and what its agent may do.
+        order(places.runtime, copy.name, "open", private=private, **where)
+        if kept is not None:
+            try:
+                project_hosts.add(places, kept)
+            except OSError as error:
+                raise KnownError(f"It is open, and cannot be kept: {error.strerror}.", "Free some space.") from error
+
+    told(places, copy, (OPEN, NOT_OPENED), {**where, "address": private}, do)
     leads = f"at {private}" if private else "where it leads to a public address"
     _say(f"{destination} is open for {copy.name}{' and its project' if kept else ''}, {leads}.")
     return 0
@@ -318,8 +316,18 @@ def answer_command(arguments: argparse.Namespace, places: Places) -> int:
     """Let a held command run, or not. Raises KnownError."""
     copy = named(places.work, arguments.name)
     if arguments.run:
+        require_terminal("a held command is let run")
         require_word(places)
-    order(places.runtime, copy.name, "answer", number=arguments.number, run=arguments.run, why="")
+    held = next((one for one in _session(copy).held if one.number == arguments.number), None)
+    said = {} if held is None else {"sentence": cut(held.sentence), "level": held.level}
+    what: dict[str, object] = {"number": arguments.number, "run": arguments.run, "why": ""}
+    told(
+        places,
+        copy,
+        (ANSWER, NOT_ANSWERED),
+        {**what, **said},
+        lambda: order(places.runtime, copy.name, "answer", **what),
+    )
     _say(f"Command {arguments.number} {'runs' if arguments.run else 'was refused'}.")
     return 0
 
@@ -338,6 +346,11 @@ def end_program(arguments: argparse.Namespace, places: Places) -> int:
     """End a program at work. Raises KnownError."""
     copy = named(places.work, arguments.name)
     order(places.runtime, copy.name, "end")
+    # Afterwards, as in the window: a full disk is not to keep anybody from ending a program.
+    try:
+        note_told(places, copy, END, {})
+    except KnownError as error:
+        raise KnownError(f"{copy.name} was ended. {error.what}", error.remedy) from error
     _say(f"{copy.name} was ended. Its changes stay in the working copy.")
     return 0
 

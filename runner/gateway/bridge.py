@@ -72,6 +72,10 @@ class Unreachable(Exception):
     """The console cannot be reached; the text is for the agent."""
 
 
+def _nothing() -> None:
+    """Nobody counts what is under way."""
+
+
 class StdioBridge:
     """The bridge between two streams and one address. `wait` is the client's time limit in seconds, as text.
 
@@ -118,12 +122,18 @@ class StdioBridge:
             except (OSError, http.client.HTTPException, Unreachable):
                 pass
 
-    def _take(self, line: bytes) -> None:
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            self._client.error(None, PARSE_ERROR, "This line is not JSON.")
-            return
+    def _take(self, line: bytes, done: Callable[[], object] = _nothing) -> None:
+        """Forward a message. `done` is called when it needs no memory any more."""
+        with contextlib.ExitStack() as at_end:
+            at_end.callback(done)
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError):
+                self._client.error(None, PARSE_ERROR, "This line is not JSON.")
+                return
+            self._forward(message, at_end)
+
+    def _forward(self, message: object, at_end: contextlib.ExitStack) -> None:
         if not isinstance(message, dict):
             self._client.error(None, INVALID_REQUEST, "Send one JSON object a line; batches are not taken.")
         elif not message.keys() & {"method", "result", "error"}:
@@ -134,7 +144,15 @@ class StdioBridge:
             # In order, since nothing may overtake the handshake.
             self.carry(message)
         else:
-            threading.Thread(target=self.carry, args=(message,), daemon=True).start()
+            later = at_end.pop_all()
+            try:
+                threading.Thread(target=self._carry_apart, args=(message, later), daemon=True).start()
+            except RuntimeError:  # this account has no room for one more
+                self._carry_apart(message, later)
+
+    def _carry_apart(self, message: Json, at_end: contextlib.ExitStack) -> None:
+        with at_end:
+            self.carry(message)
 
     def _cancel(self, message: Json) -> None:
         params = message.get("params")

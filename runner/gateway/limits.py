@@ -36,6 +36,11 @@ SESSION_BURST = 30.0
 """Sessions of the handshake era: each costs some 10 ms of the engine's loop. A client opens one at its start."""
 
 
+def largest_message(max_code_kb: int) -> int:
+    """Return the bytes of the largest message that is taken."""
+    return BODY_PER_CODE * max_code_kb * 1024 + BODY_BESIDES_CODE
+
+
 class Terms(Protocol):
     """The settings with the limits for agents; `runner.settings.loading.Settings` has them."""
 
@@ -73,7 +78,7 @@ class CallLimits:
         self._sessions: dict[str, Bucket] = {}
         self._entering: Counter[str] = Counter()
         self._answered: Counter[str] = Counter()
-        self.largest_message = BODY_PER_CODE * terms.max_code_kb * 1024 + BODY_BESIDES_CODE
+        self.largest_message = largest_message(terms.max_code_kb)
         """Bytes of the largest message that is taken."""
 
     def message(self, agent: str) -> float:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from runner.gateway import catalog
-from runner.gateway.bridge import StdioBridge
+from runner.gateway.bridge import INVALID_REQUEST, StdioBridge
 from runner.gateway.stdio import StdioClient
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from runner.gateway.messages import Json
     from runner.system.places import Places
@@ -23,10 +25,23 @@ HEADER = "Assent-Work"
 """Names the working copy and the key of the program at work there."""
 
 
-def serve(places: Places, token: str, name: str, key: str, lines: Iterator[bytes], out: BinaryIO, hold: str) -> None:
-    """Answer the client of a program at work until `lines` end. Blocks."""
+LONGEST_INTRODUCTION = 1 << 16
+"""Bytes of `initialize`, which is kept for as long as its connection is open."""
+
+
+def serve(
+    places: Places,
+    token: str,
+    name: str,
+    key: str,
+    lines: Iterator[bytes],
+    out: BinaryIO,
+    hold: str,
+    done: Callable[[int], None],
+) -> None:
+    """Answer the client of a program at work until `lines` end. Blocks. `done` gets the bytes of each one answered."""
     further = {"Assent-Session": os.urandom(8).hex(), HEADER: f"{name} {key}"}
-    bridge = SessionBridge(places, token, hold, _QuietClient(out), further)
+    bridge = SessionBridge(places, token, hold, _QuietClient(out), further, done)
     with contextlib.suppress(OSError, ValueError):
         bridge.serve(lines)
 
@@ -42,8 +57,17 @@ class _QuietClient(StdioClient):
 class SessionBridge(StdioBridge):
     """The bridge with a bound on what it has under way: its client is whoever is in the rings."""
 
-    def __init__(self, places: Places, token: str, wait: str, client: StdioClient, further: dict[str, str]) -> None:
+    def __init__(
+        self,
+        places: Places,
+        token: str,
+        wait: str,
+        client: StdioClient,
+        further: dict[str, str],
+        done: Callable[[int], None],
+    ) -> None:
         super().__init__(places, token, wait, client, further)
+        self._done = done
         self._under_way = 0
         self._changed = threading.Condition()
 
@@ -54,7 +78,10 @@ class SessionBridge(StdioBridge):
                 with self._changed:
                     self._changed.wait_for(lambda: self._under_way < MOST_CALLS)
                 if line.strip():
-                    self._take(line)
+                    self._take(line, partial(self._done, len(line)))
+                else:
+                    self._done(len(line))
+                line = b""  # not kept while the next one is waited for
         finally:
             self.leave()
 
@@ -62,6 +89,10 @@ class SessionBridge(StdioBridge):
         return {"tools": catalog.offered("", at_work=True)}
 
     def carry(self, message: Json) -> None:
+        if message.get("method") == "initialize" and len(json.dumps(message)) > LONGEST_INTRODUCTION:
+            text = f"This `initialize` is longer than the {LONGEST_INTRODUCTION // 1024} KiB that are taken."
+            self._client.error(message.get("id"), INVALID_REQUEST, text)
+            return
         with self._changed:
             self._under_way += 1
         try:

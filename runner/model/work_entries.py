@@ -46,5 +46,7 @@ AS_IT_GOES, NOT_AS_IT_GOES = "work-as-it-goes", "work-not-as-it-goes"
 SINGLE = (AS_IT_GOES, NOT_AS_IT_GOES, STARTED, ENDED, OPEN, NOT_OPENED, FORGOTTEN, ANSWER, NOT_ANSWERED, CARRIED, END)
 """Kinds of which a person looks at each entry: all but what a program does by the second, and deeds."""
 OUTCOMES = (*(deed.done for deed in WorkDeed), *(deed.not_done for deed in WorkDeed), UNKNOWN)
-ON_TERMINALS = (*WANTED, *OUTCOMES, AS_IT_GOES, NOT_AS_IT_GOES)
+TOLD = (AS_IT_GOES, NOT_AS_IT_GOES, OPEN, NOT_OPENED, ANSWER, NOT_ANSWERED, END)
+"""About what a person told a program at work."""
+ON_TERMINALS = (*WANTED, *OUTCOMES, *TOLD)
 """Kinds that a terminal notes and the console brings into the ledger."""

@@ -128,7 +128,7 @@ def environment(job: Job, tool: Interpreter, view: View) -> dict[str, str]:
     paths = [str(Path(tool.path).parent), "/usr/local/bin", "/usr/bin", "/bin"]
     given = {
         "PATH": ":".join(dict.fromkeys(paths)),
-        "HOME": view.workspace,
+        "HOME": view.home,
         "TMPDIR": view.temporary,
         "LANG": "C.UTF-8",
         "USER": "sandbox",

@@ -9,6 +9,7 @@ Nothing of it is in the inner ring: its shells see neither the socket nor the cl
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import threading
@@ -22,15 +23,59 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    Serve = Callable[[Iterator[bytes], BinaryIO, str], None]
+    Serve = Callable[[Iterator[bytes], BinaryIO, str, Callable[[int], None]], None]
 
 FOLDER = "console"
 PLACE = f"/run/assent/{FOLDER}"
 DOOR, SCRIPT = "door", "mcp.py"
 MOST = 32
 """Connections at once: one for each MCP server that the program has started."""
-LONGEST = 16 << 20
-"""Bytes of a message."""
+INVALID_REQUEST = -32600
+"""As JSON-RPC has it."""
+PIECE = 1 << 16
+"""Bytes that are read at a time, beyond which a message needs room."""
+BESIDES = 1 << 20
+"""Bytes of small messages that may be under way beside one of the longest."""
+PATIENCE = 10.0
+"""Seconds for which a message waits for room."""
+TOO_LONG = "This message is longer than the {:,} KiB that are taken, so nothing was run and the connection is closed."
+NO_ROOM = (
+    "The messages of this session that are under way are too large together, so nothing was run and the connection is"
+    " closed. Wait for an answer to one of them, then connect and call again."
+)
+
+
+class BytesUnderWay:
+    """How much the messages of all connections of a session may take together, until each is answered.
+
+    Parsed, a message takes up to some thirty times its bytes.
+    """
+
+    def __init__(self, most: int, patience: float = PATIENCE) -> None:
+        """`most` is in bytes, `patience` in seconds."""
+        self._most = most
+        self._patience = patience
+        self._changed = threading.Condition()
+        self.taken = 0
+        self.long = threading.Lock()
+        """Held while a message of several pieces is read: two with a half of the room each would wait for ever."""
+
+    def begin_long(self) -> bool:
+        """Hold `long`; return False where another one is read for as long as one waits. Blocks."""
+        return self.long.acquire(timeout=self._patience)
+
+    def take(self, count: int) -> bool:
+        """Take room for so many bytes; return False where there is none for as long as one waits. Blocks."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self.taken + count <= self._most, self._patience):
+                return False
+            self.taken += count
+            return True
+
+    def give_back(self, count: int) -> None:
+        with self._changed:
+            self.taken -= count
+            self._changed.notify_all()
 
 
 def server(interpreter: str, hold: int) -> tuple[str, ...]:
@@ -41,11 +86,14 @@ def server(interpreter: str, hold: int) -> tuple[str, ...]:
 class ConsoleDoor:
     """The listening end, with a thread for each connection."""
 
-    def __init__(self, copy: Path, serve: Serve) -> None:
-        """`copy` is the folder of the working copy. `serve(lines, out, hold)` answers a client until `lines` end.
+    def __init__(self, copy: Path, serve: Serve, longest: int, patience: float = PATIENCE) -> None:
+        """`copy` is the folder of the working copy, `longest` the bytes of the longest message.
 
-        Raises OSError.
+        `serve(lines, out, hold, done)` answers a client until `lines` end; it gives `done` the bytes of each line that
+        is answered. Raises OSError.
         """
+        self._longest = longest
+        self.under_way = BytesUnderWay(longest + BESIDES, patience)
         folder = copy / FOLDER
         make_folder(folder)
         (folder / SCRIPT).write_text(inside("to_console.py"), "utf-8")
@@ -93,19 +141,47 @@ class ConsoleDoor:
         try:
             with connection, connection.makefile("rb") as read, connection.makefile("wb") as out:
                 hold = read.readline(10).strip().decode("ascii", "replace")
-                self._serve(_lines(read), out, hold if hold.isdecimal() else "")
+                lines = self._lines(read, out)
+                self._serve(lines, out, hold if hold.isdecimal() else "", self.under_way.give_back)
         except (OSError, ValueError):  # gone, in the middle of a message
             pass
         finally:
             with self._lock:
                 self._open.discard(connection)
 
-
-def _lines(read: BinaryIO) -> Iterator[bytes]:
-    """Yield the messages; none after one that is too long."""
-    with contextlib.suppress(OSError):
-        while (line := read.readline(LONGEST)) and line.endswith(b"\n"):
+    def _lines(self, read: BinaryIO, out: BinaryIO) -> Iterator[bytes]:
+        """Yield the messages, with room for each; none after one that is too long or has no room, which is said."""
+        while line := self._line(read, out):
             yield line
+            line = b""  # not kept while the next one is waited for
+
+    def _line(self, read: BinaryIO, out: BinaryIO) -> bytes:
+        pieces, size, why, alone = [], 0, "", False
+        try:
+            while not why and (piece := read.readline(PIECE)):
+                if not (alone or piece.endswith(b"\n") or (alone := self.under_way.begin_long())):
+                    why = NO_ROOM
+                elif size + len(piece) > self._longest:
+                    why = TOO_LONG.format(self._longest // 1024)
+                elif not self.under_way.take(len(piece)):
+                    why = NO_ROOM
+                else:
+                    pieces.append(piece)
+                    size += len(piece)
+                    if piece.endswith(b"\n"):
+                        return b"".join(pieces)
+        except OSError:
+            why = ""
+        finally:
+            if alone:
+                self.under_way.long.release()
+        self.under_way.give_back(size)
+        if why:
+            error = {"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": why}}
+            with contextlib.suppress(OSError, ValueError):
+                out.write(json.dumps(error).encode() + b"\n")
+                out.flush()
+        return b""
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import os
 import threading
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,15 @@ from runner.assembly import build
 from runner.commands import at_work, changes_question, cli
 from runner.model.errors import KnownError
 from runner.model.work import CommandSeen
+from runner.model.work_entries import ON_TERMINALS
 from runner.settings.loading import load
 from runner.system.places import Places
-from runner.work import control, lockdown
+from runner.work import control, deed_log, lockdown
 from runner.work.control import ControlSocket
 from runner.work.in_force import InForce
 from runner.work.judging import Judging
 from runner.work.lockdown import LockdownSign
+from runner.work.log import NAME
 from runner.workspace.working_copy import WorkingCopy
 from tests.engine.test_at_work import FakeProgram
 from tests.engine.test_work_deeds import recorded
@@ -28,7 +31,7 @@ from tests.workspace.trees import make
 from tests.workspace.trees import work as working
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from runner.workspace.change import ProjectChange
@@ -48,6 +51,15 @@ def copy(places: Places, tmp_path: Path) -> WorkingCopy:
     made = WorkingCopy.make(places.work, make(tmp_path / "project"), ("bash",))
     working(made, "echo n >new; echo p >>a")
     return made
+
+
+@pytest.fixture(autouse=True)
+def person(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A terminal is standard input."""
+    ours, inside = os.openpty()
+    with open(ours, "wb", buffering=0), open(inside) as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        yield
 
 
 def assent(*words: str) -> int:
@@ -115,8 +127,9 @@ def test_nothing_is_done_that_cannot_be_noted(
 
 @pytest.mark.parametrize("words", [("apply",), ("undo",), ("allow", "a.example"), ("run", "1"), ("as-it-goes", "on")])
 def test_lockdown_and_the_pin_hold_on_the_terminal_too(
-    places: Places, copy: WorkingCopy, words: tuple[str, ...]
+    places: Places, copy: WorkingCopy, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("runner.commands.deeds.getpass.getpass", lambda _prompt: "no PIN")
     if words == ("undo",):
         copy.apply(copy.changes().changes)
     there = (copy.project / "new").exists()
@@ -227,15 +240,44 @@ def test_what_is_applied_as_it_goes_is_a_deed_of_its_own_in_the_history(places: 
     assert body["by"] == "as it goes" and {row["path"] for row in body["paths"]} == {"a", "new"}
 
 
+@pytest.mark.parametrize("words", [("run", "7"), ("as-it-goes", "on")])
+def test_without_a_terminal_nothing_is_let_happen(
+    places: Places,
+    copy: WorkingCopy,
+    words: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    orders: list[str] = []
+    given: dict[str, Callable[..., dict[str, object]]] = {
+        do: lambda **_given: orders.append("order") or {} for do in ("answer", "as_it_goes")
+    }
+    action, *rest = words
+    with contextlib.closing(ControlSocket(control.place(places.runtime, copy.name), given)):
+        with open(os.devnull) as nothing, monkeypatch.context() as here:
+            here.setattr("sys.stdin", nothing)
+            assert assent(action, copy.name, *rest) != 0
+        assert "on a terminal, or on the page Work" in capsys.readouterr().err and orders == []
+        assert not (places.work / deed_log.FOLDER).exists(), "and nothing is noted"
+        assert assent(action, copy.name, *rest) == 0
+    assert orders == ["order"]
+
+
 def test_programs_at_work_are_told_from_the_terminal(
     places: Places, copy: WorkingCopy, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = FakeProgram(copy)
     program.log.add(CommandSeen(2.0, 7, "rm -rf ~\x1b]0;x\x07", "/p", level="CRITICAL", held=True))
     orders: list[tuple[str, dict[str, object]]] = []
+    noted: list[str] = []
 
     def order(do: str) -> Callable[..., dict[str, object]]:
-        return lambda **given: orders.append((do, given)) or {}  # type: ignore[func-returns-value]
+        def carry_out(**given: object) -> dict[str, object]:
+            orders.append((do, given))
+            noted.append((places.work / deed_log.FOLDER / NAME).read_text("utf-8").splitlines()[-1])
+            return {}
+
+        return carry_out
 
     given = {do: order(do) for do in ("open", "answer", "end")}
     with program.running(), contextlib.closing(ControlSocket(control.place(places.runtime, copy.name), given)):
@@ -250,6 +292,19 @@ def test_programs_at_work_are_told_from_the_terminal(
         ("answer", {"number": 8, "run": False, "why": ""}),
         ("end", {}),
     ]
+    kinds = ["work-open", "work-answer", "work-answer", "work-answer"]
+    assert all(kind in line for kind, line in zip(kinds, noted, strict=True)), "noted before it is told; the end after"
     program.close()
     assert assent("end", copy.name) != 0
+    assert assent("allow", copy.name, "b.example") != 0
+    told = ["work-open", "work-answer", "work-answer", "work-end", "work-open", "work-not-opened"]
+    for _ in range(2):
+        assert [kind for kind in asyncio.run(recorded_by_a_console(places)) if kind in ON_TERMINALS] == told, "once"
+    bodies = [body for kind, body in recorded(places.ledger) if kind in ON_TERMINALS]
+    assert {(one["name"], one["project"], one["by"], one["at"]) for one in bodies} == {
+        (copy.name, str(copy.project), "person", "terminal")
+    }
+    assert (bodies[0]["host"], bodies[0]["port"], bodies[0]["always"]) == ("a.example", 8080, False)
+    assert [(one["number"], one["run"]) for one in bodies[1:3]] == [(7, True), (8, False)]
+    assert bodies[1]["level"] == "CRITICAL" and "no longer at work" in bodies[5]["why"]
     assert set(cli.WORK_ACTIONS) >= {"allow", "run", "refuse", "end"}

@@ -76,6 +76,29 @@ def test_the_code_finds_the_files_and_leaves_its_own_alone(sandbox: ContainerSan
     assert {os.stat(os.path.join(layer.path, one)).st_uid for one in os.listdir(layer.path)} == {ACCOUNT}
 
 
+def test_what_the_project_holds_for_a_home_is_not_obeyed(sandbox: ContainerSandbox, layer: ProjectLayer) -> None:
+    for name in (".bash_profile", ".profile", ".bashrc"):
+        with open(os.path.join(layer.path, name), "w") as file:
+            file.write("echo OBEYED\n")
+    home = {
+        Language.SHELL: "bash -lc 'touch ~/.cache; echo $HOME'",
+        Language.PYTHON: "import pathlib; h = pathlib.Path.home(); (h / '.cache').write_text(''); print(h)",
+        Language.JAVASCRIPT: "const os = require('os'), fs = require('fs');"
+        "const h = os.homedir(); fs.writeFileSync(h + '/.c', ''); console.log(h)",
+    }
+
+    async def body() -> list[str]:
+        said = []
+        for language, code in home.items():
+            run = await sandbox.start_over(Job("c" * 32, language, code), layer, lambda _usage: None)
+            said.append((await run.finished()).stdout)
+        await sandbox.close()
+        return said
+
+    assert asyncio.run(body()) == ["/tmp\n"] * 3
+    assert not {".cache", ".c"} & {*os.listdir(layer.path)}
+
+
 def test_another_folder_of_that_name_is_never_run_over(
     sandbox: ContainerSandbox, layer: ProjectLayer, tmp_path: Path
 ) -> None:

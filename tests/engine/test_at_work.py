@@ -90,6 +90,26 @@ async def test_a_program_at_work_is_seen_without_being_asked_for(house: House, t
     assert all(event.names == (copy.name,) for event in house.heard if isinstance(event, WorkMoved))
 
 
+async def test_each_apply_and_undo_is_noticed_for_the_changes_to_be_read_again(house: House, tmp_path: Path) -> None:
+    copy = a_copy(house, tmp_path)
+    await house.engine.work.look()
+
+    async def noticed() -> bool:
+        house.heard.clear()
+        await house.engine.work.look()
+        await house.until(lambda: house.engine.work.sessions()[0].last_write)
+        return any(isinstance(event, WorkMoved) and copy.name in event.names for event in house.heard)
+
+    for name in ("one", "two", "three"):
+        work(copy, f"echo x >{name}")
+        copy.apply(copy.changes().changes)
+        assert await noticed(), name
+    for _ in range(3):
+        copy.undo()
+        assert await noticed()
+    assert not await noticed()
+
+
 async def test_one_that_was_killed_is_not_at_work(house: House, tmp_path: Path) -> None:
     program = FakeProgram(a_copy(house, tmp_path))
     with program.running():

@@ -12,7 +12,7 @@ from runner.model.expression import expression
 from runner.model.work import WorkSession, after
 from runner.work import deed_log
 from runner.work.log import NAME, WorkReading
-from runner.workspace.apply import UNDO_LIST
+from runner.workspace.apply import UNDO_LIST, undo_of
 from runner.workspace.working_copy import ABOUT, WorkingCopy
 
 if TYPE_CHECKING:
@@ -125,9 +125,12 @@ def _look_at(one: _Followed) -> None:
                 one.session = after(one.session, event)
             one.log = log
         undo = _signature(one.folder / UNDO_LIST)
-        can_undo = one.session.can_undo if undo == one.undo else one.copy.can_undo
-        one.undo = undo
-        one.session = replace(one.session, can_undo=can_undo, at_work=one.copy.is_in_use, readable="")
+        if undo != one.undo:
+            back = undo_of(one.folder)
+            last = "" if back is None or not back.done else back.done[-1]
+            one.session = replace(one.session, can_undo=back is not None and not back.taken_back, last_write=last)
+            one.undo = undo
+        one.session = replace(one.session, at_work=one.copy.is_in_use, readable="")
     except (OSError, ValueError, KeyError, TypeError, KnownError) as error:
         why = error.what if isinstance(error, KnownError) else f"It cannot be read: {error}."
         one.session = replace(one.session, readable=why, at_work=False, can_undo=False)

@@ -84,7 +84,7 @@ def config(shape: Shape, name: str) -> dict[str, Any]:
         "Cmd": _command(shape),
         "User": ":".join(map(str, _owner(shape))),
         "WorkingDir": WORKSPACE,
-        "Env": [f"{key}={value}" for key, value in ENVIRONMENT.items()],
+        "Env": [f"{key}={value}" for key, value in _environment(shape).items()],
         "Hostname": "sandbox",
         "Labels": {RUN_LABEL: name, HOST_LABEL: host()},
         "NetworkDisabled": True,
@@ -102,6 +102,11 @@ def _command(shape: Shape) -> list[str]:
     if shape.bounds is None:
         return words
     return watched(words, shape.language, shape.bounds, private=_copies_keeper(shape))
+
+
+def _environment(shape: Shape) -> dict[str, str]:
+    """Return the variables; over a project it is not the home, where a file such as `.bashrc` is obeyed by programs."""
+    return ENVIRONMENT if shape.project is None else {**ENVIRONMENT, "HOME": ENVIRONMENT["TMPDIR"]}
 
 
 def _owner(shape: Shape) -> tuple[int, int]:

@@ -248,8 +248,9 @@ class Bubblewrap:
     def _files(self, program: Program, opened: contextlib.ExitStack) -> dict[str, int]:
         """Return everything that is copied in, by its place inside, as open descriptors."""
         user = program.identity or USER_INSIDE
+        home = program.environment.get("HOME", VIEW.workspace)
         contents = {
-            "/etc/passwd": f"root:x:0:0::/:/bin/false\nsandbox:x:{user}:{user}::{VIEW.workspace}:/bin/sh\n".encode(),
+            "/etc/passwd": f"root:x:0:0::/:/bin/false\nsandbox:x:{user}:{user}::{home}:/bin/sh\n".encode(),
             "/etc/group": f"root:x:0:\nsandbox:x:{user}:\n".encode(),
             f"{program.code_folder or VIEW.workspace}/{program.code[0]}": program.code[1],
         }

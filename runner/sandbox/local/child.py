@@ -38,6 +38,12 @@ class View:
     """Folder with the code; '' for the workspace."""
     main: str = "main"
     """Name of the file with the code, without its ending."""
+    own_home: str = ""
+    """The home folder, where the workspace is not to be it: a file there such as `.bashrc` is obeyed by programs."""
+
+    @property
+    def home(self) -> str:
+        return self.own_home or self.workspace
 
     @property
     def code_folder(self) -> str:

@@ -195,6 +195,9 @@ class LocalRun:
         view = self._launcher.view(name)
         if self._place is None:
             return view
+        if self._place.layer is not None:
+            # Files of a project such as `.bash_profile` and `.curlrc` are nobody's settings.
+            view = replace(view, own_home=view.temporary)
         if self._place.layer is not None and self._job.language is not Language.JAVASCRIPT:
             return replace(view, code=view.inside)
         # JavaScript finds modules from where it stands itself.
