@@ -79,7 +79,8 @@ class AttendedProgram:
             while (code := process.poll()) is None:
                 if time.monotonic() >= then:
                     then = time.monotonic() + LOOK_SECONDS
-                    if look():
+                    # Again where Assent was told to end: the program may not have had its group by then.
+                    if look() or self.told:
                         self._end()
                 self._turn(ended, then)
             return code
