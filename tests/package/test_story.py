@@ -126,7 +126,7 @@ def test_the_profile_of_apparmor_is_copied_only_where_it_parses(root: BareRoot) 
 def test_removed_and_purged_it_leaves_only_what_is_the_persons(root: BareRoot, console: Console) -> None:
     with contextlib.suppress(ProcessLookupError):
         root.kill("start.py")
-    own = ("/home/person/", "/tmp/", "/var/lib/apt/", "/var/log/")
+    own = ("/home/person/", "/root/.local/", "/tmp/", "/var/lib/apt/", "/var/log/")
     root.apt("remove", "assent")
     assert root.run("which", "assent", check=False).stdout == ""
     root.apt("purge", "assent")

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -308,8 +309,10 @@ def test_a_program_that_fills_the_disk_is_ended(stage: Stage) -> None:
 def test_the_end_of_assent_ends_it_and_leaves_the_changes(stage: Stage, number: signal.Signals) -> None:
     mark = f"mark-{stage.home.parent.name}"
     words = stage.command("sh", "-c", f"trap '' TERM HUP; echo new > new; echo on; while :; do sleep 1; done; : {mark}")
+    # Below nohup it would be ignored, in Assent too.
+    heard = partial(signal.signal, number, signal.SIG_DFL) if number is not signal.SIGKILL else None
     with subprocess.Popen(
-        words, env=stage.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        words, env=stage.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard
     ) as driver:
         assert driver.stdout is not None and driver.stdout.readline() == "on\n"
         driver.send_signal(number)

@@ -70,7 +70,7 @@ class Client:
             os.chown(path, account, account)
         self.process: subprocess.Popen[str] | None = None
 
-    def popen(self, *words: str) -> subprocess.Popen[str]:
+    def popen(self, *words: str, stdin: int = subprocess.PIPE) -> subprocess.Popen[str]:
         become: tuple[str, ...] = ()
         if self.account != os.geteuid():
             become = ("setpriv", f"--reuid={self.account}", f"--regid={self.account}", "--clear-groups")
@@ -86,7 +86,7 @@ class Client:
                 "PYTHONPATH": path,
                 "PYTHONDONTWRITEBYTECODE": "1",
             },
-            stdin=subprocess.PIPE,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -94,9 +94,14 @@ class Client:
         )
 
     def assent(self, *words: str) -> tuple[int, str]:
-        """Run `assent`; return its exit code, and all that it printed."""
-        with self.popen(*words) as process:
-            said, errors = process.communicate(timeout=HANGS)
+        """Run `assent`, with a terminal as input where that is asked for; return its exit code, and what it printed."""
+        ours, terminal = os.openpty()
+        try:
+            with self.popen(*words, stdin=terminal if words[:2] == ("work", "run") else subprocess.PIPE) as process:
+                said, errors = process.communicate(timeout=HANGS)
+        finally:
+            os.close(terminal)
+            os.close(ours)
         return process.returncode, said + errors
 
     def start(self) -> None:
@@ -300,7 +305,7 @@ async def test_an_open_console_pauses_revokes_and_records(client: Client) -> Non
             while not holds():
                 await engine.work.look()
 
-    await looked(lambda: session().refused)
+    await looked(lambda: engine.work.sessions() and session().refused)
     assert (session().agent, session().refused) == (AGENT, PAUSED)
     await engine.membership.resume(AGENT)
     await asyncio.to_thread(client.ask, "crontab -r")
