@@ -192,7 +192,8 @@ def test_a_merged_one_is_its_own_kind_and_not_ticked_beforehand(desk: Desk) -> N
     assert [row.kind for row in bench.page.changes.model.rows] == [RowKind.ORDINARY, RowKind.MERGED]
     assert bench.ticked == {"a.py"}
     said = bench.page.changes.said
-    desk.qtbot.waitUntil(lambda: said.text() == "One was merged with your edits: look at it before you tick it.")
+    only = "One was merged with your edits: look at it before you tick it."
+    desk.qtbot.waitUntil(lambda: bench.answered() and said.text() == only)
 
 
 def test_a_deleted_folder_with_a_conflict_in_it_is_not_folded() -> None:
