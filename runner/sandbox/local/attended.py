@@ -79,8 +79,7 @@ class AttendedProgram:
             while (code := process.poll()) is None:
                 if time.monotonic() >= then:
                     then = time.monotonic() + LOOK_SECONDS
-                    # Again where Assent was told to end: the program may not have had its group by then.
-                    if look() or self.told:
+                    if look():
                         self._end()
                 self._turn(ended, then)
             return code
