@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.sandbox.contract import EntryKind, FileSlice, FolderEntry, FolderListing
-from runner.sandbox.removal import FOLDER
+from runner.system.removal import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

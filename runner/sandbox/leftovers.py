@@ -11,9 +11,9 @@ from pathlib import Path
 
 from runner.model.errors import KnownError
 from runner.sandbox.local import tree
-from runner.sandbox.removal import remove
 from runner.system.private_folder import make_folder
 from runner.system.process_stat import STARTED, fields_of, read_proc
+from runner.system.removal import remove
 
 MARKER = "ASSENT_RUN"
 """Environment variable that every process of a run starts with: the run's name."""

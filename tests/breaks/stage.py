@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.sandbox.removal import remove
+from runner.system.removal import remove
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,7 +9,7 @@ import pytest
 
 from runner.model.errors import KnownError
 from runner.sandbox import leftovers
-from runner.sandbox.removal import remove
+from runner.system.removal import remove
 
 if TYPE_CHECKING:
     from pathlib import Path

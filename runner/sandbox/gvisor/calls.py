@@ -22,8 +22,8 @@ from runner.sandbox.gvisor.memory_watch import MemoryWatch
 from runner.sandbox.gvisor.program import Runsc
 from runner.sandbox.local import control_groups
 from runner.sandbox.local.control_groups import ControlGroups
-from runner.sandbox.removal import remove
 from runner.system.process_stat import read_proc
+from runner.system.removal import remove
 
 if TYPE_CHECKING:
     import subprocess

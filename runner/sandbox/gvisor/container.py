@@ -16,8 +16,8 @@ from runner.sandbox.gvisor.bundle import specification
 from runner.sandbox.gvisor.feed import Feed
 from runner.sandbox.gvisor.sentry import SentryReadings
 from runner.sandbox.local import tree
-from runner.sandbox.removal import remove
 from runner.system.process_stat import STATE, fields_of
+from runner.system.removal import remove
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.sandbox.images.store import NotLoaded
-from runner.sandbox.removal import remove
 from runner.system.durable import replace_file
 from runner.system.places import Places
 from runner.system.private_folder import make_folder
+from runner.system.removal import remove
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.bundle import NODE_FOLDER, PYTHON_FOLDER
 from runner.sandbox.file_collector import LeftOut, order
-from runner.sandbox.removal import FOLDER
+from runner.system.removal import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,6 @@ from runner.model.errors import KnownError
 from runner.model.file_changes import FileKind
 from runner.sandbox.file_names import shown
 from runner.sandbox.local.collect import CHUNK, FILE
-from runner.sandbox.removal import FOLDER, remove
 from runner.sandbox.workspace_copy import (
     DEEPEST,
     MOST_ENTRIES,
@@ -30,6 +29,7 @@ from runner.sandbox.workspace_copy import (
     contents,
     entry_of,
 )
+from runner.system.removal import FOLDER, remove
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

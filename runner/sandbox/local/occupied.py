@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.workspace import WORKSPACE
-from runner.sandbox.removal import FOLDER
 from runner.system.process_stat import read_proc
+from runner.system.removal import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from runner.sandbox.local.collect import Left
 from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.syscalls import FILTERED
 from runner.sandbox.programs import inside
-from runner.sandbox.removal import remove
+from runner.system.removal import remove
 
 if TYPE_CHECKING:
     from runner.sandbox.local.interpreters import Interpreter

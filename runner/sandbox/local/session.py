@@ -14,7 +14,7 @@ from runner.sandbox.local import copying
 from runner.sandbox.local.child import most_files
 from runner.sandbox.local.occupied import Uncounted, occupied
 from runner.sandbox.local.run import LastingWorkspace
-from runner.sandbox.removal import remove
+from runner.system.removal import remove
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
