@@ -13,9 +13,9 @@ from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal, Slot
 
 from runner.model.errors import KnownError
 from runner.system.private_folder import make_folder
+from runner.system.socket_address import short_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class Single(QObject):
         """Ask the first console to come to the front; return False where it does not answer."""
         with socket.socket(socket.AF_UNIX) as caller, contextlib.suppress(OSError):
             caller.settimeout(ANSWER_SECONDS)
-            with _short(self._address) as name:
+            with short_address(self._address) as name:
                 caller.connect(name)
             caller.sendall(RAISE)
             return caller.recv(len(RAISED)) == RAISED
@@ -93,7 +93,7 @@ class Single(QObject):
         listener = socket.socket(socket.AF_UNIX)
         try:
             self._address.unlink(missing_ok=True)
-            with _short(self._address) as name:
+            with short_address(self._address) as name:
                 listener.bind(name)
             self._address.chmod(0o600)
         except OSError as error:
@@ -146,13 +146,3 @@ class Single(QObject):
             caller.close()
         if self._notifier is not None:
             self._notifier.setEnabled(True)
-
-
-@contextlib.contextmanager
-def _short(address: Path) -> Iterator[str]:
-    """A name for `address` that fits into the 108 bytes of a socket address, however deep its folder is."""
-    folder = os.open(address.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield f"/proc/self/fd/{folder}/{address.name}"
-    finally:
-        os.close(folder)

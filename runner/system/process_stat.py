@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 STATE = 0
+PARENT = 1
 USER, SYSTEM = 11, 12
 """Processor time in ticks; followed by that of children that have ended."""
 THREADS = 17

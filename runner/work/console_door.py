@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import socket
 import threading
 from typing import TYPE_CHECKING, BinaryIO
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from runner.sandbox.local.contained import Bind
 from runner.sandbox.programs import inside
 from runner.system.private_folder import make_folder
+from runner.system.socket_address import short_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -103,8 +103,8 @@ class ConsoleDoor:
         self._open: set[socket.socket] = set()
         self._closed = False
         self._socket = socket.socket(socket.AF_UNIX)
-        with _short(folder) as short:
-            self._socket.bind(f"{short}/{DOOR}")
+        with short_address(folder / DOOR) as address:
+            self._socket.bind(address)
         self._socket.listen()
         self._thread = threading.Thread(target=self._accept, name="door to the console", daemon=True)
         self._thread.start()
@@ -182,13 +182,3 @@ class ConsoleDoor:
                 out.write(json.dumps(error).encode() + b"\n")
                 out.flush()
         return b""
-
-
-@contextlib.contextmanager
-def _short(folder: Path) -> Iterator[str]:
-    """Give a folder by a short name: the address of a socket may have 107 bytes only."""
-    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield f"/proc/self/fd/{descriptor}"
-    finally:
-        os.close(descriptor)

@@ -21,16 +21,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import socket
 import threading
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
 from runner.system.private_folder import make_folder
+from runner.system.socket_address import short_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     Orders = Mapping[str, Callable[..., Mapping[str, object]]]
@@ -56,7 +56,7 @@ class ControlSocket:
         self._path = path
         self._orders = orders
         self._socket = socket.socket(socket.AF_UNIX)
-        with _short(path) as address:
+        with short_address(path) as address:
             self._socket.bind(address)
         self._socket.listen()
         self._closed = threading.Event()
@@ -99,7 +99,7 @@ def order(runtime: Path, name: str, do: str, **arguments: object) -> dict[str, A
     try:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(ANSWER_SECONDS)
-            with _short(path) as address:
+            with short_address(path) as address:
                 connection.connect(address)
             connection.sendall(json.dumps({"do": do, **arguments}).encode() + b"\n")
             said = json.loads(_line(connection))
@@ -118,13 +118,3 @@ def _line(connection: socket.socket) -> bytes:
     while not data.endswith(b"\n") and len(data) < LONGEST and (piece := connection.recv(LONGEST)):
         data += piece
     return data
-
-
-@contextlib.contextmanager
-def _short(path: Path) -> Iterator[str]:
-    """Give a path as an address of a socket, which may have 107 bytes only."""
-    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield f"/proc/self/fd/{folder}/{path.name}"
-    finally:
-        os.close(folder)

@@ -10,15 +10,13 @@ import os
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.system.process_stat import PARENT, fields_of
 from runner.workspace import copied
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runner.workspace.working_copy import WorkingCopy
-
-PARENT = 1
-"""Place of the parent's number in /proc/PID/stat, after the name."""
 
 
 class SessionLayer:
@@ -57,8 +55,10 @@ class SessionLayer:
 
 
 def _parent(process: int) -> int:
-    with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
-        return int(file.read().rpartition(")")[2].split()[PARENT])
+    fields = fields_of(process)
+    if not fields:
+        raise ProcessLookupError(process)
+    return int(fields[PARENT])
 
 
 def _namespace(process: int, kind: str) -> int:

@@ -15,6 +15,7 @@ from runner.gateway import session_bridge
 from runner.gateway.limits import CallLimits, largest_message
 from runner.settings.loading import load
 from runner.system.places import Places
+from runner.system.socket_address import short_address
 from runner.work import console_door
 from runner.work.console_door import DOOR, FOLDER, ConsoleDoor
 
@@ -32,8 +33,8 @@ class Client:
     def __init__(self, copy: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(HANGS)
-        with console_door._short(copy / FOLDER) as short:
-            self._socket.connect(f"{short}/{DOOR}")
+        with short_address(copy / FOLDER / DOOR) as address:
+            self._socket.connect(address)
         self._read = self._socket.makefile("rb")
         self.send(b"60\n")
 
