@@ -326,7 +326,7 @@ class ChangeDelegate(RowDelegate):
         painter.setFont(self._look.font(-1))
         if not count:
             return right
-        width = QFontMetricsF(painter.font()).horizontalAdvance(count)
+        width = self._small(count)
         painter.setPen(QColor(self._look.tokens.muted))
         painter.drawText(QRectF(right - width - 1, room.top(), width + 1, room.height()), _RIGHT, count)
         return right - width - self._look.px(8)
@@ -340,7 +340,10 @@ class ChangeDelegate(RowDelegate):
         px = self._look.px
         tags = [tag for tag in (row.tag, NOT_READ if found.worst is None and found.skipped else "") if tag]
         badge = 0.0 if found.worst is None else badge_size(self._look, found.worst).width() + px(8)
-        return badge + sum(self._small(tag) + px(22) for tag in tags)
+        return badge + sum(self._tag_width(tag) + px(8) for tag in tags)
+
+    def _tag_width(self, tag: str) -> float:
+        return self._small(tag) + self._look.px(14)
 
     def _paint_found(
         self, painter: QPainter, room: QRectF, right: float, found: AddedFindings, *, in_a_word: bool
@@ -363,7 +366,7 @@ class ChangeDelegate(RowDelegate):
         px = self._look.px
         ink, tint = (getattr(self._look.tokens, name) for name in inks)
         painter.setFont(self._look.font(-1))
-        width = QFontMetricsF(painter.font()).horizontalAdvance(tag) + px(14)
+        width = self._tag_width(tag)
         pill = QRectF(right - width, room.center().y() - px(10), width, px(20))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tint))

@@ -79,10 +79,10 @@ class Judging:
 
     def found_in(self, text: AddedText) -> AddedFindings:
         """Return what is found in what a change adds. Blocks."""
-        self._thread.ready.wait(START_SECONDS)
-        loop, assessor = self._thread.loop, self._assessor
-        if loop is None or assessor is None:
-            return added.not_read("It could not be assessed.")
+        started = self._started()
+        if started is None:
+            return added.not_read(NOT_ASSESSED)
+        loop, assessor = started
         finding = added.found_in(text, assessor.assess, f"changes of {self._in_force.agent}")
         return asyncio.run_coroutine_threadsafe(finding, loop).result()
 
@@ -93,13 +93,19 @@ class Judging:
 
     def _assessed(self, text: str) -> tuple[str, Level | None, tuple[str, ...]]:
         """Return what a command does, how much it stands out, and why."""
-        self._thread.ready.wait(START_SECONDS)
-        loop, assessor = self._thread.loop, self._assessor
-        if loop is None or assessor is None:
+        started = self._started()
+        if started is None:
             return NOT_ASSESSED, Level.CRITICAL, ()
+        loop, assessor = started
         request = Request("", self._in_force.agent, Tool.CLIENT_SHELL, 0.0, Language.SHELL, text)
         found: Assessment = asyncio.run_coroutine_threadsafe(assessor.assess(request), loop).result()
         return found.verdict.sentence, found.attention, found.reasons
+
+    def _started(self) -> tuple[asyncio.AbstractEventLoop, Assessor] | None:
+        """Return the loop and what assesses on it; None where they do not come. Blocks."""
+        self._thread.ready.wait(START_SECONDS)
+        loop, assessor = self._thread.loop, self._assessor
+        return None if loop is None or assessor is None else (loop, assessor)
 
     async def _live(self, stop: asyncio.Event) -> None:
         self._assessor = Assessor(self._rules)
