@@ -48,7 +48,7 @@ class RowModel(Generic[Row], QAbstractTableModel):
         self.rows = rows
 
     def say_changed(self, number: int) -> None:
-        """Have the first rows painted anew, as many as `number`."""
+        """Repaint the first `number` rows."""
         if number:
             self.dataChanged.emit(self.index(0, 0), self.index(number - 1, 0))
 

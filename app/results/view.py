@@ -44,7 +44,7 @@ NOTHING_MADE = "It printed nothing."
 
 
 class ResultsView(QScrollArea):
-    """Holds the view of the output: alone while a run goes on, and below the cards when it is over."""
+    """Holds the view of the output: alone during a run, and below the cards after it."""
 
     file_wanted = Signal(object)
     """The CapturedFile that is to be looked into under Files."""

@@ -17,7 +17,7 @@ from runner.clients.agent_at_work import agent_of
 from runner.clients.at_work import AT_WORK
 from runner.clients.prepared import client_of, installed, prepare
 from runner.commands import changes_question, view_arguments
-from runner.commands.deeds import carried_out, note_told, require_word
+from runner.commands.deeds import carried_out, note_order, require_word
 from runner.commands.terminal import in_one_line
 from runner.gateway import session_bridge
 from runner.gateway.limits import largest_message
@@ -118,7 +118,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
                 key=key,
             )
             if arguments.apply_as_it_goes:
-                note_told(places, copy, AS_IT_GOES, {"on": True})
+                note_order(places, copy, AS_IT_GOES, {"on": True})
             changes_question.load()
             ended = run.run(as_it_goes=arguments.apply_as_it_goes)
     except (KnownError, OSError):

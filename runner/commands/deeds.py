@@ -91,29 +91,29 @@ def switched(places: Places, copy: WorkingCopy, *, on: bool, do: Callable[[], ob
     if on:
         require_terminal("applying as it goes is switched on")
         require_word(places)
-    told(places, copy, (AS_IT_GOES, NOT_AS_IT_GOES), {"on": on}, do)
+    ordered(places, copy, (AS_IT_GOES, NOT_AS_IT_GOES), {"on": on}, do)
 
 
-def told(
+def ordered(
     places: Places,
     copy: WorkingCopy,
     kinds: tuple[str, str],
     facts: Mapping[str, object],
     do: Callable[[], object],
 ) -> None:
-    """Tell a program at work something by `do`, noted before. Raises KnownError.
+    """Give a program at work an order by `do`, noted before. Raises KnownError.
 
-    The second of `kinds` is noted where the program was not told after all.
+    The second of `kinds` is noted where the order did not reach the program.
     """
-    note_told(places, copy, kinds[0], facts)
+    note_order(places, copy, kinds[0], facts)
     try:
         do()
     except KnownError as error:
-        note_told(places, copy, kinds[1], {**facts, "why": error.what})
+        note_order(places, copy, kinds[1], {**facts, "why": error.what})
         raise
 
 
-def note_told(places: Places, copy: WorkingCopy, kind: str, facts: Mapping[str, object]) -> None:
-    """Note what a program at work is told. Raises KnownError."""
+def note_order(places: Places, copy: WorkingCopy, kind: str, facts: Mapping[str, object]) -> None:
+    """Note an order for a program at work. Raises KnownError."""
     about = {"name": copy.name, "project": cut(str(copy.project))}
     deed_log.note(places.work, kind, {**about, **facts, "by": PERSON, "at": "terminal"})

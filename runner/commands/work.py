@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from runner.approval.hosts import PrivateAddress, private_addresses
 from runner.commands import added_findings
-from runner.commands.deeds import carried_out, note_told, require_terminal, require_word, switched, told
+from runner.commands.deeds import carried_out, note_order, ordered, require_terminal, require_word, switched
 from runner.commands.terminal import in_one_line, visible
 from runner.engine.networking import look_up
 from runner.engine.work.facts import cut
@@ -292,7 +292,7 @@ def allow_host(arguments: argparse.Namespace, places: Places) -> int:
             except OSError as error:
                 raise KnownError(f"It is open, and cannot be kept: {error.strerror}.", "Free some space.") from error
 
-    told(places, copy, (OPEN, NOT_OPENED), {**where, "address": private}, do)
+    ordered(places, copy, (OPEN, NOT_OPENED), {**where, "address": private}, do)
     leads = f"at {private}" if private else "where it leads to a public address"
     _say(f"{destination} is open for {copy.name}{' and its project' if kept else ''}, {leads}.")
     return 0
@@ -321,7 +321,7 @@ def answer_command(arguments: argparse.Namespace, places: Places) -> int:
     held = next((one for one in _session(copy).held if one.number == arguments.number), None)
     said = {} if held is None else {"sentence": cut(held.sentence), "level": held.level}
     what: dict[str, object] = {"number": arguments.number, "run": arguments.run, "why": ""}
-    told(
+    ordered(
         places,
         copy,
         (ANSWER, NOT_ANSWERED),
@@ -348,7 +348,7 @@ def end_program(arguments: argparse.Namespace, places: Places) -> int:
     order(places.runtime, copy.name, "end")
     # Afterwards, as in the window: a full disk is not to keep anybody from ending a program.
     try:
-        note_told(places, copy, END, {})
+        note_order(places, copy, END, {})
     except KnownError as error:
         raise KnownError(f"{copy.name} was ended. {error.what}", error.remedy) from error
     _say(f"{copy.name} was ended. Its changes stay in the working copy.")

@@ -19,7 +19,7 @@ class SessionDoor(NamedTuple):
     name: str
     """Of the working copy."""
     key: str
-    """Made anew for each program at work, and never shown in its rings."""
+    """A new one for each program at work, never shown in its rings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ async def found_in(text: AddedText, assess: Assess, agent: str) -> AddedFindings
     if why := _unread(now):
         return not_read(why)
     before: tuple[Finding, ...] = ()
-    # What can be started from now on does all of it anew, and what it says was never looked at as a program.
+    # What can be started from now on does all of it for the first time: what it says was never looked at as a program.
     if text.old and now.findings and text.was_executable >= text.executable:
         was = await assess(_request(text, text.old, agent, executable=text.was_executable))
         before = () if _unread(was) else was.findings

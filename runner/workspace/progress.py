@@ -24,7 +24,7 @@ class WriteProgress:
     whole: int = 0
     """Bytes that are to be copied altogether."""
     sure: bool = False
-    """Whether it goes on to its end from here, whatever happens: nothing can end it with the old state any more."""
+    """Whether it is completed from here on, whatever happens: nothing can end it with the old state any more."""
 
     @property
     def words(self) -> str:

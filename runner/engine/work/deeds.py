@@ -108,7 +108,7 @@ class WorkDeeds:
             await self.settle()
 
     async def _to_its_end(self, deed: Coroutine[Any, Any, T]) -> T:
-        """Await a deed that goes on to its end although whoever asked for it is gone."""
+        """Await a deed that is completed although whoever asked for it is gone."""
         task = spawn("write into a project", deed)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -121,7 +121,7 @@ class WorkDeeds:
         return self._progress.get(name)
 
     def cancel(self, name: str) -> None:
-        """End the deed in a working copy as long as nothing was written; from then on it goes on to its end."""
+        """End the deed in a working copy as long as nothing was written; from then on it is completed."""
         if name in self._progress:
             self._cancelled.add(name)
 
