@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
 from runner.risk.model import fold
@@ -74,6 +74,18 @@ class _OwnCalls:
     """Whether one of them is not over when the next one begins."""
 
 
+class _Call(NamedTuple):
+    """What a command is started with."""
+
+    words: list[Value]
+    stdin: Value
+    where: Place
+    redirects: Sequence[Redirect]
+    hidden: frozenset[str]
+    through: str
+    """The command that starts this one; '' for none."""
+
+
 class SimpleCommands:
     """Follows the simple commands of one script."""
 
@@ -95,48 +107,41 @@ class SimpleCommands:
         """Follow one command with its arguments; return what it prints."""
         self.shell.trail.budget.spend(COMMAND_STEPS)
         with self.shell.deeper():
-            return self._start(words, stdin, where, redirects, hidden, through)
+            return self._start(_Call(words, stdin, where, redirects, hidden, through))
 
-    def _start(
-        self,
-        words: list[Value],
-        stdin: Value,
-        where: Place,
-        redirects: Sequence[Redirect],
-        hidden: frozenset[str],
-        through: str,
-    ) -> Value:
-        state = self.shell.state
+    def _start(self, call: _Call) -> Value:
+        state, words = self.shell.state, call.words
         if len(words[0].texts) > 1:
             names = [text(one, labels=words[0].labels) for one in words[0].texts]
-            return either(self._start([one, *words[1:]], stdin, where, redirects, hidden, through) for one in names)
+            return either(self._start(call._replace(words=[one, *words[1:]])) for one in names)
         name = words[0].text
         if not name and not words[0].labels:
-            return self._nameless(words, stdin, where, redirects, hidden, through)
+            return self._nameless(call)
         program, matched = program_of(name)
         if matched:
-            hidden |= fold.ASSEMBLED
+            call = call._replace(hidden=call.hidden | fold.ASSEMBLED)
         bodies, alias = state.functions.get(name, ()), state.aliases.get(name)
         aliased = alias is not None and bool(alias.exact) and name not in state.active
         if not bodies and not aliased:
-            return self._as_program(program, words, stdin, where, redirects, hidden, through)
+            return self._as_program(program, call)
         before, outside = (state.directory, state.folder, state.surely), name not in state.active
         outputs: list[Value] = []
         # A program that starts others sees no functions: inside the function of that name it starts the program.
-        if bodies and (outside or not through or through in SEES_FUNCTIONS):
+        sees_functions = not call.through or call.through in SEES_FUNCTIONS
+        if bodies and (outside or sees_functions):
             for word in words[1:]:
-                worked_out(self.shell, word, where)
-            outputs += [self.follow(name, body, words[1:], stdin, given=True) for body in list(bodies)]
+                worked_out(self.shell, word, call.where)
+            outputs += [self.follow(name, body, words[1:], call.stdin, given=True) for body in list(bodies)]
         if alias is not None and aliased:
-            outputs.append(self._aliased(name, alias, words, stdin, where, redirects, hidden))
-        if is_stranger(program) and (not through or through in SEES_FUNCTIONS):
+            outputs.append(self._aliased(name, alias, call))
+        if is_stranger(program) and sees_functions:
             return either(outputs)
         if not outside and not aliased:
-            return self._as_program(program, words, stdin, where, redirects, hidden, through)
+            return self._as_program(program, call)
         after = state.directory, state.folder, state.surely
         state.directory, state.folder, state.surely = before
         with self.shell.branch():
-            outputs.append(self._as_program(program, words, stdin, where, redirects, hidden, through))
+            outputs.append(self._as_program(program, call))
         if state.folder is before[1]:
             state.directory, state.folder, state.surely = after
         elif after[1] is not before[1] and after[0] == state.directory:
@@ -145,64 +150,42 @@ class SimpleCommands:
             state.directory, state.folder, state.surely = "", ELSEWHERE, False
         return either(outputs)
 
-    def _aliased(
-        self,
-        name: str,
-        alias: Value,
-        words: list[Value],
-        stdin: Value,
-        where: Place,
-        redirects: Sequence[Redirect],
-        hidden: frozenset[str],
-    ) -> Value:
+    def _aliased(self, name: str, alias: Value, call: _Call) -> Value:
         """Follow a command whose name is an alias."""
         active = self.shell.state.active
         if len(active) >= MOST_ALIASES:
             raise TooDeep
-        self.shell.trail.budget.spend(len(words))
+        self.shell.trail.budget.spend(len(call.words))
         active.add(name)
         try:
-            meant = [*(text(part) for part in (alias.exact or "").split()), *words[1:]]
-            return self._start(meant, stdin, where, redirects, hidden, "")
+            meant = [*(text(part) for part in (alias.exact or "").split()), *call.words[1:]]
+            return self._start(call._replace(words=meant, through=""))
         finally:
             active.discard(name)
 
-    def _as_program(
-        self,
-        program: str,
-        words: list[Value],
-        stdin: Value,
-        where: Place,
-        redirects: Sequence[Redirect],
-        hidden: frozenset[str],
-        through: str,
-    ) -> Value:
+    def _as_program(self, program: str, call: _Call) -> Value:
         """Follow a command as the program that it names, whatever functions and aliases there are."""
+        words = call.words
         if self.shell.holes:
             words = [word.labelled(self.shell.holes) if HOLE in word.text else word for word in words]
         if self.shell.nested.mentions is not None:
             for word in words:
-                self.shell.nested.mentioned(word.text, where)
-        labels = words[0].labels | hidden
+                self.shell.nested.mentioned(word.text, call.where)
+        labels = words[0].labels | call.hidden
         return self._carry_out(
-            Command(self.shell, self.start, program, words, stdin, where, redirects, labels, through)
+            Command(
+                self.shell, self.start, program, words, call.stdin, call.where, call.redirects, labels, call.through
+            )
         )
 
-    def _nameless(
-        self,
-        words: list[Value],
-        stdin: Value,
-        where: Place,
-        redirects: Sequence[Redirect],
-        hidden: frozenset[str],
-        through: str,
-    ) -> Value:
+    def _nameless(self, call: _Call) -> Value:
         """Follow a command whose first word is empty or not known: one that is empty leaves the next in its place."""
+        words = call.words
         if words[0].exact is None:
-            self.shell.nested.started(words[0], hidden, where)
+            self.shell.nested.started(words[0], call.hidden, call.where)
         if len(words) > 1 and (words[0].exact is not None or handler_of(words[1].text) is not None):
-            return self._start(words[1:], stdin, where, redirects, hidden, through)
-        return labels_only(words, stdin)
+            return self._start(call._replace(words=words[1:]))
+        return labels_only(words, call.stdin)
 
     def _carry_out(self, command: Command) -> Value:
         """Record the command and what it does; return what it prints."""
