@@ -47,8 +47,8 @@ class Change:
 def compare(old: str, new: str) -> tuple[Change, ...]:
     """Return the changed regions from the first line to the last. Takes quadratic time or worse."""
     before, after = old.split("\n"), new.split("\n")
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
+    head = common(before, after)
+    tail = common(before[head:][::-1], after[head:][::-1])
     old_end, new_end = len(before) - tail, len(after) - tail
     middle = [
         Change(kind == "equal", head + one, head + two, head + three, head + four)
@@ -122,7 +122,7 @@ def _changes(before: list[str], after: list[str]) -> list[tuple[str, int, int, i
     return list(SequenceMatcher(None, before, after, autojunk=False).get_opcodes())
 
 
-def _common(one: list[str], other: list[str]) -> int:
+def common(one: list[str], other: list[str]) -> int:
     """Return the number of equal lines at the beginning."""
     count = 0
     for mine, yours in zip(one, other, strict=False):

@@ -12,6 +12,8 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from runner.model.difference import common
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -63,8 +65,8 @@ def joined(lines: list[str]) -> str:
 
 def hunks_of(old: list[str], new: list[str]) -> Hunks:
     """Return where two lists of lines differ."""
-    head = _common(old, new)
-    tail = min(_common(old[::-1], new[::-1]), len(old) - head, len(new) - head)
+    head = common(old, new)
+    tail = min(common(old[::-1], new[::-1]), len(old) - head, len(new) - head)
     old_end, new_end = len(old) - tail, len(new) - tail
     found = [LineStretch(True, 0, head, 0, head)]
     unsplit = 0
@@ -125,15 +127,6 @@ def _range(begin: int, end: int) -> str:
     """Return a range of lines as diff(1) writes it."""
     length = end - begin
     return f"{begin + 1}" if length == 1 else f"{begin + (length > 0)},{length}"
-
-
-def _common(one: list[str], other: list[str]) -> int:
-    number = 0
-    for first, second in zip(one, other, strict=False):
-        if first != second:
-            break
-        number += 1
-    return number
 
 
 def _anchors(old: list[str], new: list[str], begin: int, old_end: int, new_end: int) -> list[tuple[int, int]]:

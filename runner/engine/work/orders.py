@@ -98,17 +98,14 @@ class WorkOrders:
             "always": always,
             "by": "person",
         }
-        _require(refused())
-        await self._record.append(OPEN, "", body)
-        try:
-            _require(refused())
+
+        async def do() -> None:
             if session.at_work:
                 await self._order(name, "open", host=destination.host, port=port, private=address, always=always)
             if kept is not None:
                 await _writing(partial(project_hosts.add, self._places, kept))
-        except KnownError as error:
-            await self._record.keep_noting(NOT_OPENED, "", {**body, "why": error.what})
-            raise
+
+        await self._recorded(do, OPEN, body, NOT_OPENED, body, refused)
 
     async def hosts(self) -> tuple[ProjectHost, ...]:
         """Return the hosts that are open for projects. Raises KnownError."""
@@ -132,18 +129,9 @@ class WorkOrders:
         why = why[:LONGEST_REASON]
         what = {"number": number, "sentence": cut(held.sentence), "level": held.level}
         body = {**_about(session), **what, "run": run, "why": cut(why), "by": "person"}
-        if run:
-            _require(closed())
-            await self._record.append(ANSWER, "", body)
-        else:
-            await self._record.note(ANSWER, "", body)
-        try:
-            if run:
-                _require(closed())
-            await self._order(name, "answer", number=number, run=run, why=why)
-        except KnownError as error:
-            await self._record.keep_noting(NOT_ANSWERED, "", {**_about(session), "number": number, "why": error.what})
-            raise
+        do = partial(self._order, name, "answer", number=number, run=run, why=why)
+        lost = {**_about(session), "number": number}
+        await self._recorded(do, ANSWER, body, NOT_ANSWERED, lost, closed if run else None)
 
     # ---- the rest ----
 
@@ -154,18 +142,8 @@ class WorkOrders:
             raise KnownError(NOT_AT_WORK, REMEDY)
         closed = partial(self._closed, self._modes.generation, None, proven=proven)
         body = {**_about(session), "on": on, "by": "person"}
-        if on:
-            _require(closed())
-            await self._record.append(AS_IT_GOES, "", body)
-        else:
-            await self._record.note(AS_IT_GOES, "", body)
-        try:
-            if on:
-                _require(closed())
-            await self._order(name, "as_it_goes", on=on)
-        except KnownError as error:
-            await self._record.keep_noting(NOT_AS_IT_GOES, "", {**body, "why": error.what})
-            raise
+        do = partial(self._order, name, "as_it_goes", on=on)
+        await self._recorded(do, AS_IT_GOES, body, NOT_AS_IT_GOES, body, closed if on else None)
 
     async def carry(self, name: str, port: int) -> str:
         """Carry a port of the inside to this machine; return its address. Raises KnownError."""
@@ -190,6 +168,33 @@ class WorkOrders:
             return WorkUsage(int(said["memory_bytes"]), float(said["cpu_seconds"]), int(said["processes"]))
         except (KeyError, TypeError, ValueError):
             raise KnownError("What it uses is not known: it may be of another version of Assent.") from None
+
+    async def _recorded(
+        self,
+        do: Callable[[], Awaitable[object]],
+        kind: str,
+        body: dict[str, object],
+        lost_kind: str,
+        lost: dict[str, object],
+        refused: Callable[[], str] | None,
+    ) -> None:
+        """Do something after its entry of `kind`; note an entry of `lost_kind` where it was not done after all.
+
+        `refused` returns why it may not be done, '' while it may: it is asked before the entry, which then is durable
+        before anything is done, and once more after it. None for what needs no approval. Raises KnownError.
+        """
+        if refused is None:
+            await self._record.note(kind, "", body)
+        else:
+            _require(refused())
+            await self._record.append(kind, "", body)
+        try:
+            if refused is not None:
+                _require(refused())
+            await do()
+        except KnownError as error:
+            await self._record.keep_noting(lost_kind, "", {**lost, "why": error.what})
+            raise
 
     async def _order(self, name: str, do: str, **arguments: object) -> dict[str, Any]:
         return await asyncio.to_thread(partial(control.order, self._places.runtime, name, do, **arguments))

@@ -70,13 +70,18 @@ class ServedConnections:
 
 async def _accepted(listener: socket.socket) -> socket.socket:
     """Return the next connection. `loop.sock_accept` loses one that comes while its caller is cancelled."""
-    loop = asyncio.get_running_loop()
     while True:
         with contextlib.suppress(BlockingIOError, InterruptedError):
             return listener.accept()[0]
-        readable = asyncio.Event()
-        loop.add_reader(listener, readable.set)
-        try:
-            await readable.wait()
-        finally:
-            loop.remove_reader(listener)
+        await until_readable(listener)
+
+
+async def until_readable(stream: socket.socket) -> None:
+    """Wait until something can be read, or accepted."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(stream, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(stream)

@@ -27,7 +27,7 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.sandbox.local.accepting import ServedConnections
+from runner.sandbox.local.accepting import ServedConnections, until_readable
 from runner.sandbox.local.doors import END_SECONDS, HELPER_SECONDS, SocketPipe
 from runner.sandbox.programs import inside
 from runner.system.tasks import spawn
@@ -234,14 +234,8 @@ async def _flow(source: SocketPipe, target: SocketPipe) -> None:
 
 
 async def _received(console: socket.socket) -> tuple[bytes, list[int]]:
-    loop = asyncio.get_running_loop()
     while True:
         with contextlib.suppress(BlockingIOError, InterruptedError):
             data, files, _, _ = socket.recv_fds(console, 1, 1, socket.MSG_CMSG_CLOEXEC)
             return data, files
-        readable = asyncio.Event()
-        loop.add_reader(console, readable.set)
-        try:
-            await readable.wait()
-        finally:
-            loop.remove_reader(console)
+        await until_readable(console)
