@@ -20,9 +20,9 @@ from runner.network.loop import NetworkLoop
 from runner.sandbox.local import carry
 from runner.sandbox.local.carry import CarriedPort, listening, new_address
 from tests.components import require
+from tests.other_account import ORDINARY, ROOT, account_of
 from tests.patience import HANGS
 from tests.sandbox.conftest import wait_until
-from tests.sandbox.test_contained import ACCOUNT, ROOT, reachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -299,12 +299,11 @@ print("ALL WELL")
 def test_as_an_ordinary_account() -> None:
     """Where the network belongs to a user namespace, and that has another one inside."""
     require("bubblewrap")
-    if not reachable():
-        pytest.skip("another account cannot run the tests' own code here")
+    other = account_of(ORDINARY)
     packages = [one for one in sys.path if one.endswith("site-packages")]
     path = os.pathsep.join([str(ROOT), *packages])
     environment = {"HOME": "/nonexistent", "PATH": os.environ["PATH"], "PYTHONPATH": path}
-    account = ["setpriv", f"--reuid={ACCOUNT}", f"--regid={ACCOUNT}", "--clear-groups", "/usr/bin/python3", "-B", "-c"]
+    account = ["setpriv", f"--reuid={other}", f"--regid={other}", "--clear-groups", "/usr/bin/python3", "-B", "-c"]
     done = subprocess.run(
         [*account, USER_SCRIPT], env=environment, capture_output=True, text=True, timeout=HANGS, check=False, cwd="/"
     )

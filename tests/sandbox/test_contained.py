@@ -24,6 +24,7 @@ from runner.sandbox.local.doors import LocalDoors
 from runner.workspace.working_copy import all_below
 from tests import direct_gvisor
 from tests.components import require
+from tests.other_account import NAMES, account_of
 from tests.patience import HANGS
 from tests.sandbox.conftest import wait_until
 from tests.sandbox.test_ending import alive
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
-ACCOUNT = 4321
 DRIVER = """
 import json, os, sys
 from pathlib import Path
@@ -161,25 +161,15 @@ def end_of(said: str) -> list[object]:
     return found
 
 
-def reachable() -> bool:
-    """Whether another account can run the code of this one."""
-    folders = [ROOT, *ROOT.parents, *(Path(one) for one in sys.path if one.endswith("site-packages"))]
-    return all(one.stat().st_mode & 1 for one in folders) and sys.version_info[:2] == (3, 11)
-
-
 @pytest.fixture(params=["overlay", "copy", "gvisor"])
 def way(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=["this account", "ordinary account"])
+@pytest.fixture(params=NAMES)
 def stage(request: pytest.FixtureRequest, way: str) -> Iterator[Stage]:
     require("bubblewrap")
-    account = os.geteuid()
-    if request.param == "ordinary account":
-        if account or not reachable():
-            pytest.skip("another account cannot run the tests' own code here")
-        account = ACCOUNT
+    account = account_of(request.param)
     with tempfile.TemporaryDirectory(prefix="assent-test-") as place:
         os.chmod(place, 0o755)
         stage = Stage(Path(place) / "home", account, way)

@@ -16,6 +16,7 @@ from runner.system.places import Places
 from runner.workspace.working_copy import all_below
 from tests import container_engine as engine
 from tests.components import require
+from tests.other_account import NAMES, account_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from runner.workspace.working_copy import WorkingCopy
 
 ROOT = Path(__file__).parents[2]
-ACCOUNT = 4321
 pytestmark = pytest.mark.timeout(180)
 
 
@@ -85,15 +85,10 @@ class Desk:
         return {one.path.decode(): one.how.value for one in self.copy.changes().changes}
 
 
-@pytest.fixture(params=["this account", "ordinary account"])
+@pytest.fixture(params=NAMES)
 def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
     require("bubblewrap")
-    account = os.geteuid()
-    if request.param == "ordinary account":
-        folders = [ROOT, *ROOT.parents, *(Path(one) for one in sys.path if one.endswith("site-packages"))]
-        if account or not all(one.stat().st_mode & 1 for one in folders) or sys.version_info[:2] != (3, 11):
-            pytest.skip("another account cannot run the tests' own code here")
-        account = ACCOUNT
+    account = account_of(request.param)
     with tempfile.TemporaryDirectory(prefix="assent-test-") as place:
         os.chmod(place, 0o755)
         yield Desk(Path(place) / "home", account)

@@ -29,7 +29,8 @@ from runner.work.session import MOST_HELD, NOT_RUN
 from runner.workspace.working_copy import all_below
 from tests.components import require
 from tests.engine.test_work_deeds import recorded
-from tests.work.test_session import ACCOUNT, HANGS, ROOT, until
+from tests.other_account import NAMES, account_of
+from tests.work.test_session import HANGS, ROOT, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -154,15 +155,10 @@ class Client:
         return [one for one in self.events() if isinstance(one, CommandSeen)]
 
 
-@pytest.fixture(params=["this account", "ordinary account"])
+@pytest.fixture(params=NAMES)
 def client(request: pytest.FixtureRequest) -> Iterator[Client]:
     require("bubblewrap")
-    account = os.geteuid()
-    if request.param == "ordinary account":
-        folders = [ROOT, *ROOT.parents, *(Path(one) for one in sys.path if one.endswith("site-packages"))]
-        if account or not all(one.stat().st_mode & 1 for one in folders) or sys.version_info[:2] != (3, 11):
-            pytest.skip("another account cannot run the tests' own code here")
-        account = ACCOUNT
+    account = account_of(request.param)
     with tempfile.TemporaryDirectory(prefix="assent-test-") as place:
         os.chmod(place, 0o755)
         made = Client(Path(place) / "desk", account)

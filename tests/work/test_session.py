@@ -22,12 +22,12 @@ from runner.work.log import WorkReading
 from runner.work.session import LONGEST_TEXT, NOT_RUN, TOO_LONG, WAITS
 from runner.workspace.working_copy import all_below
 from tests.components import require
+from tests.other_account import NAMES, account_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
-ACCOUNT = 4321
 HANGS = 120.0
 DRIVER = """
 import json, os, sys
@@ -126,15 +126,10 @@ def until(holds: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-@pytest.fixture(params=["this account", "ordinary account"])
+@pytest.fixture(params=NAMES)
 def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
     require("bubblewrap")
-    account = os.geteuid()
-    if request.param == "ordinary account":
-        folders = [ROOT, *ROOT.parents, *(Path(one) for one in sys.path if one.endswith("site-packages"))]
-        if account or not all(one.stat().st_mode & 1 for one in folders) or sys.version_info[:2] != (3, 11):
-            pytest.skip("another account cannot run the tests' own code here")
-        account = ACCOUNT
+    account = account_of(request.param)
     with tempfile.TemporaryDirectory(prefix="assent-test-") as place:
         os.chmod(place, 0o755)
         yield Desk(Path(place) / "desk", account)
