@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app import phrases
+from app import attention, phrases
 from app.chrome.navigation import PAGES
 from app.chrome.palette import RUNS, WAITS, Palette, Way
 from app.look.look import Theme
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from app.cards import Card, Cards
+    from app.cards import Cards
     from app.chrome.overall import OverallCommands
     from app.chrome.pages import PageShelf
     from app.look.look import Look
@@ -79,11 +79,11 @@ class Commands(QObject):
         show = self._pages.show
         ways = [Way(page.name, "page", partial(show, page.name), f"Ctrl+{page.number}") for page in PAGES]
         ways += [
-            Way(phrases.title(card.request), f"{_agent(card)}, {WAITS}", partial(self._review, card.id))
+            Way(attention.headline(card), f"{phrases.claim_of(card.request)}, {WAITS}", partial(self._review, card.id))
             for card in self._cases.waiting()
         ]
         ways += [
-            Way(phrases.title(card.request), f"{_agent(card)}, {RUNS}", partial(self._show_run, card.id))
+            Way(attention.headline(card), f"{phrases.claim_of(card.request)}, {RUNS}", partial(self._show_run, card.id))
             for card in self._cases.running()
         ]
         agents = self._cases.agents or ()
@@ -107,7 +107,3 @@ class Commands(QObject):
             if not one.idle
         ]
         return ways
-
-
-def _agent(card: Card) -> str:
-    return phrases.visible(card.request.agent)

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from app import phrases
-from app.attention import attention
+from app.attention import attention, headline
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.parts.ring import CountdownRing
@@ -87,9 +87,9 @@ class Hurry(QFrame):
         worst = attention(card)
         self._take_tone("info" if worst is None else TONES.get(worst, "info"))
         self.level.setText("Soon over" if worst is None else worst.name)
-        self.what.setText(f"{phrases.title(card.request)}, {phrases.visible(card.request.agent)}")
+        self.what.setText(f"{headline(card)} \N{MIDDLE DOT} {phrases.claim_of(card.request)}")
         self.left.set_deadline(card.deadline, card.window)
-        self.show_it.setAccessibleName(f"Show {phrases.title(card.request)}, which is about to expire")
+        self.show_it.setAccessibleName(f"Show {headline(card)}, which is about to expire")
         self.show()
 
     def _take_tone(self, tone: str) -> None:

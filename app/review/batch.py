@@ -137,7 +137,7 @@ class Batch(QDialog):
         self.setWindowTitle("Answer selected")
         self.what.setText("\n".join(_lines(self.listed)))
         self.left_out.setText(
-            "\n".join(f"Left out: {phrases.title(card.request)}. {why}" for card, why in self.skipped)
+            "\n".join(f"Left out: {phrases.quoted_title(card.request)}. {why}" for card, why in self.skipped)
         )
         self.left_out.setVisible(bool(self.skipped))
         code, findings = joined(self.listed)
