@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 3
 MOST_LINES = 8
-MOST_CHARACTERS = 1200
+MOST_CHARACTERS = 4000
 """Of each part."""
 SHARE = 0.45
 """Of the height, for the short parts; the code has the rest."""

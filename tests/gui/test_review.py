@@ -536,7 +536,7 @@ def test_what_is_short_stands_under_the_code_and_locks_nothing(desk: Desk) -> No
 
 
 def test_what_does_not_fit_under_the_code_has_a_tab_and_locks_approve(desk: Desk) -> None:
-    desk.ask(feed.request("print(rows)", stdin="x" * 1100))
+    desk.ask(feed.request("print(rows)", stdin="x" * 3900))
     desk.rested()
     assert desk.page.reading.short.isHidden()
     assert tabs(desk)[2] == f"Input {UNSEEN}" and desk.page.reading.tabs.isTabVisible(2)
