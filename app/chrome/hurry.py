@@ -12,6 +12,7 @@ from app.attention import attention, headline
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.parts.ring import CountdownRing
+from app.review.deciding import HURRY_SECONDS
 from runner.model.assessment import Level
 from runner.system.clock import since_boot
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from app.cards import Card, Cards
     from app.look.look import Look
 
-SECONDS = 15.0
-"""What is left of a request that the strip is about."""
 TICK_MS = 250
 TONES = {Level.MEDIUM: "warn", Level.HIGH: "bad", Level.CRITICAL: "critical"}
 """What the style sheet calls the colors of attention; all else has that of a note."""
@@ -106,7 +105,7 @@ class Hurry(QFrame):
         soon = [
             card
             for card in self._cases.waiting()
-            if card.id != on_screen and not card.paused and (card.deadline or 0.0) - now < SECONDS
+            if card.id != on_screen and not card.paused and (card.deadline or 0.0) - now < HURRY_SECONDS
         ]
         return min(soon, key=lambda card: card.deadline or 0.0, default=None)
 

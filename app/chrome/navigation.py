@@ -45,7 +45,6 @@ class Navigation(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self._counts: dict[str, int] = {}
         self._buttons: dict[str, PageButton] = {}
         self._group = QButtonGroup(self)
         self.setFixedWidth(look.px(WIDTH))
@@ -69,10 +68,9 @@ class Navigation(QWidget):
         for page, button in self._buttons.items():
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus if page == name else Qt.FocusPolicy.NoFocus)
 
-    def count(self, name: str, number: int, ink: str = "accent") -> None:
-        """Show a count at the page `name`, in the token `ink`."""
-        self._counts[name] = number
-        self._buttons[name].show_count(number, ink)
+    def count(self, name: str, number: int, ink: str = "accent", *, missed: int = 0) -> None:
+        """Show a count at the page `name`, in the token `ink`; `missed` is how many were and are not seen yet."""
+        self._buttons[name].show_count(number, ink, missed)
 
     def _make(self, page: PageName) -> PageButton:
         button = PageButton(self._look, page.name)
@@ -92,16 +90,19 @@ class PageButton(QToolButton):
         self._name = name
         self._count = 0
         self._ink = "accent"
+        self._missed = 0
         self.setCheckable(True)
         self.setProperty("kind", "page")
         self.setAccessibleName(name)
         look.changed.connect(self.update)
 
-    def show_count(self, number: int, ink: str) -> None:
-        """Show `number` in the token `ink`; nothing for 0."""
-        if (number, ink) != (self._count, self._ink):
-            self._count, self._ink = number, ink
-            self.setAccessibleName(f"{self._name}, {number}" if number else self._name)
+    def show_count(self, number: int, ink: str, missed: int = 0) -> None:
+        """Show `number` in the token `ink`; nothing for 0. Beside another number, a dot says that some were missed."""
+        if (number, ink, missed) != (self._count, self._ink, self._missed):
+            self._count, self._ink, self._missed = number, ink, missed
+            counted = str(number) if number and (number != missed or ink != "muted") else ""
+            words = (self._name, counted, f"{missed} missed" if missed else "")
+            self.setAccessibleName(", ".join(word for word in words if word))
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -121,6 +122,10 @@ class PageButton(QToolButton):
         painter.setFont(font)
         painter.setPen(QColor(tokens.on_accent))
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, _short(self._count))
+        if self._missed and self._ink != "muted":
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.muted))
+            painter.drawEllipse(QRectF(room.left() - px(9), room.center().y() - px(3.5), px(7), px(7)))
         painter.end()
 
 

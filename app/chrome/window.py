@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -18,11 +18,13 @@ from app.chrome.commands import Commands
 from app.chrome.dock import Dock
 from app.chrome.focus import Focus
 from app.chrome.hurry import Hurry
+from app.chrome.idle import Idle
 from app.chrome.navigation import PAGES, Navigation
 from app.chrome.overall import OverallCommands
 from app.chrome.pages import FIRST_STEPS, PageShelf
 from app.chrome.presence import Presence
 from app.chrome.toolbar import Toolbar
+from app.chrome.unseen import Unseen
 from app.chrome.vault import BANNER, VaultNotice
 from app.page_tasks import PageTasks
 from app.parts.fold import Pages, Room
@@ -103,7 +105,9 @@ class Window(QWidget):
         self._tasks = PageTasks("window", self)
         self.pages.add("Queue", self.deciding)
         self.dock = Dock(cases, self.deciding.queue.answers, bridge, look, self._shapes)
-        self.attending = Attending(self.deciding, self.dock, cases, bridge)
+        self.attending = Attending(cases, bridge, self)
+        self.idle = Idle(self.presence, bridge.away_after, self)
+        self.unseen = Unseen(cases, self._looks_at_queue, self)
         self._lay_out()
         self.toast = Toast(self._whole, cases, bridge, look, self._elsewhere)
 
@@ -163,7 +167,7 @@ class Window(QWidget):
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
         waiting = self._cases.count_waiting()
-        self.navigation.count("Queue", waiting, attention.worst_ink(self._cases.waiting()))
+        self._count_queue()
         self.navigation.count("Running", self._cases.count_running())
         title = f"({waiting}) Assent" if waiting else "Assent"
         if title != self.frame.windowTitle():
@@ -173,6 +177,16 @@ class Window(QWidget):
         closed = any(isinstance(event, EngineTroubled) and event.area == "gateway" for event in events)
         if closed or any(isinstance(event, ASKS_SANDBOX) for event in events):
             self.overall.ask_sandbox()
+
+    @Slot()
+    def _count_queue(self) -> None:
+        """Show how many wait; with none, in grey, how many expired and were not seen."""
+        waiting, unseen = self._cases.count_waiting(), self.unseen.count
+        ink = attention.worst_ink(self._cases.waiting()) if waiting else "muted"
+        self.navigation.count("Queue", waiting or unseen, ink, missed=unseen)
+
+    def _looks_at_queue(self) -> bool:
+        return self.isActiveWindow() and self.isVisible() and (self.docked or self.shown_page == "Queue")
 
     @Slot()
     def _count_work(self) -> None:
@@ -286,6 +300,11 @@ class Window(QWidget):
         self.frame.bring_to_front()
         self.overall.ask_lock()
 
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.WindowActivate:
+            self.unseen.look()
+        return super().event(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if not self._painted:
@@ -386,6 +405,12 @@ class Window(QWidget):
         self.hurry.wanted.connect(self._show_request)
         self.deciding.opened.connect(self.hurry.refresh)
         self.toast.review.connect(self._show_request)
+        self.attending.active.connect(self.idle.note)
+        self.painted.connect(self.idle.begin)
+        self.idle.left.connect(self.overall.go_away)
+        self.idle.returned.connect(self.overall.come_back)
+        self.unseen.changed.connect(self._count_queue)
+        self.pages.shown.connect(self.unseen.look)
         self.aftermath.run_wanted.connect(self.show_run)
         self.dock.run_wanted.connect(self.show_run)
         self.dock.review.connect(self.show_waiting)

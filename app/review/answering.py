@@ -35,7 +35,7 @@ HOLD_BY_MOUSE_WORDS = "Hold the button for a second with the mouse."
 MOUSE_WORDS = "Only the mouse approves (Settings, Approve with)."
 LATER_WORDS = "Too late to run now. Approve the next identical request, for 10 minutes."
 UNFINISHED = "One of the limits is not a number that can be taken."
-_REST_MS = round(REST_SECONDS * 1000) + 10
+_LATER_MS = 10
 """A little longer than the guard rests: a button that looks ready takes the click."""
 
 
@@ -105,10 +105,9 @@ class Answering(QObject):
         return self._rest.isActive()
 
     @Slot()
-    def rearm(self) -> None:
-        """Ignore input for a moment: a prompt appeared, changed, or the window was activated."""
-        self._guard.rearm()
-        self._rest.start()
+    def rearm(self, seconds: float = REST_SECONDS) -> None:
+        """Ignore input for `seconds`: a prompt appeared, changed, or the window was activated."""
+        self._rest.start(round(self._guard.rearm(seconds) * 1000) + _LATER_MS)
         self.show_state()
 
     def forget(self) -> None:
@@ -389,5 +388,5 @@ def _rest_timer(parent: QObject) -> QTimer:
     timer = QTimer(parent)
     timer.setSingleShot(True)
     timer.setTimerType(Qt.TimerType.PreciseTimer)
-    timer.setInterval(_REST_MS)
+    timer.setInterval(round(REST_SECONDS * 1000) + _LATER_MS)
     return timer
