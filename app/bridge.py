@@ -219,6 +219,11 @@ class EngineLink(QObject):
         engine = self.engine
         return engine.parts.configuration.settings.away_after if engine is not None else 0
 
+    def minimum_for_critical(self) -> str:
+        """Return the weakest sandbox in which CRITICAL requests may run; empty before the engine is there."""
+        engine = self.engine
+        return engine.parts.configuration.settings.weakest_isolation_critical if engine is not None else ""
+
     def prompts(self) -> bool:
         """Return whether requests come up as cards while the window is not in front; not before the engine is there."""
         engine = self.engine

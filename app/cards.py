@@ -83,6 +83,8 @@ class Card:
     """The first deadline: what pauses keeps its place in the queue."""
     window: float = 0.0
     blocked: str = ""
+    accepts: str = ""
+    """The sandbox below the minimum that the person may accept for this request; empty for none."""
     again: bool = False
     asked: int = 1
     """How often the agent has sent it."""
@@ -350,7 +352,7 @@ class Cards(QObject):
     def _asked(self, event: QuestionAsked) -> None:
         if card := self._cards.get(event.request_id):
             card.deadline, card.due, card.window = event.deadline, event.deadline, event.window
-            card.blocked, card.again = event.blocked, event.again
+            card.blocked, card.again, card.accepts = event.blocked, event.again, event.accepts
             self._waiting[card.id] = card
 
     def _decided(self, event: RequestDecided) -> None:

@@ -311,6 +311,9 @@ def decided(decision: Decision) -> str:
             who = "Withdrawn by the agent."
         case _:
             assert_never(decision.by)
+    if decision.accepted:
+        where = next((isolation(one) for one in Isolation if one == decision.accepted), visible(decision.accepted))
+        return f"{who} For this request you accepted the {where}, below your minimum."
     return who
 
 

@@ -133,6 +133,7 @@ class RecordingBridge(EngineLink):
         self.closes = True
         self.prompting = False
         self.idle_minutes = 0
+        self.minimum = ""
         for part in PARTS:
             setattr(self, part, _recording(cast("Any", type(getattr(self, part))))(self))
 
@@ -176,6 +177,9 @@ class RecordingBridge(EngineLink):
 
     def away_after(self) -> int:
         return self.idle_minutes
+
+    def minimum_for_critical(self) -> str:
+        return self.minimum
 
     def prompts(self) -> bool:
         return self.prompting
