@@ -14,6 +14,7 @@ from app.look.look import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from PySide6.QtWidgets import QWidget
 
@@ -37,6 +38,7 @@ class Commands(QObject):
         quit: Callable[[], None],
         show_run: Callable[[str], None],
         docking: Callable[[], None],
+        ledger: Path,
     ) -> None:
         """`review` and `show_run` bring a request on screen; `quit` is the wish to leave.
 
@@ -52,11 +54,17 @@ class Commands(QObject):
         self._quit = quit
         self._show_run = show_run
         self._docking = docking
+        self._ledger = ledger
 
     @Slot()
     def open_palette(self) -> None:
         """Open the palette (Ctrl+K)."""
-        palette = Palette(self._window, self._look, self.ways())
+        from app.chrome.past import PastRequests
+
+        past = PastRequests(self._ledger, self._pages.show_past, self._window)
+        palette = Palette(self._window, self._look, self.ways(), past.find)
+        palette.finished.connect(past.close)
+        palette.finished.connect(past.deleteLater)
         palette.open()
         palette.field.setFocus()
 
@@ -72,9 +80,10 @@ class Commands(QObject):
         KeySheet(self._window, self._look).open()
 
     def ways(self) -> list[Way]:
-        """Return everywhere one can go now: pages, what waits and runs, agents, commands, settings."""
+        """Return everywhere one can go now: pages, what waits and runs, agents, help, commands, settings."""
         from app.settings.words import title_of
         from runner.settings.declared import declared
+        from runner.settings.manual import PAGES as HELP
 
         show = self._pages.show
         ways = [Way(page.name, "page", partial(show, page.name), f"Ctrl+{page.number}") for page in PAGES]
@@ -88,6 +97,15 @@ class Commands(QObject):
         ]
         agents = self._cases.agents or ()
         ways += [Way(phrases.visible(agent.name), "agent", partial(show, "Agents")) for agent in agents]
+        ways += [
+            Way(
+                f"What {phrases.visible(agent.name)} asked",
+                "history",
+                partial(self._pages.show_history, {"agent": agent.name}),
+            )
+            for agent in agents
+        ]
+        ways += [Way(page.title, "help", partial(self._pages.show_help, page.title)) for page in HELP]
         ways += [
             Way("First steps", "page", self._pages.show_first_steps),
             Way("Work on a project", "command", self._pages.ask_work),

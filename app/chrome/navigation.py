@@ -1,4 +1,4 @@
-"""The pages of the window, down its left side: a rail of icons, with a count where something waits or runs."""
+"""The pages of the window, down its left side: icons with names, and a count where something waits or runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ PAGES = (
     PageName("Help", "info", 8),
 )
 
-WIDTH = 56
+WIDTH = 74
+LABELLED = 50
+"""Pixels of a button with its name under the icon; where there is less height, the icons stand alone."""
 
 
 class Navigation(QWidget):
@@ -58,6 +60,14 @@ class Navigation(QWidget):
             column.addWidget(button)
         column.addStretch()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        named = self.height() >= len(PAGES) * self._look.px(LABELLED)
+        style = Qt.ToolButtonStyle.ToolButtonTextUnderIcon if named else Qt.ToolButtonStyle.ToolButtonIconOnly
+        for button in self._buttons.values():
+            if button.toolButtonStyle() is not style:
+                button.setToolButtonStyle(style)
+
     def mark(self, name: str) -> None:
         """Mark `name` as the page on screen; none where it has no button here."""
         self._group.setExclusive(name in self._buttons)
@@ -74,6 +84,8 @@ class Navigation(QWidget):
 
     def _make(self, page: PageName) -> PageButton:
         button = PageButton(self._look, page.name)
+        button.setText(page.name)
+        button.setFont(self._look.font(-2.0))
         button.setToolTip(f"{page.name} (Ctrl+{page.number})")
         button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         button.clicked.connect(lambda: self.wanted.emit(page.name))

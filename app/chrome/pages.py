@@ -123,6 +123,16 @@ class PageShelf(QObject):
         self.show("History")
         self.page("History").ask_for(state)  # type: ignore[attr-defined]
 
+    def show_past(self, request_id: str, words: str) -> None:
+        """Show a past request in History, among those that have `words`."""
+        self.show("History")
+        self.page("History").show_request(request_id, {"text": words})  # type: ignore[attr-defined]
+
+    def show_help(self, title: str) -> None:
+        """Show the page of the help called `title`."""
+        self.show("Help")
+        self.page("Help").show_page(title)  # type: ignore[attr-defined]
+
     @Slot(str, str)
     def try_request(self, request_id: str, words: str) -> None:
         """Show on the page of rules what would happen to a past request now."""

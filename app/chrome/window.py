@@ -98,7 +98,16 @@ class Window(QWidget):
         self.overall = OverallCommands(self, cases, self.work, bridge, look)
         leave = frame.close_wanted.emit
         self.commands = Commands(
-            self, cases, look, self.pages, self.overall, self._show_request, leave, self.show_run, self.turn_docked
+            self,
+            cases,
+            look,
+            self.pages,
+            self.overall,
+            self._show_request,
+            leave,
+            self.show_run,
+            self.turn_docked,
+            places.ledger,
         )
         self.announcing = Announcing(cases, self)
         self.focus_ring = Focus(look, self)
