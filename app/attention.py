@@ -84,7 +84,7 @@ def class_words(card: Card) -> str:
     """Return the class, which sets rules and windows: `HIGH class: runs code, 60 s to answer`."""
     if card.assessment is None:
         return ""
-    left = f", {card.window:g} s to answer" if card.waiting and card.window and not card.paused else ""
+    left = f", {phrases.span(round(card.window))} to answer" if card.waiting and card.window and not card.paused else ""
     return f"{card.assessment.level.name} class: {phrases.does(card.request)}{left}"
 
 

@@ -354,6 +354,13 @@ class Cards(QObject):
             card.deadline, card.due, card.window = event.deadline, event.deadline, event.window
             card.blocked, card.again, card.accepts = event.blocked, event.again, event.accepts
             self._waiting[card.id] = card
+            self._replace_missed(card)
+
+    def _replace_missed(self, card: Card) -> None:
+        """Let a request that was missed and is sent again stand once: where it waits."""
+        for one in [one for one in self._missed.values() if one.digest == card.digest and one.armed is None]:
+            self._cards.pop(self._missed.pop(one.id).id, None)
+            card.again = True
 
     def _decided(self, event: RequestDecided) -> None:
         self._waiting.pop(event.request_id, None)

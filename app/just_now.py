@@ -80,7 +80,7 @@ class Answered:
     def ink(self) -> str:
         """The token in which its outcome is painted."""
         if self.decision.verdict is Verdict.DENIED:
-            return "high"
+            return "muted"  # nothing failed: somebody said no
         if self.result is None:
             return "accent_ink" if self.running else "low" if self.closed else "muted"
         return {Outcome.OK: "low", Outcome.KILLED: "muted"}.get(self.result.outcome, "high")

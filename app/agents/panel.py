@@ -191,7 +191,7 @@ class AgentsPanel(QWidget):
         open_now = sum(card.request.agent == agent.name for card in self._cases.waiting())
         what = "It is disconnected at once. Its token stops working, and its programs at work end."
         if open_now:
-            what += f" {counted(open_now, 'open question')} will be withdrawn."
+            what += f" {counted(open_now, 'open request')} will be withdrawn."
         title = f"Revoke {agent.name}?"
         ConfirmDialog(self.window(), title, what, "Revoke", lambda yes: self._revoke_if(yes, agent.name)).open()
 

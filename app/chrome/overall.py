@@ -96,7 +96,7 @@ class OverallCommands(QObject):
 
     def _at_stake_in_lockdown(self) -> str:
         waiting = self._cases.count_waiting()
-        also = f" {counted(waiting, 'open question')} will be denied." if waiting else ""
+        also = f" {counted(waiting, 'open request')} will be denied." if waiting else ""
         return f"Every request is denied at once and agents are informed, until you choose Guarded again.{also}"
 
     def _lock_if(self, yes: bool) -> None:
@@ -167,7 +167,7 @@ class OverallCommands(QObject):
         if at_work := len(self._work.at_work()):
             parts.append(f"{counted(at_work, 'program')} at work will be ended; the changes stay.")
         if waiting:
-            parts.append(f"{counted(waiting, 'question')} will be denied.")
+            parts.append(f"{counted(waiting, 'request')} will be denied.")
         return " ".join(parts)
 
     def _stop_all_if(self, yes: bool) -> None:

@@ -120,11 +120,11 @@ class Palette(QDialog):
         column.setContentsMargins(px(12), px(12), px(12), px(12))
         column.setSpacing(px(8))
         column.addWidget(self.field)
-        column.addWidget(self.list, 1)
+        column.addWidget(self.list)
         column.addWidget(self.none)
-        column.addStretch()
         self._row, self._edge = px(30), px(4)
         fit(self, px(620), px(460))
+        self._most = max(self._row, self.height() - px(76))
         self._search("")
 
     @Slot(str)
@@ -159,7 +159,9 @@ class Palette(QDialog):
         """Make the list as high as what is in it, up to its usual height."""
         self.list.setVisible(bool(self._found))
         self.none.setVisible(not self._found)
-        self.list.setMaximumHeight(max(1, len(self._found)) * self._row + 2 * self._edge)
+        room = min(max(1, len(self._found)) * self._row + 2 * self._edge, self._most)
+        self.list.setFixedHeight(room)
+        self.setFixedHeight(self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle keys that the field leaves to its window."""

@@ -181,6 +181,10 @@ class Window(QWidget):
         title = f"({waiting}) Assent" if waiting else "Assent"
         if title != self.frame.windowTitle():
             self.frame.setWindowTitle(title)
+        for event in events:
+            if isinstance(event, AgentsChanged) and event.connected:
+                # Not as a banner: what one decides would move.
+                self.toolbar.say(f"{phrases.visible(event.connected)} has connected.")
         if any(isinstance(event, (AgentsChanged, GatewayOpened)) for event in events):
             self._cases.know_agents(self._bridge.agents.all())
         closed = any(isinstance(event, EngineTroubled) and event.area == "gateway" for event in events)

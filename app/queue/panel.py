@@ -59,7 +59,7 @@ APART = (
     TroubleCleared,
 )
 """Events that change nothing in any row. Several of them come each second while code runs."""
-SHARE = 0.45
+SHARE = 0.3
 """Of the height, for what was answered just now at the most."""
 TICK_MS = 250
 """Countdowns are repainted four times a second, and only while somebody can see them."""

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication
 
+from app.attention import class_words
 from app.chrome.idle import Idle
 from app.review.guard import GRAVER_SECONDS, REST_SECONDS, ClickGuard
 from runner.model.assessment import Level
@@ -141,6 +142,33 @@ def test_a_mark_goes_when_the_window_comes_to_the_front(desk: Desk, monkeypatch:
     monkeypatch.undo()
     QApplication.sendEvent(desk.window, QEvent(QEvent.Type.WindowActivate))
     assert badge(desk)[2] == "Queue"
+
+
+def test_what_was_missed_and_is_sent_again_stands_once(desk: Desk) -> None:
+    one = desk.ask(feed.request("same()", title="Once more"))
+    desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
+    assert len(desk.cases.missed()) == 1
+    again = desk.ask(feed.request("same()", title="Once more"))
+    assert again.digest == one.digest
+    assert desk.cases.missed() == () and desk.cases.card(again.id).again  # type: ignore[union-attr]
+    queue = desk.window.deciding.queue.model
+    assert "asked again" in queue.text(queue.row_of(again.id))
+
+
+def test_what_is_approved_for_later_stays_where_it_is_missed(desk: Desk) -> None:
+    one = desk.ask(feed.request("same()"))
+    desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
+    desk.cases.missed()[0].armed = 1.0
+    desk.ask(feed.request("same()"))
+    assert len(desk.cases.missed()) == 1, "its approval still counts"
+
+
+def test_a_long_window_is_said_in_hours(desk: Desk) -> None:
+    one = desk.ask(left=43_199.9)
+    card = desk.cases.card(one.id)
+    assert card is not None
+    card.window = 43_199.9
+    assert class_words(card).endswith(", 12 h to answer")
 
 
 # ---- away by itself ----
