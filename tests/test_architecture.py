@@ -180,7 +180,6 @@ def inside(folder: str) -> dict[str, set[str]]:
 
 
 IN_CIRCLES = {
-    "runner.risk": "trace/nested knows the three languages, which stand on trace",
     "runner.sandbox": "container, gvisor and images know one another; so do local and what watches a run",
 }
 """Folders whose parts go in circles still, and why."""
