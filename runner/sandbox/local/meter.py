@@ -1,4 +1,4 @@
-"""Takes readings of what a running child uses, keeps the curve, and says when a limit is passed."""
+"""Readings of what a running child uses, and whether a limit is passed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 CURVE = 600
 """Most readings in a result (`Result.curve`)."""
+DISK_FULL = 0.98
+"""Part of the limit from which a workspace counts as full: the last block that does not fit stays out."""
 WALK_SECONDS = 1.0
 """Between two walks over a workspace that is a plain folder."""
 SHARED_EVERY = 3
 """Readings for one look at shared memory, which takes longer than the others."""
 FEW_BYTES = 1 << 20
 """Files in memory that weigh so little do not count."""
-DISK_FULL = 0.98
-"""Part of the limit from which a workspace counts as full: the last block that does not fit stays out."""
 
 
 class Curve:
@@ -43,6 +43,31 @@ class Curve:
     @property
     def thinned(self) -> tuple[Usage, ...]:
         return tuple(self._readings if len(self._readings) <= CURVE else _halved(self._readings))
+
+
+def _halved(curve: list[Usage]) -> list[Usage]:
+    """Of each two readings the one with more memory: peaks stay."""
+    return [
+        max(curve[index : index + 2], key=lambda usage: usage.memory_bytes or 0) for index in range(0, len(curve), 2)
+    ]
+
+
+def workspace_of(pid: int, path: str) -> int | None:
+    """Return the bytes in the file system at `path` as process `pid` sees it; None where it may not be looked at."""
+    found = statistics(f"/proc/{{pid}}/root{path}", pid)
+    return None if found is None else filled(found)
+
+
+def statistics(path: str, pid: int) -> os.statvfs_result | None:
+    """Return the file system's statistics; None where it cannot be reached any more."""
+    try:
+        return os.statvfs(path.format(pid=pid))
+    except OSError:
+        return None
+
+
+def filled(found: os.statvfs_result) -> int:
+    return (found.f_blocks - found.f_bfree) * found.f_frsize
 
 
 class Meter:
@@ -118,9 +143,9 @@ class Meter:
     def _in_files(self, pid: int) -> int | None:
         """Return the bytes of the files of its own file systems in memory; None where they cannot be reached."""
         places = [place for place in (self._child.workspace, *self._child.others) if "{pid}" in place]
-        found = [_statistics(place, pid) for place in places]
+        found = [statistics(place, pid) for place in places]
         kept = 0 if self._child.workspace in places or _on_device(self._child.workspace) else self._limits.disk_mb << 20
-        return kept + sum(map(_filled, filter(None, found))) if all(found) else None
+        return kept + sum(map(filled, filter(None, found))) if all(found) else None
 
     def conclude(self) -> bool:
         """Take what the kernel has counted until the end; return whether it ended a process for want of memory."""
@@ -144,12 +169,12 @@ class Meter:
         if not path:
             pass
         elif "{pid}" in path:
-            if found := _statistics(path, pid):
-                self._disk, self._files = _filled(found), _files(found)
+            if found := statistics(path, pid):
+                self._disk, self._files = filled(found), _files(found)
         elif at - self._walked >= WALK_SECONDS or self._disk is None:
             self._walked = at
             self._look_at_folder(path)
-        self._more_files = sum(_files(found) for place in self._child.others if (found := _statistics(place, pid)))
+        self._more_files = sum(_files(found) for place in self._child.others if (found := statistics(place, pid)))
 
     def _look_at_folder(self, path: str) -> None:
         """Count what a workspace on disk holds, with removed files that are still open."""
@@ -185,31 +210,6 @@ class Meter:
         if reading.processes > limits.processes:
             return Outcome.FAILED, f"Stopped: more than {limits.processes} processes (limit)"
         return None
-
-
-def _halved(curve: list[Usage]) -> list[Usage]:
-    """Of each two readings the one with more memory: peaks stay."""
-    return [
-        max(curve[index : index + 2], key=lambda usage: usage.memory_bytes or 0) for index in range(0, len(curve), 2)
-    ]
-
-
-def workspace_of(pid: int, path: str) -> int | None:
-    """Return the bytes in the file system at `path` as process `pid` sees it; None where it may not be looked at."""
-    found = _statistics(f"/proc/{{pid}}/root{path}", pid)
-    return None if found is None else _filled(found)
-
-
-def _statistics(path: str, pid: int) -> os.statvfs_result | None:
-    """Return the file system's statistics; None where it cannot be reached any more."""
-    try:
-        return os.statvfs(path.format(pid=pid))
-    except OSError:
-        return None
-
-
-def _filled(found: os.statvfs_result) -> int:
-    return (found.f_blocks - found.f_bfree) * found.f_frsize
 
 
 def _files(found: os.statvfs_result) -> int:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator
     from pathlib import Path
 
-    from runner.sandbox.container.client import EngineClient
-    from runner.sandbox.container.sdk import Api
+    from runner.sandbox.docker.client import EngineClient
+    from runner.sandbox.docker.sdk import Api
 
 CHUNK = 1 << 22
 STALL_SECONDS = 60.0
