@@ -179,17 +179,7 @@ def inside(folder: str) -> dict[str, set[str]]:
     return found
 
 
-IN_CIRCLES = {"runner.sandbox": "images stands on docker for what keeps them"}
-"""Folders whose parts go in circles still, and why."""
-
-
-@pytest.mark.parametrize(
-    "folder",
-    [
-        pytest.param(one, marks=pytest.mark.xfail(strict=True, reason=IN_CIRCLES[one])) if one in IN_CIRCLES else one
-        for one in folders()
-    ],
-)
+@pytest.mark.parametrize("folder", folders())
 def test_what_stands_in_a_folder_goes_in_no_circle(folder: str) -> None:
     assert circles(inside(folder)) == []
 

@@ -21,7 +21,7 @@ from runner.network.caps import Caps
 from runner.network.dialing import addresses_of
 from runner.network.gate import Gate
 from runner.network.proxies import dialer_of_this_machine
-from runner.sandbox.local.meter import Curve
+from runner.sandbox.usage import Curve
 from runner.system.tasks import in_daemon
 
 if TYPE_CHECKING:

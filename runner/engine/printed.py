@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runner.sandbox.local.meter import Curve
+from runner.sandbox.usage import Curve
 
 if TYPE_CHECKING:
     from runner.model.result import Result, Usage

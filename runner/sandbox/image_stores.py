@@ -20,7 +20,7 @@ from runner.sandbox.images.rootfs import source
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from runner.sandbox.docker.image_store import ImageStore
+    from runner.sandbox.images.store import ImageStore
     from runner.settings.declared import Settings
 
 DIRECT = "gvisor-direct"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.sandbox.docker.image_store import NotLoaded
 from runner.sandbox.images.folder_store import FolderStore
+from runner.sandbox.images.store import NotLoaded
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import pytest
 
 from runner.model.request import Language
 from runner.model.result import Outcome
-from runner.sandbox.local.meter import CURVE
 from runner.sandbox.output import Stream
+from runner.sandbox.usage import CURVE
 from tests.patience import HANGS, MORE
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def test_peak_memory_of_a_run_too_short_to_be_read(bwrap: Lab) -> None:
 
 def test_a_long_curve_is_thinned_and_keeps_its_peak() -> None:
     from runner.model.result import Usage
-    from runner.sandbox.local.meter import Curve
+    from runner.sandbox.usage import Curve
 
     readings = Curve()
     for index in range(50_000):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from runner.sandbox.container.failures import Denied
+from runner.sandbox.images.store import NotLoaded
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -22,26 +23,6 @@ STALL_SECONDS = 60.0
 """Without a byte taken. An engine that waits longer counts as hanging."""
 UNPACK_SECONDS = 600.0
 """From the last byte to the engine's word that it has the image: it may have to unpack 300 MB on a slow disk."""
-
-
-class NotLoaded(Exception):
-    """The engine did not take the image; the text is its own."""
-
-
-class ImageStore(Protocol):
-    """Where images are kept that sandboxes start from."""
-
-    async def found(self, tag: str) -> dict[str, Any] | None:
-        """Return what is known of an image (`Id`, and the labels in `Config`), or None. Raises EngineGone."""
-        ...
-
-    async def discard(self, id: str) -> None:
-        """Remove an image that has no name any more; one that is in use stays. Raises EngineGone."""
-        ...
-
-    def load(self, archive: Path) -> AsyncGenerator[float]:
-        """Put an image in; yields the part that is done. Raises EngineGone, NotLoaded and OSError."""
-        ...
 
 
 class Store:

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.sandbox.docker.image_store import NotLoaded
 from runner.sandbox.images.archive import pack
 from runner.sandbox.images.program import ProgramFailed
+from runner.sandbox.images.store import NotLoaded
 from runner.sandbox.images.trouble import known
 from runner.system.private_folder import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from runner.sandbox.docker.image_store import ImageStore
     from runner.sandbox.images.recipe import Recipe
     from runner.sandbox.images.rootfs import RootfsSource
+    from runner.sandbox.images.store import ImageStore
 
 STAGES = (
     ("installing mmdebstrap", 0.02, "preparing"),

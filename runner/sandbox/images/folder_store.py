@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.sandbox.docker.image_store import NotLoaded
+from runner.sandbox.images.store import NotLoaded
 from runner.system.durable import replace_file
 from runner.system.places import Places
 from runner.system.private_folder import make_folder

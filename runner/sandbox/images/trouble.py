@@ -7,8 +7,8 @@ import re
 from typing import assert_never
 
 from runner.model.errors import KnownError
-from runner.sandbox.docker.image_store import NotLoaded
 from runner.sandbox.images.program import ProgramFailed
+from runner.sandbox.images.store import NotLoaded
 
 AGAIN = "then build the image again."
 CAUSES = (

@@ -10,6 +10,7 @@ from runner.model.result import Outcome, Usage
 from runner.sandbox.local import tree, unseen
 from runner.sandbox.local.child import most_files
 from runner.sandbox.local.occupied import Uncounted, occupied, removed_files
+from runner.sandbox.usage import DISK_FULL, Curve, filled, statistics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,57 +18,12 @@ if TYPE_CHECKING:
     from runner.model.request import Limits
     from runner.sandbox.local.child import Child
 
-CURVE = 600
-"""Most readings in a result (`Result.curve`)."""
-DISK_FULL = 0.98
-"""Part of the limit from which a workspace counts as full: the last block that does not fit stays out."""
 WALK_SECONDS = 1.0
 """Between two walks over a workspace that is a plain folder."""
 SHARED_EVERY = 3
 """Readings for one look at shared memory, which takes longer than the others."""
 FEW_BYTES = 1 << 20
 """Files in memory that weigh so little do not count."""
-
-
-class Curve:
-    """Readings of a run, in bounded memory: the longer it takes, the thinner."""
-
-    def __init__(self) -> None:
-        self._readings: list[Usage] = []
-
-    def add(self, usage: Usage) -> None:
-        self._readings.append(usage)
-        if len(self._readings) >= 2 * CURVE:
-            self._readings = _halved(self._readings)
-
-    @property
-    def thinned(self) -> tuple[Usage, ...]:
-        return tuple(self._readings if len(self._readings) <= CURVE else _halved(self._readings))
-
-
-def _halved(curve: list[Usage]) -> list[Usage]:
-    """Of each two readings the one with more memory: peaks stay."""
-    return [
-        max(curve[index : index + 2], key=lambda usage: usage.memory_bytes or 0) for index in range(0, len(curve), 2)
-    ]
-
-
-def workspace_of(pid: int, path: str) -> int | None:
-    """Return the bytes in the file system at `path` as process `pid` sees it; None where it may not be looked at."""
-    found = statistics(f"/proc/{{pid}}/root{path}", pid)
-    return None if found is None else filled(found)
-
-
-def statistics(path: str, pid: int) -> os.statvfs_result | None:
-    """Return the file system's statistics; None where it cannot be reached any more."""
-    try:
-        return os.statvfs(path.format(pid=pid))
-    except OSError:
-        return None
-
-
-def filled(found: os.statvfs_result) -> int:
-    return (found.f_blocks - found.f_bfree) * found.f_frsize
 
 
 class Meter:
