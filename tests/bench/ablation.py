@@ -73,11 +73,6 @@ class Wing:
 
 
 WINGS = (
-    Wing(
-        "what loops of Python spare",
-        ("python/spared.py", "python/ages.py", "python/plain.py"),
-        {"python.spared:note_spared": nothing},
-    ),
     Wing("what find spares", ("shell/commands/spared.py",), {"shell.commands.spared:spared": no_fields}),
     Wing(
         "members found by enumeration",
