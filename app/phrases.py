@@ -10,6 +10,7 @@ from app.parts.amounts import counted, size
 from app.parts.expose import visible as visible  # one of the phrases that every page uses
 from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Decider, Verdict
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome
 from runner.model.shown import hides
@@ -161,17 +162,7 @@ def cleaned(reason: str) -> str:
 
 
 def language(value: Language | None) -> str:
-    match value:
-        case Language.PYTHON:
-            return "Python"
-        case Language.JAVASCRIPT:
-            return "JavaScript"
-        case Language.SHELL:
-            return "Bash"
-        case None:
-            return ""
-        case _:
-            assert_never(value)
+    return "" if value is None else LANGUAGES[value].title
 
 
 def asks_for(request: Request) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from tree_sitter import Parser
 
@@ -204,6 +204,8 @@ def read_as(nested: Nested, language: Language, code: str) -> bool:
                 if Parser(shell.GRAMMAR).parse(code.encode("utf-8", "surrogatepass")).root_node.has_error:
                     return False
                 nested.shell(code)
+            case _:
+                assert_never(language)
         nested.finish()
     return True
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from runner.model.bundle import PYTHON_FOLDER
 from runner.model.modules import modules
-from runner.model.request import Language
 from runner.model.variables import NAMES, is_harmless
 from runner.sandbox import programs
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from runner.model.bundle import Bundle
     from runner.sandbox.contract import Job
 
-SUFFIXES = {Language.PYTHON: "py", Language.JAVASCRIPT: "js", Language.SHELL: "sh"}
 HEAP_SHARE = 0.75
 """Part of the memory limit that V8's old generation may take; the rest is for buffers, stacks and V8 itself."""
 

@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language
 from runner.model.workspace import WORKSPACE
-from runner.sandbox import files, languages
+from runner.sandbox import files
 from runner.sandbox.container.shape import BoundProject
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def main(job: Job) -> str:
 def tidy(layer: ProjectLayer, job: Job) -> None:
     """Take the code of a run out of the project again."""
     if job.language is Language.JAVASCRIPT:
-        files.remove(f"/proc/self/fd/{layer.folder}/.", f".{job.id}.{languages.SUFFIXES[job.language]}")
+        files.remove(f"/proc/self/fd/{layer.folder}/.", f".{job.id}.{LANGUAGES[job.language].suffix}")
 
 
 async def require_shown(client: ContainerEngine, container: str, layer: ProjectLayer) -> None:

@@ -7,6 +7,7 @@ import marshal
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Language
 from runner.sandbox import languages, programs
 from runner.sandbox import report as reports
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def main_name(language: Language, view: View) -> str:
     """Return the name of the file with the code."""
-    return f"{view.main}.{languages.SUFFIXES[language]}"
+    return f"{view.main}.{LANGUAGES[language].suffix}"
 
 
 def files(
