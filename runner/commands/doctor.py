@@ -18,7 +18,7 @@ from runner.clients.known import CLIENTS
 from runner.commands import fixes
 from runner.commands.agents import last_call
 from runner.commands.check import Check, State
-from runner.gateway import door
+from runner.gateway import address_file
 from runner.identity.agents import Agents
 from runner.identity.secrets import Secrets, Vault
 from runner.model.errors import KnownError
@@ -291,13 +291,14 @@ def _secrets(secrets: Secrets) -> Check:
 
 def _console(places: Places, loaded: Loaded) -> Check:
     # Not by asking the port alone: whoever has that of a console that is gone would pass for it.
-    known, port = door.running(places), loaded.settings.port
+    known, port = address_file.running(places), loaded.settings.port
     what = "It is not open, so agents cannot reach it."
     if known is not None:
         what = f"Agents reach it at http://{known.host}:{known.port}/mcp."
     elsewhere = port and (known is None or known.port != port)
     if elsewhere and _answers("127.0.0.1", port):
-        what += f" Port {port}, the usual one, is taken by {door.named(door.holder(port))}; it takes another meanwhile."
+        other = address_file.named(address_file.holder(port))
+        what += f" Port {port}, the usual one, is taken by {other}; it takes another meanwhile."
         what += " A client that is configured with HTTP and that number sends its token there."
         return Check("Console", State.WARN, what, "End that program, or choose another port in Settings.")
     return Check("Console", State.WARN if known is None else State.OK, what, "assent" if known is None else "")

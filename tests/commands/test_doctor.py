@@ -18,7 +18,7 @@ from runner.clients.known import BY_ID
 from runner.commands import doctor, fixes
 from runner.commands.check import Check, State
 from runner.commands.doctor import DIRECT, DOCKER, GVISOR, examine
-from runner.gateway import door, snippets
+from runner.gateway import address_file, snippets
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
@@ -113,15 +113,15 @@ def test_a_taken_port_is_reported_with_who_has_it(places: Places) -> None:
         assert check.state is State.WARN
         assert check.what.startswith("It is not open, so agents cannot reach it.") and "process" in check.what
         with socket.create_server(("127.0.0.1", 0)) as own:
-            place = door.ConsoleAddress("127.0.0.1", int(own.getsockname()[1]), os.getpid(), 0.0)
-            door.write(places, place)
+            place = address_file.ConsoleAddress("127.0.0.1", int(own.getsockname()[1]), os.getpid(), 0.0)
+            address_file.write(places, place)
             check = examined(places, {"ASSENT_PORT": str(port)})["Console"]
             assert check.state is State.WARN and check.what.startswith(
                 f"Agents reach it at http://127.0.0.1:{place.port}/mcp. Port {port}"
             )
             assert "sends its token there" in check.what
             # That of a console that is gone, whose port somebody else has by now.
-            door.write(places, place._replace(pid=os.getppid()))
+            address_file.write(places, place._replace(pid=os.getppid()))
             assert examined(places, {"ASSENT_PORT": str(place.port)})["Console"].what.startswith("It is not open")
 
 
