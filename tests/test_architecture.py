@@ -179,20 +179,7 @@ def inside(folder: str) -> dict[str, set[str]]:
     return found
 
 
-IN_CIRCLES = {
-    "runner.risk": "trace/nested knows the three languages, which stand on trace",
-    "runner.sandbox": "container, gvisor and images know one another; so do local and what watches a run",
-}
-"""Folders whose parts go in circles still, and why."""
-
-
-@pytest.mark.parametrize(
-    "folder",
-    [
-        pytest.param(one, marks=pytest.mark.xfail(strict=True, reason=IN_CIRCLES[one])) if one in IN_CIRCLES else one
-        for one in folders()
-    ],
-)
+@pytest.mark.parametrize("folder", folders())
 def test_what_stands_in_a_folder_goes_in_no_circle(folder: str) -> None:
     assert circles(inside(folder)) == []
 
@@ -236,7 +223,7 @@ def test_every_module_says_its_job() -> None:
         "runner",
         "app.__main__",
         "runner.sandbox.available",
-        "runner.sandbox.images.here",
+        "runner.sandbox.image_stores",
     ],
 )
 def test_what_must_start_fast_loads_neither_qt_nor_the_sdk(name: str) -> None:

@@ -58,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
 
         return assess(list(argv[1:]))
     if argv and argv[0] == "images":
-        from runner.sandbox.images.__main__ import main as images
+        from runner.commands.images import main as images
 
         return images(list(argv[1:]))
     arguments = _parsed(argv)
@@ -123,8 +123,8 @@ def whole_parser() -> argparse.ArgumentParser:
     from runner.commands.connect import add_arguments as of_connect
     from runner.commands.export import add_arguments as of_export
     from runner.commands.history import add_arguments as of_history
+    from runner.commands.images import add_arguments as of_images
     from runner.commands.work import add_arguments as of_work
-    from runner.sandbox.images.__main__ import add_arguments as of_images
 
     own = {
         "assess": of_assess,

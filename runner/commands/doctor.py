@@ -27,11 +27,11 @@ from runner.network.proxies import ProxySettings
 from runner.network.registries import of_this_machine
 from runner.policy.rulefile import read
 from runner.risk import own
-from runner.sandbox import available
+from runner.sandbox import available, image_stores
 from runner.sandbox.choose import AUTO, NAMES
-from runner.sandbox.container import endpoint
 from runner.sandbox.container.failures import Denied
-from runner.sandbox.images import build, here, recipe
+from runner.sandbox.docker import endpoint
+from runner.sandbox.images import build, recipe
 from runner.sandbox.images.rootfs import Here
 from runner.system import installed
 
@@ -219,7 +219,7 @@ async def _images(settings: Settings) -> Check:
         return Check("Images", State.OK, "None of Assent's own are used, as the settings have it.")
     try:
         async with asyncio.timeout(IMAGES_SECONDS):
-            first, *others = await here.stores(settings)
+            first, *others = await image_stores.stores(settings)
             builder = build.Builder(first, Here(), also=tuple(others))
             states = {each: await builder.state(each) for each in map(recipe.recipe, recipe.names())}
     except TimeoutError:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from runner.gateway.snippets import typed_command
 from runner.model.request import Isolation, Language
-from runner.sandbox.container import endpoint
 from runner.sandbox.container.failures import gone
 from runner.sandbox.container.sandbox import UNREPORTED
+from runner.sandbox.container.trial import TOO_OLD
+from runner.sandbox.docker import endpoint
 from runner.sandbox.gvisor import engine_feeds
-from runner.sandbox.gvisor.program import TOO_OLD, is_old, is_recent, located
-from runner.sandbox.images.gvisor import PLACE, next_step, put_in_place
+from runner.sandbox.gvisor.fetch import PLACE, next_step, put_in_place
+from runner.sandbox.gvisor.program import is_old, is_recent, located
 from runner.sandbox.local.control_groups import OWN_GROUP
 from runner.sandbox.local.group import GROUPED
 from runner.system import installed

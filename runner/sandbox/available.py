@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.request import Isolation, Language
 from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.docker.client import finder
 from runner.sandbox.gvisor.engine import DirectEngine
 from runner.sandbox.local.sandbox import LocalSandbox
 
@@ -21,9 +22,9 @@ def sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
     named = images(settings)
     return (
         local_sandbox(settings),
-        ContainerSandbox(Isolation.DOCKER, named, context=settings.docker_context),
+        ContainerSandbox(Isolation.DOCKER, named, finder(settings.docker_context)),
         ContainerSandbox(Isolation.GVISOR_DIRECT, named, DirectEngine(), own=True),
-        ContainerSandbox(Isolation.GVISOR, named, context=settings.docker_context),
+        ContainerSandbox(Isolation.GVISOR, named, finder(settings.docker_context)),
     )
 
 
