@@ -34,7 +34,7 @@ FINDINGS = {
     "whole.toml": [f"whole-{number}" for number in range(1, 8)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
     "execute.toml": [f"execute-{number}" for number in range(1, 15)],
-    "atwork.toml": [f"atwork-{number}" for number in range(1, 16)],
+    "atwork.toml": [f"atwork-{number}" for number in range(1, 17)],
     "sandboxes.toml": [
         "N1",
         "N2",
