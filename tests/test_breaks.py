@@ -32,10 +32,10 @@ FINDINGS = {
         *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8)),
         *(f"blind-{number}" for number in range(1, 5)),
     ],
-    "whole.toml": [f"whole-{number}" for number in range(1, 7)],
+    "whole.toml": [f"whole-{number}" for number in range(1, 8)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
     "execute.toml": [f"execute-{number}" for number in range(1, 15)],
-    "atwork.toml": [f"atwork-{number}" for number in range(1, 15)],
+    "atwork.toml": [f"atwork-{number}" for number in range(1, 17)],
     "sandboxes.toml": [
         "N1",
         "N2",
