@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app import attention, phrases
-from app.chrome.navigation import PAGES
 from app.chrome.palette import RUNS, WAITS, Palette, Way
 from app.look.look import Theme
 
@@ -86,7 +85,7 @@ class Commands(QObject):
         from runner.settings.manual import PAGES as HELP
 
         show = self._pages.show
-        ways = [Way(page.name, "page", partial(show, page.name), f"Ctrl+{page.number}") for page in PAGES]
+        ways = [Way(page.name, "page", partial(show, page.name), page.keys) for page in self._pages.specs.values()]
         ways += [
             Way(attention.headline(card), f"{phrases.claim_of(card.request)}, {WAITS}", partial(self._review, card.id))
             for card in self._cases.waiting()
@@ -107,7 +106,6 @@ class Commands(QObject):
         ]
         ways += [Way(page.title, "help", partial(self._pages.show_help, page.title)) for page in HELP]
         ways += [
-            Way("First steps", "page", self._pages.show_first_steps),
             Way("Work on a project", "command", self._pages.ask_work),
             Way("Add an agent", "command", self._pages.show_add_agent),
             Way("Pause all, resume all", "command", self._overall.hold_all, "Ctrl+Shift+H"),
