@@ -178,6 +178,7 @@ def read(path: Path) -> None:
         assert history.fitting(Filter(text="hello"), ["r7", "r8", "r10"])
         history.choices("finding")
         history.attentions((3, 4))
+        history.verdicts((3, 4))
         history.indexed()
         for unit in Unit:
             history.figures(unit, 0, 4_000_000)
