@@ -234,7 +234,8 @@ class PageShelf(QObject):
 
         # A keyring that did not open for the engine is not asked once more.
         vouching = partial(_vouching, self._places, self._bridge)
-        panel = HistoryPanel(self._cases, self._look, self._places, self.stack, vouching=vouching)
+        panel = HistoryPanel(self._cases, self._look, self._places, self.stack, vouching=vouching, work=self._work)
+        panel.work_wanted.connect(self.show_work)
         panel.detail.try_wanted.connect(self.try_request)
         panel.actions_of_list.rule_wanted.connect(self.make_rule)
         remover = ContentRemover(panel, self._bridge, self._look)
