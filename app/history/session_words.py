@@ -81,7 +81,7 @@ def state(session: PastSession, at_work: bool) -> tuple[str, str]:
     """Return in a word how it stands, and the ink for that."""
     if at_work:
         return "at work", "accent_ink"
-    if session.recorded and session.ended_at is None:
+    if session.is_open:
         return CUT_OFF, "high"
     if session.discarded:
         return "discarded", "muted"

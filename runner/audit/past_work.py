@@ -80,6 +80,11 @@ class PastSession:
         return f"{PREFIX}{self.seq}"
 
     @property
+    def is_open(self) -> bool:
+        """Whether its start is recorded, and no end of it."""
+        return self.recorded and self.ended_at is None
+
+    @property
     def who(self) -> str:
         """The agent that it belongs to, else its client, else its program."""
         return self.agent or self.client or (Path(self.program[0]).name if self.program else "")
