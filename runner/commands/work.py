@@ -19,6 +19,7 @@ from runner.commands import added_findings
 from runner.commands.deeds import carried_out, note_order, ordered, require_terminal, require_word, switched
 from runner.commands.terminal import in_one_line, visible
 from runner.engine.networking import look_up
+from runner.engine.work.deeds import kept_facts
 from runner.engine.work.facts import cut
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
@@ -28,7 +29,6 @@ from runner.sandbox.file_names import shown
 from runner.work import project_hosts
 from runner.work.control import order
 from runner.work.log import WorkReading
-from runner.workspace.apply import undo_of
 from runner.workspace.change import MERGED, How, ProjectChange, digest
 from runner.workspace.difference import compared, total
 from runner.workspace.hunks import with_hunks
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChanges
     from runner.workspace.progress import WriteProgress
+    from runner.workspace.undo import WayBack
 
 SIGNS = {How.ADDED: "+", How.CHANGED: "~", How.DELETED: "-", How.TOUCHED: "."}
 COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
@@ -91,8 +92,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     apply.add_argument("--merged", action="store_true", help="also what was merged with your edits of the same files")
     apply.add_argument("--digest", metavar="DIGEST", help="only where the changes are exactly those with this digest")
     apply.set_defaults(command=apply_changes)
-    undo = actions.add_parser("undo", help="take back what was applied last")
+    undo = actions.add_parser(
+        "undo",
+        help="take back what was applied last",
+        description="Takes back what was applied last, path by path. What somebody changed since stays as it is, is"
+        " named with why, and can be taken back later; you are asked first, or say --partly.",
+    )
     _name(undo)
+    undo.add_argument("--dry-run", action="store_true", help="only say what would be taken back, and what would stay")
+    undo.add_argument("--partly", action="store_true", help="also where something has to stay, without asking")
+    undo.add_argument("--json", action="store_true", help="as JSON: what was taken back, and what stays and why")
     undo.set_defaults(command=undo_changes)
     discard = actions.add_parser("discard", help="remove the working copy with its changes")
     discard.add_argument("name", metavar="NAME", nargs="?", help="as `assent work list` says it")
@@ -260,15 +269,57 @@ def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
 
 
 def undo_changes(arguments: argparse.Namespace, places: Places) -> int:
-    """Take back what was applied last. Raises KnownError."""
+    """Take back what can be of what was applied last; 1 where something stays. Raises KnownError."""
     copy = named(places.work, arguments.name)
-    back = undo_of(copy.folder)
-    changes = () if back is None else back.changes
-    with ProgressLine("taken back") as shown_progress:
+    try:
+        plan = copy.undo_plan()
+    except OSError as error:
+        raise KnownError(f"{copy.name} cannot be read: {error}.", "Nothing was taken back.") from error
+    if not arguments.json:
+        for path, why in plan.kept:
+            _line("?", shown(path), f"stays: {why}", conflict=True)
+    if arguments.dry_run:
+        if arguments.json:
+            _print(json.dumps(_undo_as_json(copy, plan, None), indent=2))
+        else:
+            for one in plan.changes:
+                _line(SIGNS[one.how], _path(one))
+            _say(f"{total(plan.changes)} would be taken back. Nothing was done.")
+        return LEFT if plan.kept else 0
+    plan.require_some()
+    if plan.kept and not arguments.partly:
+        question = f"{total(plan.changes)} can be taken back; what is named above stays."
+        if not sys.stdin.isatty() or arguments.json:
+            what = f"Nothing was taken back: {len(plan.kept):,} would stay, as somebody changed that since."
+            raise KnownError(what, f"assent work undo {copy.name} --partly takes back the rest.")
+        if not _yes(f"{question} Take it back?"):
+            return LEFT
+    with ProgressLine("taken back") as progress:
         done = carried_out(
-            places, WorkDeed.UNDO, copy, changes, lambda number: copy.undo(shown_progress, number=number)
+            places,
+            WorkDeed.UNDO,
+            copy,
+            plan.changes,
+            lambda number: copy.undo(progress, number=number, wanted=digest(plan.changes)),
+            more=kept_facts(plan),
         )
-    return _said(done, "Taken back", copy, 0)
+    if arguments.json:
+        _print(json.dumps(_undo_as_json(copy, plan, done), indent=2))
+        return LEFT if plan.kept or done.passed_over else 0
+    return _said(done, "Taken back", copy, 0) or (LEFT if plan.kept else 0)
+
+
+def _undo_as_json(copy: WorkingCopy, plan: WayBack, done: Applied | None) -> dict[str, object]:
+    """Return what was taken back, or without `done` what would be."""
+    over = () if done is None else done.passed_over
+    return {
+        "name": copy.name,
+        "project": str(copy.project),
+        "done": done is not None,
+        "undone": [shown(one.path) or "." for one in plan.changes if one.path not in over],
+        "kept": [{"path": shown(path), "why": why} for path, why in plan.kept],
+        "passed_over": [shown(path) for path in over],
+    }
 
 
 def allow_host(arguments: argparse.Namespace, places: Places) -> int:

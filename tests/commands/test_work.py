@@ -128,6 +128,30 @@ def test_undo_takes_back_once(shell: Shell, copy: WorkingCopy) -> None:
     assert said.code == 1 and "nothing to undo" in said.err
 
 
+def test_undo_names_what_it_would_leave_and_leaves_it_only_when_told(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "echo n >n; rm b")
+    shell("apply", copy.name)
+    (copy.project / "n").write_text("mine")
+    applied = look(copy.project)
+    seen = shell("undo", copy.name, "--dry-run")
+    assert (seen.code, "? n  CONFLICT: stays: it was changed since" in seen.out) == (1, True)
+    plan = shell.json("undo", copy.name, "--dry-run")
+    assert (plan["done"], "b" in plan["undone"], plan["kept"]) == (
+        False,
+        True,
+        [{"path": "n", "why": "it was changed since"}],
+    )
+    for flags in ([], ["--json"]):
+        said = shell("undo", copy.name, *flags)
+        assert said.code == 1 and "1 would stay" in said.err and look(copy.project) == applied
+    said = shell("undo", copy.name, "--partly")
+    assert said.code == 1 and "? n  CONFLICT: stays" in said.out and "Taken back" in said.out
+    assert (copy.project / "n").read_text() == "mine" and (copy.project / "b").exists()
+    said = shell("undo", copy.name, "--partly")
+    assert said.code == 1 and "Nothing can be taken back. “n”" in said.err
+    (copy.project / "n").unlink()
+
+
 def test_a_merge_is_applied_only_with_a_word_of_its_own(shell: Shell, copy: WorkingCopy) -> None:
     work(copy, "sed -i s/^25$/program/ text")
     shell("changes", copy.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,10 +36,12 @@ from runner.model.work import AsItGoes, HostSeen, WorkEnded, WorkSession, WorkUs
 from runner.work.added import AddedFindings
 from runner.work.in_force import PAUSED
 from runner.work.project_hosts import ProjectHost
+from runner.workspace import undo
 from runner.workspace.apply import Applied
 from runner.workspace.change import ProjectChange, ProjectChanges, digest
 from runner.workspace.difference import LineDifference
 from runner.workspace.progress import WriteProgress
+from runner.workspace.undo import WayBack
 from tests.gui import work_scenes
 from tests.gui.elapse import rest
 from tests.gui.feed import finding
@@ -328,10 +331,30 @@ def test_discarding_and_undoing_ask_first(desk: Desk) -> None:
     desk.give("discard", KnownError("It is gone."))
     assert bench.page.changes.said.text() == "Not discarded: It is gone."
     bench.page.changes.undo.click()
+    desk.give("undo_plan", WayBack((changed("a.py"),), Path()))
     bench.dialog(DeliberateDialog).yes.click()
     desk.qtbot.waitUntil(lambda: desk.bridge.waits("undo"))
     desk.give("undo", Applied(3))
     assert bench.page.changes.said.text().startswith("Taken back: 3 changes")
+
+
+def test_undo_says_before_and_after_what_it_leaves_and_why(desk: Desk) -> None:
+    bench = Bench(desk, session(at_work=False, ended=WorkEnded(time.time(), 0), can_undo=True))
+    plan = WayBack((changed("a.py"),), Path(), ((b"mine.py", undo.CHANGED),))
+    bench.page.changes.undo.click()
+    desk.give("undo_plan", plan)
+    dialog = bench.dialog(DeliberateDialog)
+    assert "1 path stays as now, to be taken back later: mine.py: it was changed since." in dialog.what
+    dialog.yes.click()
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("undo"))
+    (asked,) = [call for call in desk.bridge.calls if call[0] == "undo"]
+    assert asked[1:] == (NAME, digest(plan.changes)), "exactly what was shown"
+    desk.give("undo", Applied(1))
+    assert "mine.py: it was changed since" in bench.page.changes.said.text()
+    bench.page.changes.undo.click()
+    desk.give("undo_plan", WayBack((), Path(), plan.kept))
+    assert "Nothing can be taken back. “mine.py”" in bench.page.changes.said.text()
+    assert len([call for call in desk.bridge.calls if call[0] == "undo"]) == 1
 
 
 def test_what_is_at_work_is_not_discarded_and_the_list_is_said_to_move(desk: Desk) -> None:
