@@ -25,7 +25,7 @@ FINDINGS = {
     "work_hostile.toml": [f"hostile-{number}" for number in range(1, 16)],
     "door.toml": [f"door-{number}" for number in range(1, 6)],
     "changes.toml": [f"changes-{number}" for number in range(1, 19)],
-    "past.toml": [f"past-{number}" for number in range(1, 12)],
+    "past.toml": [f"past-{number}" for number in range(1, 16)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
     "reading.toml": [
         *(f"read-{number}" for number in range(1, 20)),

@@ -295,9 +295,9 @@ class ChangesCard(QFrame):
     def _show_state(self) -> None:
         session = self._session
         chosen = self.model.chosen
-        rows = [row for row in self.model.table.rows if row.kind is not RowKind.LEFT_OUT]
-        self.ticked.setText(f"{len(chosen):,} of {len(rows):,} ticked" if rows else "")
-        things = _things([change for row in chosen for change in row.changes])
+        wanted, whole = len(self.model.table.wanted(chosen)), self.model.table.number
+        self.ticked.setText(f"{wanted:,} of {whole:,} ticked" if whole else "")
+        things = counted(wanted, "change")
         if in_part := len(self.model.in_part):
             things += f", {in_part:,} in part"
         text = f"Apply {things}  A" if chosen else "Apply  A"
@@ -359,7 +359,7 @@ class ChangesCard(QFrame):
             parts.append(f"{_number(conflicts)} {also} changed in your folder too, and cannot be applied.")
         gone = sum(one.how is How.DELETED for row in self.model.chosen for one in row.changes)
         if gone:
-            parts.append(f"{counted(gone, 'ticked file')} will be deleted from your folder.")
+            parts.append(f"{counted(gone, 'ticked path')} will be deleted from your folder.")
         session = self._session
         if session is not None and session.at_work and len(parts) < 2:
             parts.append(words.MOVING)
@@ -397,7 +397,7 @@ class ChangesCard(QFrame):
             return
         wanted = self.model.table.wanted(chosen)
         in_part = {self.model.row(key).changes[0].path: parts for key, parts in self.model.in_part.items()}
-        things = _things([change for row in chosen for change in row.changes])
+        things = counted(len(wanted), "change")
         by = self._bridge.decisions.approve_by()
         if by not in (ApproveBy.WORD, ApproveBy.PIN):
             self._send(session, wanted, in_part, things, "")
@@ -639,11 +639,6 @@ class ChangesCard(QFrame):
 
 async def _awaited(answer: Future[Applied]) -> Applied:
     return await answer
-
-
-def _things(changes: list[ProjectChange] | tuple[ProjectChange, ...]) -> str:
-    """Return how many files are meant; links and folders among them count too."""
-    return counted(len(changes), "file")
 
 
 def _number(count: int) -> str:

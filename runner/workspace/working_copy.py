@@ -18,7 +18,20 @@ from runner.system.durable import replace_file
 from runner.system.file_lock import held, is_held, shared
 from runner.system.private_folder import make_folder
 from runner.system.removal import remove_tree
-from runner.workspace import apply, copied, entry, journal, merge, moment, originals, overlay, staging, undo
+from runner.workspace import (
+    apply,
+    commits,
+    copied,
+    entry,
+    git_index,
+    journal,
+    merge,
+    moment,
+    originals,
+    overlay,
+    staging,
+    undo,
+)
 from runner.workspace.change import digest
 from runner.workspace.progress import WriteProgress, unheard
 from runner.workspace.stamp import Stamp
@@ -337,6 +350,9 @@ class WorkingCopy:
         written = {} if found is None else found.written
         ours = {(one.inode, one.modified) for one in written.values() if one.inode}
         changes = WAYS[self.way].changes(self.folder, top, self._since, ours)
+        paths = {bytes.fromhex(path) for path in written}
+        changes = git_index.without_refreshed(changes, top, self.content, self.folder, paths)
+        changes = commits.with_commits(changes, top, self.content)
         taken = {bytes.fromhex(path): one.taken_in for path, one in written.items() if one.taken_in}
         return merge.with_merges(changes, self.folder, top, self.content, taken)
 
