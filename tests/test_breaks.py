@@ -26,6 +26,7 @@ FINDINGS = {
     "door.toml": [f"door-{number}" for number in range(1, 6)],
     "changes.toml": [f"changes-{number}" for number in range(1, 19)],
     "house.toml": [f"house-{number}" for number in range(1, 5)],
+    "past.toml": [f"past-{number}" for number in range(1, 16)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
     "reading.toml": [
         *(f"read-{number}" for number in range(1, 20)),
