@@ -227,6 +227,8 @@ DEEDS = words(
 """Kinds of acts that may do harm, by what they are done to."""
 REPEATED = frozenset({"repeated"})
 """The label of what is done in a loop."""
+ASSUMED = frozenset({"assumed"})
+"""The label of what is done only if a function that is handed on is called with what is handed on beside it."""
 DEEPEST_NESTING = 6
 """Texts run as code inside each other that are followed; one more is a finding."""
 
@@ -319,6 +321,15 @@ class Trail:
     def again(self) -> Iterator[None]:
         """While the body of a loop is looked at."""
         kept, self.around = self.around, self.around | REPEATED
+        try:
+            yield
+        finally:
+            self.around = kept
+
+    @contextmanager
+    def assumed(self) -> Iterator[None]:
+        """While what is looked at may be done in another way, with something else."""
+        kept, self.around = self.around, self.around | ASSUMED
         try:
             yield
         finally:

@@ -13,6 +13,7 @@ from runner.risk.model.value import (
     Function,
     Scope,
     Value,
+    chosen,
     concatenate,
     either,
     labels_of,
@@ -234,10 +235,10 @@ class PythonExpressions(PythonNames):
 
     def choice(self, node: ast.IfExp) -> Value:
         self.value(node.test)
-        return either((self._perhaps_reached(node.body), self._perhaps_reached(node.orelse)))
+        return chosen((self._perhaps_reached(node.body), self._perhaps_reached(node.orelse)))
 
     def either_of(self, node: ast.BoolOp) -> Value:
-        return either([self.value(node.values[0]), *map(self._perhaps_reached, node.values[1:])])
+        return chosen([self.value(node.values[0]), *map(self._perhaps_reached, node.values[1:])])
 
     def _perhaps_reached(self, node: ast.expr) -> Value:
         """Return what is known of an expression that may never be evaluated."""
