@@ -24,6 +24,7 @@ from runner.risk.model.value import (
     Value,
     concatenate,
     each,
+    is_absent,
     labels_of,
     raw,
     readable,
@@ -276,7 +277,7 @@ def _whole(number: float | None) -> int | None:
 def sliced(value: Value, start: Value, stop: Value, step: Value) -> Value:
     """`value[start:stop:step]`; an open end is an unknown without labels."""
     ends = [_whole(end.number) for end in (start, stop, step)]
-    known = all(end.number is not None or end is UNKNOWN for end in (start, stop, step))
+    known = all(end.number is not None or is_absent(end) for end in (start, stop, step))
     if not known or ends[2] == 0:
         return Value(labels=value.labels, name=value.name)
     cut = slice(*ends)

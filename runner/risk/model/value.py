@@ -100,7 +100,7 @@ class Value:
         added = self.labels.union(labels)
         if len(added) == len(self.labels):
             return self
-        copy = Value(self.texts, self.name, added, self.items, self.fields, self.number, self.binary)
+        copy = type(self)(self.texts, self.name, added, self.items, self.fields, self.number, self.binary)
         copy.function, copy.kind, copy.owner, copy.attribute = self.function, self.kind, self.owner, self.attribute
         copy.others = self.others
         return copy
@@ -120,7 +120,19 @@ class Value:
         )
 
 
+class Nothing(Value):
+    """The value that a language has for none: it is known, though nothing can be done with it."""
+
+    __slots__ = ()
+
+
 UNKNOWN = Value()
+NONE = Nothing()
+
+
+def is_absent(value: Value) -> bool:
+    """Return whether nothing is given: no value, or the one for none."""
+    return value is UNKNOWN or isinstance(value, Nothing)
 
 
 class Scope:
@@ -229,7 +241,7 @@ def alternatives(texts: Iterable[str], labels: Iterable[str] = NO_LABELS) -> Val
     return Value(kept, labels=frozenset(marked))
 
 
-def labels_of(values: Iterable[Value], depth: int = 3) -> frozenset[str]:
+def labels_of(values: Iterable[Value], depth: int = 5) -> frozenset[str]:
     """Return the labels of the values and of what they contain, to a small depth."""
     found: set[str] = set()
     for value in values:
@@ -304,7 +316,7 @@ def concatenate(parts: Iterable[Value], between: str = "") -> Value:
 
 def either(values: Iterable[Value], around: Mapping[frozenset[int], dict[str, Value]] | None = None) -> Value:
     """Return a value that may be any of `values`; `around` has what objects they are parts of are put together into."""
-    options = [value for value in values if value is not UNKNOWN]
+    options = [value for value in values if value is not UNKNOWN and value is not NONE]
     if not options:
         return UNKNOWN
     if len(options) == 1:
@@ -344,7 +356,7 @@ def chosen(values: Iterable[Value]) -> Value:
 
 
 def _says_nothing(value: Value) -> bool:
-    refers = value.function is not None or value.kind is not None or value.name in NOTHING
+    refers = value.function is not None or value.kind is not None or value.name in NOTHING or isinstance(value, Nothing)
     return (value.unknown or value.name[:1] == "~") and not (
         refers or value.texts or value.items or any(label.startswith(FOR_ANOTHER) for label in value.labels)
     )

@@ -27,6 +27,7 @@ from runner.risk.rules.vocabulary import picked
 from runner.risk.trace.everything import CHOOSING, choice, given
 from runner.risk.trace.giving_back import kept
 from runner.risk.trace.members import note_handed, note_member
+from runner.risk.trace.remote import note_asked
 from runner.risk.trace.shown import from_outside, note_shown
 from runner.risk.trace.values import Values
 
@@ -81,6 +82,8 @@ MOST_COMPARED = 200
 """Parts of a list by which two are told from each other; longer ones are never taken for the same."""
 
 
+ASKS = frozenset(("send", "fetch", "configure"))
+"""Kinds of acts by which services elsewhere are asked for something."""
 SAYS_NOTHING = frozenset(("query", "database", "member", "console", "store"))
 """Kinds of acts that do not say what becomes of what a call is given."""
 
@@ -119,7 +122,7 @@ class Machine(Values):
         """One object of each class whose methods nobody calls, by the class."""
         self.raised: list[Value] = []
         """What the program has thrown so far."""
-        self.variables: dict[str, Value] = {}
+        self.variables = nested.variables
         """What the program has put into its environment."""
 
         self._around = 1
@@ -266,6 +269,8 @@ class Machine(Values):
                 act = "answer"
             labels = called.labels | MOCKED if self.mocked and self.is_mocked(called.name) else called.labels
             done = self.trail.add(act, called.name, fields, place, labels)
+            if act in ASKS:
+                note_asked(self.trail, done, args, named, place)
             result = result.labelled(self.nested.done(done))
         if meaning.gives:
             result = result.labelled(given(meaning.gives, args, named))

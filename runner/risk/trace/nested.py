@@ -62,6 +62,8 @@ class Nested:
         """Whether the code has literals whose letters are written as numbers."""
         self.given: Mapping[str, Value] = {}
         """Variables that are handed to the program."""
+        self.variables: dict[str, Value] = {}
+        """What programs that are started find in their environment beside what they inherit."""
         self.lines: list[Value] = []
         """What the program in another language that is being followed has printed."""
         self.mentions: Search | None = None
@@ -109,8 +111,7 @@ class Nested:
         from runner.risk.shell.script import Shell
 
         program = Shell(self.trail, self, holes=holes)
-        if self.trail.depth == 0:
-            program.shell.state.variables.update(self.given)
+        program.shell.state.variables.update(self.given if self.trail.depth == 0 else self.variables)
         result = program.run(code, stdin)
         if self.trail.depth == 0 and program.broken:
             self._repaired("shell", program.cut_off, program.broken_at)
@@ -153,9 +154,14 @@ class Nested:
         """Follow up an act just done; return labels for what it gives."""
         match act.kind:
             case "run":
-                if (path := (act.get("environment").fields or {}).get("PATH")) is not None:
+                given = act.get("environment").fields or {}
+                if (path := given.get("PATH")) is not None:
                     note_programs(self.trail, path, act.place)
-                return self._run(act)
+                kept, self.variables = self.variables, {**self.variables, **given}
+                try:
+                    return self._run(act)
+                finally:
+                    self.variables = kept
             case "execute":
                 return self._execute(act)
             case "package-setup":
@@ -180,6 +186,10 @@ class Nested:
     def finish(self) -> None:
         """Look at the scripts that the program has written down: nobody writes one for nothing."""
         self.files.settle()
+        if any("drops" in act.fields for act in self.trail.acts):
+            from runner.risk.trace.stores import note_remade
+
+            note_remade(self.trail.acts)
         while self.files.scripts:
             path, (code, place) = self.files.scripts.popitem()
             self._script(path, code, place)
@@ -257,7 +267,9 @@ class Nested:
         """Follow a command that is given word by word; return the labels of what it prints."""
         from runner.risk.shell.script import Shell
 
-        return Shell(self.trail, self).simple_values(words, UNKNOWN, place).labels
+        program = Shell(self.trail, self)
+        program.shell.state.variables.update(self.variables)
+        return program.simple_values(words, UNKNOWN, place).labels
 
     def _written_code(self, command: Value, place: Place) -> None:
         """Text that the program put into a nameless file, if the command is about that file."""

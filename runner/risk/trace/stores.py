@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import REPEATED
+from runner.risk.model.standing import is_relative
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, text
 from runner.risk.sql import Effect, changes, is_of_one
 from runner.risk.trace.everything import lists_all, note_all
-from runner.risk.trace.files import IN_MEMORY, MEMORY, is_temporary
+from runner.risk.trace.files import IN_A_FILE, IN_MEMORY, MEMORY, is_temporary
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.risk.model.acts import Act, Trail
 
 MOST_BEFORE = 12
@@ -59,6 +62,11 @@ def note_statements(trail: Trail, act: Act) -> None:
         act.fields["effect"] = text(found[0].effect.name)
         act.fields["changes"] = Value(items=[text(one.words) for one in found if one.effect > Effect.ADDS])
         act.fields["table"] = text(found[0].table)
+        made = {one.table for one in found if one.effect is Effect.ADDS}
+        act.fields["adds"] = Value(items=[text(table) for table in sorted(made) if table])
+        grave = [one for one in found if one.effect > Effect.DELETES]
+        if grave and all(one.effect is Effect.DROPS and one.what == "the table" for one in grave):
+            act.fields["drops"] = Value(items=[text(one.table) for one in grave])
         note_statement(act)
 
 
@@ -101,6 +109,18 @@ def bound(trail: Trail, act: Act) -> None:
 
 CUT_DOWN = {"destroy": "only", "query": "effect"}
 """Kinds of acts that a condition bounds, and the field that says so."""
+
+
+def note_remade(acts: Sequence[Act]) -> None:
+    """Note which acts only drop tables, of a database in a file of the program's folder, that the program makes."""
+    opened = [act.get("path").exact or "/" for act in acts if act.kind == "read" and act.name in IN_A_FILE]
+    if not opened or not all(is_relative(path) and ".." not in path for path in opened):
+        return
+    made = {one.text for act in acts if act.kind == "query" for one in act.get("adds").items or ()}
+    for act in acts:
+        drops = act.get("drops").items or ()
+        if drops and "file" in act.get("at").labels and all(one.text in made for one in drops):
+            act.fields["remade"] = text("yes")
 
 
 def note_one(act: Act) -> None:

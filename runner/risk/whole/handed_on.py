@@ -43,9 +43,10 @@ CODE = expression(
 KEEPS = words(
     "print write write_text write_bytes writelines debug info warning error critical exception log echo append extend "
     "format replace join split strip startswith endswith count index find search match fullmatch findall finditer sub "
-    "compile dedent indent assertIn assertNotIn assertEqual assertRaises assertRaisesRegex raises add_argument print_exc "
-    "ArgumentParser Exception ValueError RuntimeError TypeError fail skip exit Message encode dumps escape highlight "
-    "Syntax Markdown Text Panel assess insert put len str repr fixture mark parametrize update add setdefault get"
+    "compile dedent indent assertIn assertNotIn assertEqual assertRaises assertRaisesRegex raises add_argument "
+    "print_exc ArgumentParser Exception ValueError RuntimeError TypeError fail skip exit Message encode dumps escape "
+    "highlight Syntax Markdown Text Panel assess insert put len str repr fixture mark parametrize update add "
+    "setdefault get"
 )
 """Functions that keep, show or compare a text, or look for something in it."""
 MODULES = words("os shutil subprocess sys builtins")

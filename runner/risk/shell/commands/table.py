@@ -157,7 +157,7 @@ ROWS: tuple[tuple[str, Handler], ...] = (
     ("aws gcloud az gsutil rclone s3cmd mc doctl flyctl fly", infrastructure.cloud),
     ("ansible-playbook", infrastructure.deploys()),
     ("serverless sls sam cap kamal vercel netlify wrangler", infrastructure.deploys("deploy", "remove", "delete")),
-    ("heroku supabase firebase railway planetscale pscale neonctl", infrastructure.keeps_data("the cloud")),
+    ("heroku supabase firebase railway planetscale pscale neonctl vault", infrastructure.keeps_data("the cloud")),
     (
         "kafka-topics kafka-topics.sh kafka-delete-records.sh rabbitmqctl rabbitmqadmin nats",
         infrastructure.keeps_data("the message broker"),
