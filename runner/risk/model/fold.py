@@ -289,6 +289,17 @@ def sliced(value: Value, start: Value, stop: Value, step: Value) -> Value:
     return Value(labels=value.labels, name=value.name)
 
 
+MOST_OF_HINT = 6
+"""Characters at the beginning or end of a secret that programs show so that a person knows which one it is."""
+
+
+def is_hint(start: Value, stop: Value) -> bool:
+    """Return whether a slice is no more of a text than tells a person which one it is."""
+    if start.number in (None, 0) and stop.number is not None:
+        return 0 <= stop.number <= MOST_OF_HINT
+    return stop.number is None and start.number is not None and -MOST_OF_HINT <= start.number < 0
+
+
 def joined(separator: Value, values: Sequence[Value]) -> Value:
     """Return the values put together with a separator; many single characters make an assembled text."""
     if len(values) > 20_000:

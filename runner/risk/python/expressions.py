@@ -30,6 +30,7 @@ from runner.risk.python.syntax import constant, hidden_name, is_written_out, pla
 from runner.risk.trace.conditions import difference
 from runner.risk.trace.everything import choice
 from runner.risk.trace.machine import DEEPEST, TooDeep
+from runner.risk.trace.shown import hint_of
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Trail
@@ -89,7 +90,8 @@ class PythonExpressions(PythonNames):
                 self.value(end) if end is not None else UNKNOWN
                 for end in (node.slice.lower, node.slice.upper, node.slice.step)
             ]
-            return fold.sliced(owner, *ends)
+            part = fold.sliced(owner, *ends)
+            return hint_of(part) if part.labels and fold.is_hint(*ends[:2]) else part
         key = self.value(node.slice)
         if key.texts and (owner.name in BUILTINS or owner.name.endswith(HOLD_NAMES)):
             return either([reference(known, owner.labels | fold.ASSEMBLED) for known in key.texts])

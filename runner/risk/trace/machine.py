@@ -28,7 +28,7 @@ from runner.risk.trace.everything import CHOOSING, choice, given
 from runner.risk.trace.giving_back import kept
 from runner.risk.trace.members import note_handed, note_member
 from runner.risk.trace.remote import note_asked
-from runner.risk.trace.shown import from_outside, note_shown
+from runner.risk.trace.shown import from_outside, note_shown, secrets
 from runner.risk.trace.values import Values
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ MOST_COMPARED = 200
 """Parts of a list by which two are told from each other; longer ones are never taken for the same."""
 
 
+SLICES = frozenset(("slice", "substring", "substr"))
 ASKS = frozenset(("send", "fetch", "configure"))
 """Kinds of acts by which services elsewhere are asked for something."""
 SAYS_NOTHING = frozenset(("query", "database", "member", "console", "store"))
@@ -182,7 +183,7 @@ class Machine(Values):
         if given_values:
             given_labels = labels_of(given_values)
             labels |= kept(given_labels, name)
-        labels -= CUT_OFF
+        labels -= secrets(labels) if _is_hint(called, args) else CUT_OFF
         result = Value(name=f"{name}()" if name and len(name) < 110 else name, labels=labels)
         meanings = self.vocabulary.of(name)
         for meaning in meanings:
@@ -526,6 +527,11 @@ class Machine(Values):
                     self.follow(start.function, [], {}, made)
         made = self._objects[id(kind)]
         return made if made.fields or any(kind.made()) else None
+
+
+def _is_hint(called: Value, args: list[Value]) -> bool:
+    """Return whether a call gives a few characters of what it is called on: `key.slice(0, 4)`."""
+    return called.attribute in SLICES and fold.is_hint(*[*args, UNKNOWN, UNKNOWN][:2])
 
 
 def _any_of(kind: Class, objects: Sequence[Value]) -> Value:
