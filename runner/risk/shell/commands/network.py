@@ -204,6 +204,8 @@ def remote_copy(command: Command) -> Value | None:
     if any(option.startswith("--del") for option in options):
         path = target if remote.match(target.text) else command.placed(target)
         command.act("delete", path=path, tree=text("yes"), tool=text(command.name))
+    for path in sources if "--remove-source-files" in options else ():
+        command.act("delete", path=command.placed(path), tree=text("yes"), tool=text(command.name))
     if (through := options.get("-e") or options.get("--rsh") or options.get("-S")) is not None and through.texts:
         command.script(through)
     if remote.match(target.text):

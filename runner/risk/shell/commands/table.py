@@ -69,6 +69,7 @@ ROWS: tuple[tuple[str, Handler], ...] = (
     ("uniq", outputs.writing(texts.passes(), operand=1)),
     ("tree", outputs.writing(files.listing, "-o")),
     ("hash enable", outputs.hashed),
+    ("unzip", files.unzip),
     ("zip", escapes.running(files.archive, "-TT", "--unzip-command")),
     ("vim vi nvim view vimdiff ex rvim", escapes.editor),
     ("emacs emacsclient", escapes.within(escapes.LISP, "--eval", "-eval", "-e")),
