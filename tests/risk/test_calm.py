@@ -309,3 +309,37 @@ def test_a_sentence_says_no_more_than_was_read_and_hides_no_deletion(
     language: Language, code: str, sentence: str
 ) -> None:
     assert sentence in assessed(language, code).verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "words"),
+    [
+        (S, "curl -X DELETE -H 'Authorization: x' https://api.shop.example/v1/orders/all", "v1/orders/all"),
+        (S, "curl -X PATCH https://api.forge.example/repos/a -d '{\"private\": false}'", "private"),
+        (S, "aws s3api put-object-acl --bucket b --key k --acl public-read", "public-read"),
+        (S, "gcloud projects add-iam-policy-binding p --member=allUsers --role=roles/viewer", "allUsers"),
+        (S, "kubectl create clusterrolebinding b --clusterrole=cluster-admin --user=ann", "cluster-admin"),
+        (J, "import { Forge } from 'forge-kit';\nawait new Forge().request('DELETE /repos/a/b');", "repos/a/b"),
+        (P, "import exchange\ne = exchange.Client()\ne.withdraw('BTC', 1, 'bc1')", "withdraw"),
+        (P, "import requests\nrequests.post('https://api.pay.example/v1/payouts', json={'amount': 5})", "payouts"),
+        (P, "import forge\np = forge.Client().projects.get(5)\np.visibility = 'public'\np.save()", "visibility"),
+    ],
+)
+def test_what_cannot_be_taken_back_elsewhere_is_high(language: Language, code: str, words: str) -> None:
+    found = assessed(language, code)
+    assert found.attention is Level.HIGH
+    assert words in found.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        (S, "curl -X DELETE http://localhost:3000/notes/1"),
+        (S, "curl -X POST https://api.shop.example/search -d '{\"private\": true}'"),
+        (J, "const app = require('express')();\napp.delete('/notes/:id', (q, r) => r.sendStatus(204));"),
+        (P, "import requests\nprint(requests.get('https://api.pay.example/v1/payouts').json())"),
+        (P, "import pandas\nframe = pandas.read_csv('a.csv')\nprint(frame.archive if 0 else frame.transfer(1))"),
+    ],
+)
+def test_what_only_looks_elsewhere_or_is_here_is_not(language: Language, code: str) -> None:
+    assert attention(language, code) < Level.HIGH

@@ -31,6 +31,7 @@ from runner.risk.python.syntax import constant, hidden_name, is_written_out, pla
 from runner.risk.trace.conditions import difference
 from runner.risk.trace.everything import choice
 from runner.risk.trace.machine import DEEPEST, TooDeep
+from runner.risk.trace.remote import opened_to
 from runner.risk.trace.shown import hint_of
 
 if TYPE_CHECKING:
@@ -384,6 +385,9 @@ class PythonExpressions(PythonNames):
         if any(label.startswith(TEMPORARY) for label in owner.labels):
             whose = "tempfile.TemporaryDirectory()"
             self.trail.own.replaced(owner)
+        if whose.endswith("()") and owner.kind is None and (opened := opened_to(target.attr, value)):
+            fields = {"at": text("the cloud"), "opens": text(opened)}
+            self.trail.add("configure", f"{whose}.{target.attr}", fields, place(target))
         if whose.endswith("()") and owner.kind is None:
             self.nested.handed(f"{whose}.{target.attr}", [value], NO_LABELS, place(target), python=True)
 

@@ -27,8 +27,9 @@ from runner.risk.rules.vocabulary import picked
 from runner.risk.trace.everything import CHOOSING, choice, given
 from runner.risk.trace.giving_back import kept
 from runner.risk.trace.members import note_handed, note_member
-from runner.risk.trace.remote import note_asked
+from runner.risk.trace.remote import note_asked, note_verb
 from runner.risk.trace.shown import from_outside, note_shown, secrets
+from runner.risk.trace.unknown import library_of
 from runner.risk.trace.values import Values
 
 if TYPE_CHECKING:
@@ -190,14 +191,21 @@ class Machine(Values):
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
         found = bool(called.labels) and note_member(self.trail, called, meanings, place)
         if not meanings and not found:
-            self.trail.called.add(name)
-            module = self._picked_from(name) if name[-1:] == "]" else name if self._is_harming(name) else ""
-            if module:
-                self.trail.add("enumerated", name, {"of": text(module), "how": text("computed")}, place, called.labels)
+            self._unknown(called, args, place)
         if given_values and name and all(meaning.act in SAYS_NOTHING for meaning in meanings):
             self.nested.handed(name, given_values, given_labels, place, python=self.language == "python")
         self.callbacks(called, args, named, result, place)
         return result
+
+    def _unknown(self, called: Value, args: Sequence[Value], place: Place) -> None:
+        """Note a call of which nothing is known but its name."""
+        name = called.name
+        self.trail.called.add(name)
+        module = self._picked_from(name) if name[-1:] == "]" else name if self._is_harming(name) else ""
+        if module:
+            self.trail.add("enumerated", name, {"of": text(module), "how": text("computed")}, place, called.labels)
+        if "." in name and (library := library_of(name, self.trail, python=self.language == "python")):
+            note_verb(self.trail, called, args, library, place)
 
     def _picked_from(self, name: str) -> str:
         """Return the module that does harm and of which a function is called by a name that nobody knows, or ''."""
