@@ -16,8 +16,8 @@ from runner.audit.row import Row
 from runner.audit.search import UnreadableRow
 from runner.model.decision import Decider, Verdict
 from runner.model.lifecycle import Phase
-from runner.model.request import CLIENT_TOOLS
 from runner.model.result import Outcome
+from runner.model.tool_facts import CLIENT_TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

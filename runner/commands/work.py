@@ -86,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    actions = parser.add_subparsers(metavar="ACTION", required=True, prog="assent work")
     listed = actions.add_parser("list", help="the working copies, the newest first")
     listed.add_argument("--json", action="store_true", help="as JSON")
     listed.set_defaults(command=list_copies)

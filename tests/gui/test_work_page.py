@@ -666,6 +666,13 @@ def test_stop_all_ends_programs_at_work_too_and_says_so(desk: Desk) -> None:
     assert ("stop_all",) in desk.bridge.calls
 
 
+def test_lockdown_says_before_it_ends_programs_at_work(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    desk.window.overall.ask_lock()
+    dialog = bench.dialog(ConfirmDialog)
+    assert dialog.what.endswith("1 program at work will be ended; the changes stay.")
+
+
 def test_deletions_are_said_before_they_are_applied(desk: Desk) -> None:
     bench = Bench(desk, found=ProjectChanges((changed("a.py"), deleted("b.py", 2), deleted("c.py", 3))))
     desk.qtbot.waitUntil(bench.read)
