@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app import phrases
-from app.chrome.navigation import PAGES
 from app.chrome.palette import RUNS, WAITS, Palette, Way
 from app.look.look import Theme
 
@@ -77,7 +76,7 @@ class Commands(QObject):
         from runner.settings.declared import declared
 
         show = self._pages.show
-        ways = [Way(page.name, "page", partial(show, page.name), f"Ctrl+{page.number}") for page in PAGES]
+        ways = [Way(page.name, "page", partial(show, page.name), page.keys) for page in self._pages.specs.values()]
         ways += [
             Way(phrases.title(card.request), f"{_agent(card)}, {WAITS}", partial(self._review, card.id))
             for card in self._cases.waiting()
@@ -89,7 +88,6 @@ class Commands(QObject):
         agents = self._cases.agents or ()
         ways += [Way(phrases.visible(agent.name), "agent", partial(show, "Agents")) for agent in agents]
         ways += [
-            Way("First steps", "page", self._pages.show_first_steps),
             Way("Work on a project", "command", self._pages.ask_work),
             Way("Add an agent", "command", self._pages.show_add_agent),
             Way("Pause all, resume all", "command", self._overall.hold_all, "Ctrl+Shift+H"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, Qt, Signal
@@ -10,29 +9,11 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.chrome.pages import PageSpec
     from app.look.look import Look
 
-
-@dataclass(frozen=True, slots=True)
-class PageName:
-    name: str
-    icon: str
-    number: int
-    """The digit that opens it with Ctrl. A page that comes later takes a free one: the others keep theirs."""
-
-
-PAGES = (
-    PageName("Today", "chart", 9),
-    PageName("Queue", "inbox", 1),
-    PageName("Work", "layers", 0),
-    PageName("Running", "activity", 2),
-    PageName("History", "history", 3),
-    PageName("Agents", "bot", 4),
-    PageName("Rules", "list", 5),
-    PageName("Settings", "settings", 6),
-    PageName("Doctor", "stethoscope", 7),
-    PageName("Help", "info", 8),
-)
 
 WIDTH = 56
 
@@ -42,7 +23,7 @@ class Navigation(QWidget):
 
     wanted = Signal(str)
 
-    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, look: Look, pages: Iterable[PageSpec], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
         self._counts: dict[str, int] = {}
@@ -52,7 +33,9 @@ class Navigation(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(look.px(6), 0, look.px(6), 0)
         column.setSpacing(look.px(2))
-        for page in PAGES:
+        for page in pages:
+            if not page.icon:
+                continue
             button = self._make(page)
             self._buttons[page.name] = button
             self._group.addButton(button)
@@ -74,9 +57,9 @@ class Navigation(QWidget):
         self._counts[name] = number
         self._buttons[name].show_count(number, ink)
 
-    def _make(self, page: PageName) -> PageButton:
+    def _make(self, page: PageSpec) -> PageButton:
         button = PageButton(self._look, page.name)
-        button.setToolTip(f"{page.name} (Ctrl+{page.number})")
+        button.setToolTip(f"{page.name} ({page.keys})" if page.keys else page.name)
         button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         button.clicked.connect(lambda: self.wanted.emit(page.name))
         self._look.dress(button, page.icon, size=20)

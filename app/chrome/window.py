@@ -18,9 +18,9 @@ from app.chrome.commands import Commands
 from app.chrome.dock import Dock
 from app.chrome.focus import Focus
 from app.chrome.hurry import Hurry
-from app.chrome.navigation import PAGES, Navigation
+from app.chrome.navigation import Navigation
 from app.chrome.overall import OverallCommands
-from app.chrome.pages import FIRST_STEPS, PageShelf
+from app.chrome.pages import FIRST_STEPS, PAGES, PageShelf
 from app.chrome.presence import Presence
 from app.chrome.toolbar import Toolbar
 from app.chrome.vault import BANNER, VaultNotice
@@ -35,11 +35,12 @@ from app.work_cards import WorkCards
 from runner.model.events import AgentsChanged, EngineTroubled, GatewayOpened, RunFinished, SandboxChosen, TroubleCleared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from app.bridge import EngineLink
     from app.cards import Cards
     from app.chrome.frame import Frame
+    from app.chrome.pages import PageSpec
     from app.look.look import Look
     from app.remembering.dialog import About
     from runner.model.events import Event
@@ -59,7 +60,15 @@ class Window(QWidget):
     painted = Signal()
     """For the first time, or what stands for it."""
 
-    def __init__(self, cases: Cards, bridge: EngineLink, look: Look, places: Places, frame: Frame) -> None:
+    def __init__(
+        self,
+        cases: Cards,
+        bridge: EngineLink,
+        look: Look,
+        places: Places,
+        frame: Frame,
+        pages: Sequence[PageSpec] = PAGES,
+    ) -> None:
         super().__init__(frame)
         install()
         self.frame = frame
@@ -69,12 +78,12 @@ class Window(QWidget):
         self._look = look
         self._places = places
         self._painted = False
-        self._build()
+        self._build(pages)
         self._connect()
         self.show_page("Queue")
         self.deciding.review.focus_neutral()
 
-    def _build(self) -> None:
+    def _build(self, pages: Sequence[PageSpec]) -> None:
         frame, look, places, cases, bridge = self.frame, self._look, self._places, self._cases, self._bridge
         # From the outside in: a widget that is given to a parent later brings the style of all inside it up to date
         # again, and at each level that took a third of the time for the first window.
@@ -87,9 +96,9 @@ class Window(QWidget):
         self.toolbar = Toolbar(cases, self.work, look, self.presence, self._whole)
         self.banners = Banners(cases, look, self._inside)
         self.vault = VaultNotice(self.banners, places, bridge.secrets, self)
-        self.navigation = Navigation(look, self._whole)
+        self.navigation = Navigation(look, pages, self._whole)
         self.fatigue = Fatigue(cases, parent=self)
-        self.pages = PageShelf(cases, self.work, bridge, look, places, self._inside)
+        self.pages = PageShelf(cases, self.work, bridge, look, places, self._inside, pages)
         self.deciding = Deciding(cases, bridge, look, places, self.pages.stack)
         self.aftermath = Aftermath(self.deciding, cases, bridge, look)
         self.hurry = Hurry(cases, look, self._on_screen, self._inside)
@@ -138,9 +147,7 @@ class Window(QWidget):
     def show_run(self, request_id: str) -> None:
         """Show a run on its page, in the whole window."""
         self.frame.widen(DOCKED)
-        self.show_page("Running")
-        if (card := self._cases.card(request_id)) is not None:
-            self.page("Running").show_run(card)  # type: ignore[attr-defined]
+        self.pages.show_run(self._cases.card(request_id))
 
     def _on_screen(self) -> str | None:
         """Return the request that can be seen, empty for none; None where another page than the queue is shown."""
@@ -365,8 +372,9 @@ class Window(QWidget):
         self._cases.happened.connect(self.work.take)
         self.work.moved.connect(self._count_work)
         self._connect_cards()
-        for page in PAGES:
-            _bind(self, f"Ctrl+{page.number}", partial(self.show_page, page.name))
+        for page in self.pages.specs.values():
+            if page.keys:
+                _bind(self, page.keys, partial(self.show_page, page.name))
         _bind(self, "F1", partial(self.show_page, "Help"))
         _bind(self, "F5", self.pages.refresh)
         _bind(self, "Ctrl+K", self.commands.open_palette)

@@ -36,7 +36,7 @@ from runner.model.events import (
     SandboxesChanged,
     TroubleCleared,
 )
-from runner.model.request import NEW_PLACE
+from runner.model.tool_facts import NEW_PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,8 @@ from app.rehearsals import OUTCOME
 from app.review.changes import ChangesView
 from app.review.editor import CodeEditor
 from runner.model.request import CODE as CODE_PART
-from runner.model.request import PACKAGES, Part, Tool
+from runner.model.request import PACKAGES, Part
+from runner.model.tool_facts import FACTS
 from runner.risk.writes import language_of
 
 if TYPE_CHECKING:
@@ -36,25 +37,7 @@ DETAILS = "Details"
 """Name of the last tab, and what its data is: it is no part of the request."""
 FILES = "Files"
 """Data of the tab with the files that a rehearsal created."""
-FIRST = {
-    Tool.CODE_EXECUTE: CODE_PART,
-    Tool.CODE_WRITE_FILE: "Content",
-    Tool.CLIENT_SHELL: "Command",
-    Tool.CLIENT_EDIT: "New text",
-    Tool.CLIENT_FETCH: "Address",
-    Tool.CLIENT_TOOL: "Input",
-}
-"""Names of the first tab; that of every other tool is "Request"."""
 UNSEEN = "(end not seen)"
-WITHOUT_CODE = {
-    Tool.CODE_WRITE_FILE: "The file would be empty.",
-    Tool.CLIENT_EDIT: "The text would be removed: see Replaces.",
-    Tool.CODE_READ_FILE: "The agent gets what the file holds. No code runs.",
-    Tool.CODE_LIST_FILES: "The agent gets the names and sizes of the files. No code runs.",
-    Tool.CODE_CREATE_SANDBOX: "An empty sandbox. No code runs.",
-    Tool.CODE_DESTROY_SANDBOX: "The sandbox and everything in it are removed.",
-    Tool.CODE_INSTALL_PACKAGE: "Packages are unpacked into the sandbox. None of their code runs by that.",
-}
 
 
 class ReadingPane(QWidget):
@@ -130,7 +113,7 @@ class ReadingPane(QWidget):
             parts.remove(plan)
             self.tabs.setTabData(self.tabs.addTab(plan.name), plan)
         else:
-            self.tabs.addTab(FIRST.get(request.tool, "Request"))
+            self.tabs.addTab(FACTS[request.tool].part)
         self.tabs.addTab("Changes")
         for part in parts:
             self.tabs.setTabData(self.tabs.addTab(part.name), part)
@@ -153,7 +136,7 @@ class ReadingPane(QWidget):
             self.code.set_code(request.code, language or "", findings)
         look_at = shown.assessment.verdict.look_at if shown.assessment else None
         self.code.point_at(look_at.line if look_at is not None else 0)
-        self.codeless.say(f"{phrases.title(request)}", WITHOUT_CODE.get(request.tool, ""))
+        self.codeless.say(f"{phrases.title(request)}", FACTS[request.tool].empty)
 
     def go_to(self, line: int) -> None:
         """Bring `line` of the code into view, from 1."""
@@ -325,7 +308,7 @@ class ReadingPane(QWidget):
             if isinstance(part, str):
                 continue
             name = part.name if part is not None else CODE_PART if tab == CODE else ""
-            words = part.name if part is not None else FIRST.get(card.request.tool, "Request")
+            words = part.name if part is not None else FACTS[card.request.tool].part
             if not name:
                 continue
             if name in unseen and (painted or name != CODE_PART):

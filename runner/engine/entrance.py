@@ -13,7 +13,8 @@ from runner.identity.allowance import narrowed
 from runner.model.errors import KnownError, Refused
 from runner.model.events import RequestArrived
 from runner.model.lifecycle import Phase
-from runner.model.request import NEW_PLACE, Isolation, Language, NetworkMode, Tool
+from runner.model.request import Isolation, Language, NetworkMode, Tool
+from runner.model.tool_facts import FACTS
 from runner.requests import intake
 from runner.requests.case import Case
 from runner.requests.network import Offered
@@ -36,16 +37,6 @@ if TYPE_CHECKING:
     from runner.model.request import Request
     from runner.model.submission import Submission
     from runner.settings.loading import Settings
-
-ABOUT_A_SANDBOX = frozenset(
-    {
-        Tool.CODE_WRITE_FILE,
-        Tool.CODE_READ_FILE,
-        Tool.CODE_LIST_FILES,
-        Tool.CODE_DESTROY_SANDBOX,
-        Tool.CODE_INSTALL_PACKAGE,
-    }
-)
 
 
 class Entrance:
@@ -125,7 +116,7 @@ class Entrance:
             return chosen.isolation, "", protections
         if submission.sandbox_id:
             return chosen.isolation, "", ()
-        if submission.tool in NEW_PLACE:
+        if FACTS[submission.tool].new_place:
             await self._watch.look_for_request()
         return await chosen.place(submission.language)
 
@@ -195,7 +186,7 @@ class Entrance:
             raise KnownError("The console is closing.", "Call again when it is back.")
         if not self._parts.ledger.is_open and (trouble := self._bulletin.standing("ledger")):
             raise KnownError(trouble.what, f"Nothing was run. {trouble.remedy}")
-        if tool not in NEW_PLACE:
+        if not FACTS[tool].new_place:
             return
         if not self._parts.configuration.settings.enabled:
             raise KnownError("Running code is switched off in the settings of Assent.", "Nothing was run.")
@@ -206,7 +197,7 @@ class Entrance:
         """Return the kept sandbox that the call names. Raises Refused where the agent has none of that name."""
         if submission.tool is Tool.CODE_CREATE_SANDBOX:
             self._sandboxes.check_capacity(submission.agent)
-        if not submission.sandbox_id and submission.tool not in ABOUT_A_SANDBOX:
+        if not submission.sandbox_id and not FACTS[submission.tool].sandbox:
             return None
         kept = self._sandboxes.find(submission.agent, submission.sandbox_id)
         if submission.language not in (None, kept.language, Language.SHELL):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.decision import Decider, Verdict
 from runner.model.events import RequestJoined
-from runner.model.request import Tool
+from runner.model.tool_facts import FACTS
 from runner.requests.case import JOINED
 from runner.system.tasks import spawn
 
@@ -26,16 +26,6 @@ if TYPE_CHECKING:
     from runner.requests.case import Case
     from runner.requests.cases import Cases
 
-JOINABLE = frozenset(
-    {
-        Tool.CODE_EXECUTE,
-        Tool.CODE_WRITE_FILE,
-        Tool.CODE_READ_FILE,
-        Tool.CODE_LIST_FILES,
-        Tool.CODE_INSTALL_PACKAGE,
-    }
-)
-"""Two calls that create a sandbox want two; what an agent's own program runs, it runs once for each approval."""
 ANSWER_SECONDS = 600.0
 """How long an answer that nobody fetched counts for an identical call. Later ones want a new run."""
 
@@ -67,7 +57,7 @@ class Joining:
     def join(self, request: Request) -> Case | None:
         """Return the case that `request` joins, with one more caller; None where it is to be asked by itself."""
         case = self._cases.identical(request)
-        if case is None or request.tool not in JOINABLE or not self._open_to(case):
+        if case is None or not FACTS[request.tool].joins or not self._open_to(case):
             return None
         case.callers += 1
         case.asked += 1

@@ -16,7 +16,8 @@ from runner.identity.agents import Agents
 from runner.identity.outside import outside_anchors
 from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
-from runner.model.request import CLIENT_TOOLS, Tool
+from runner.model.request import Tool
+from runner.model.tool_facts import CLIENT_TOOLS
 from runner.requests.network import registry_hosts
 from runner.risk import own
 from runner.risk.worker.assessor import Assessor

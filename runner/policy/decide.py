@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.network import Destination, UnusableHost
-from runner.model.request import NEW_PLACE, Isolation, NetworkMode, Tool
+from runner.model.request import Isolation, NetworkMode, Tool
+from runner.model.tool_facts import NEW_PLACE
 from runner.policy.rules import Action
 
 if TYPE_CHECKING:

@@ -188,8 +188,7 @@ REQUESTS = (
         "Remove stale build caches",
         PYTHON,
         D1,
-        "Deletes every folder older than 7 days in its working folder, or where BUILD_ROOT points, "
-        "except “dist” and “docs”.",
+        "Deletes what it finds in its working folder, or where BUILD_ROOT points.",
         Level.HIGH,
         5,
     ),

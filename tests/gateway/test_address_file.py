@@ -15,7 +15,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from runner.gateway import door
+from runner.gateway import address_file
 from runner.gateway.snippets import configurations, own_command
 from runner.system.places import Places, variables
 from tests.gateway.house import opened
@@ -135,31 +135,31 @@ def test_without_a_folder_of_the_session_everything_stands_in_the_state_folder(
 
 def test_a_door_that_leads_nowhere_is_passed_over(session: Places, listener: socket.socket) -> None:
     first, second = session.doors
-    closed = door.ConsoleAddress("127.0.0.1", 1, os.getpid(), 1.0)
-    dead = door.ConsoleAddress("127.0.0.1", port_of(listener), GONE, 2.0)
-    live = door.ConsoleAddress("127.0.0.1", port_of(listener), os.getpid(), 3.0)
+    closed = address_file.ConsoleAddress("127.0.0.1", 1, os.getpid(), 1.0)
+    dead = address_file.ConsoleAddress("127.0.0.1", port_of(listener), GONE, 2.0)
+    live = address_file.ConsoleAddress("127.0.0.1", port_of(listener), os.getpid(), 3.0)
     for stale in (closed, dead):
-        door.write(session, live)
+        address_file.write(session, live)
         first.write_text(json.dumps(stale._asdict()))
-        assert door.read(session) == live
-        door.write(session, live)
+        assert address_file.read(session) == live
+        address_file.write(session, live)
         second.write_text(json.dumps(stale._asdict()))
-        assert door.read(session) == live
+        assert address_file.read(session) == live
     first.write_text(json.dumps(dead._asdict()))
-    assert door.read(session) == dead, "with none that is live the first says why"
-    door.remove(session, os.getpid())
-    assert door.read(session) == dead, "the door of another console was removed"
+    assert address_file.read(session) == dead, "with none that is live the first says why"
+    address_file.remove(session, os.getpid())
+    assert address_file.read(session) == dead, "the door of another console was removed"
 
 
 @pytest.mark.parametrize("what", ["writable", "link", "folder", "pipe", "garbage", "huge port", "another's"])
 def test_a_door_that_others_could_have_written_is_not_believed(
     session: Places, listener: socket.socket, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    live = door.ConsoleAddress("127.0.0.1", port_of(listener), os.getpid(), 3.0)
-    door.write(session, live)
+    live = address_file.ConsoleAddress("127.0.0.1", port_of(listener), os.getpid(), 3.0)
+    address_file.write(session, live)
     first, second = session.doors
     second.unlink()
-    assert door.read(session) == live
+    assert address_file.read(session) == live
     match what:
         case "writable":
             first.chmod(0o620)
@@ -178,27 +178,27 @@ def test_a_door_that_others_could_have_written_is_not_believed(
             first.write_text('{"host": "127.0.0.1", "port": 1e999, "pid": 1, "started": 0}')
         case _:
             monkeypatch.setattr(os, "getuid", lambda: 4_000_000)
-    assert door.read(session) is None
+    assert address_file.read(session) is None
 
 
 def test_one_path_is_enough_and_none_is_an_error(session: Places) -> None:
-    here = door.ConsoleAddress("127.0.0.1", 1, os.getpid(), time.time())
+    here = address_file.ConsoleAddress("127.0.0.1", 1, os.getpid(), time.time())
     for path in session.doors:
         (path / "in the way").mkdir(parents=True)
     with pytest.raises(OSError, match="directory"):
-        door.write(session, here)
+        address_file.write(session, here)
     assert [path.name for path in session.runtime.iterdir()] == ["door.json"], "a file was left behind"
     (session.doors[1] / "in the way").rmdir()
     session.doors[1].rmdir()
-    door.write(session, here)
-    assert door.read(session) == here
+    address_file.write(session, here)
+    assert address_file.read(session) == here
 
 
 def test_who_holds_a_port(listener: socket.socket) -> None:
-    found = door.holder(port_of(listener))
+    found = address_file.holder(port_of(listener))
     assert found is not None
     assert found.pid == os.getpid()
     assert psutil.Process().name().startswith(found.name)
-    assert door.holder(1) is None
+    assert address_file.holder(1) is None
     with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as everywhere:
-        assert door.holder(port_of(everywhere)) is not None
+        assert address_file.holder(port_of(everywhere)) is not None

@@ -9,19 +9,20 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from runner.sandbox.container.attached import AttachedStream
 from runner.sandbox.container.engine import CALL_SECONDS
 from runner.sandbox.container.failures import EngineGone, hanging
 from runner.sandbox.container.readings import group
 from runner.sandbox.container.threads import Threads
+from runner.sandbox.docker.attached import AttachedStream
+from runner.sandbox.docker.endpoint import Endpoint, find
 from runner.sandbox.gvisor.engine_feeds import EngineFeeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from runner.sandbox.container.endpoint import Endpoint
+    from runner.sandbox.container.engine import ContainerEngine
     from runner.sandbox.container.readings import ReadingSource
-    from runner.sandbox.container.sdk import Api, Attachment, Call
+    from runner.sandbox.docker.sdk import Api, Attachment, Call
     from runner.sandbox.gvisor.feed import KernelFeed
 
 T = TypeVar("T")
@@ -100,6 +101,10 @@ class EngineClient:
     def unreported(self) -> str:
         return self._feeds.why if self.endpoint.local else FAR
 
+    @property
+    def unshown(self) -> str:
+        return "" if self.endpoint.local else "it is on another machine"
+
     def feed(self, container: str) -> KernelFeed | None:
         return self._feeds.feed(container)
 
@@ -163,7 +168,7 @@ class EngineClient:
 
     def _serve(self, pending: _Pending[Any], seconds: float) -> None:
         """On a thread: do what is wanted and hand over what comes of it."""
-        from runner.sandbox.container import sdk
+        from runner.sandbox.docker import sdk
 
         call = sdk.Call()
         if not pending.begin(call):
@@ -186,6 +191,20 @@ class EngineClient:
         finally:
             call.connected(None)
             del pending  # or a failure would hold itself
+
+
+def finder(context: str = "") -> Callable[[ContainerEngine | None], EngineClient]:
+    """Return what finds the engine that Docker's own tools would use, or that of a named Docker `context`.
+
+    It is given the one that it found before, and returns that again while the engine is where it was. It raises
+    KnownError where the address of one cannot be found out.
+    """
+
+    def found(before: ContainerEngine | None) -> EngineClient:
+        endpoint = find(context=context)
+        return before if isinstance(before, EngineClient) and before.endpoint == endpoint else EngineClient(endpoint)
+
+    return found
 
 
 class _Pending(Generic[T]):
@@ -225,7 +244,7 @@ def _load(done: concurrent.futures.Future[None]) -> None:
     """On a thread: import the SDK, which takes a quarter of a second."""
     if done.set_running_or_notify_cancel():
         try:
-            import runner.sandbox.container.sdk  # noqa: F401
+            import runner.sandbox.docker.sdk  # noqa: F401
         except BaseException as error:
             done.set_exception(error)
         else:

@@ -105,12 +105,7 @@ class Nested:
         program.lines = code.split("\n") if self.escapes else []
         if self.trail.depth == 0:
             program.scope.names.update(self.given)
-        result = program.run(tree)
-        if self.trail.depth == 0 and not (encoding or repaired or self.given):
-            from runner.risk.python.spared import note_spared
-
-            note_spared(tree, self.trail.acts)
-        return result
+        return program.run(tree)
 
     def shell(self, code: str, stdin: Value = UNKNOWN, holes: frozenset[str] = NO_LABELS) -> Value:
         """Go through a shell script; `holes` are the labels of what is not known in it."""

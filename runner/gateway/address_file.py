@@ -1,4 +1,4 @@
-"""The door file, which names the address of the running console. Standard library only, for the stdio bridge."""
+"""The address file, which names the address of the running console. Standard library only, for the stdio bridge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 MOST_BYTES = 10_000
-"""Largest size of a door file."""
+"""Largest size of a address file."""
 
 
 class ConsoleAddress(NamedTuple):

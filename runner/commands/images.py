@@ -10,9 +10,9 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.sandbox.images import gvisor
+from runner.sandbox.gvisor.fetch import fetch, next_step
+from runner.sandbox.image_stores import builder
 from runner.sandbox.images.build import ImageState
-from runner.sandbox.images.here import builder
 from runner.sandbox.images.recipe import names, recipe
 from runner.settings.loading import load
 from runner.system.places import Places
@@ -61,11 +61,11 @@ async def _build(chosen: Sequence[str], mirror: str, again: bool) -> None:
 
 
 async def _fetch(mirror: str) -> None:
-    async with aclosing(gvisor.fetch(mirror)) as lines:
+    async with aclosing(fetch(mirror)) as lines:
         async for line in lines:
             sys.stdout.write(f"{line}\n")
     file = Places.standard().runsc
-    step = gvisor.next_step(file)
+    step = next_step(file)
     sys.stdout.write(f"gVisor's program is in {file}.\n")
     if step:
         sys.stdout.write(f"Assent takes it where only root can replace it. Next: {step}\n")

@@ -23,13 +23,13 @@ from docker.errors import DockerException
 from docker.tls import TLSConfig
 from docker.transport.basehttpadapter import BaseHTTPAdapter
 
-from runner.sandbox.container import ssh
 from runner.sandbox.container.failures import Denied, gone, hanging
+from runner.sandbox.docker import ssh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from runner.sandbox.container.endpoint import Endpoint
+    from runner.sandbox.docker.endpoint import Endpoint
 
 T = TypeVar("T")
 CHUNK = 1 << 18

@@ -9,7 +9,8 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.sandbox.gvisor.program import SINCE, is_old, version_of
+from runner.sandbox.container.trial import SINCE
+from runner.sandbox.gvisor.program import is_old, version_of
 from runner.sandbox.images import program
 from runner.sandbox.images.recipe import FOLDER
 from runner.sandbox.images.rootfs import INSTALL

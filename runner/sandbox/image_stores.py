@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
 from runner.sandbox.choose import AUTO
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import find
 from runner.sandbox.container.failures import Denied, EngineGone
+from runner.sandbox.docker.client import EngineClient
+from runner.sandbox.docker.endpoint import find
+from runner.sandbox.docker.image_store import Store
 from runner.sandbox.gvisor.program import located
 from runner.sandbox.images.build import Builder, Progress
 from runner.sandbox.images.folder_store import FolderStore
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.images.rootfs import source
-from runner.sandbox.images.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence

@@ -7,12 +7,12 @@ import resource
 import select
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.result import Outcome, Usage
+from runner.sandbox.local.meter import Meter
 from runner.sandbox.output import Stream, Transcript
-from runner.sandbox.usage import Meter
+from runner.sandbox.verdict import RunEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,25 +32,6 @@ READING_EVERY = 0.1
 OUTPUT_STOP = 64
 """A program that has written so many times its output limit is ended."""
 OUTPUT_STOP_LEAST = 64 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class RunEnd:
-    """The end of a child: its status and the cause."""
-
-    status: int
-    """Exit status, 128 + signal when killed by one."""
-    seconds: float
-    why: Outcome | None
-    """Why it was ended; None where it ended by itself."""
-    reason: str
-    """In words, where there is more to say."""
-    curve: tuple[Usage, ...]
-    peak_memory: int
-    """Bytes."""
-    disk_is_full: bool
-    processes_full: bool = False
-    """Whether a process was seen not to be started for the limit on them."""
 
 
 class Watch:
