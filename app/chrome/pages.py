@@ -222,7 +222,7 @@ class PageShelf(QObject):
     def _day(self) -> DayReader:
         from app.today.day_reader import DayReader
 
-        return DayReader(self._cases, self._places, self)
+        return DayReader(self._cases, self._places, self, self._work)
 
     def _lanes(self) -> TodayLanes:
         """Return the lanes of the day for a page with nothing on it."""
@@ -252,7 +252,8 @@ class PageShelf(QObject):
         from app.remembering.panel import about
         from app.today.panel import TodayPanel
 
-        panel = TodayPanel(self._cases, self._bridge, self._look, self._places, self.stack)
+        panel = TodayPanel(self._cases, self._bridge, self._look, self._places, self.stack, work=self._work)
+        panel.work_wanted.connect(self.show_work)
         panel.history_wanted.connect(self.show_history)
         panel.page_wanted.connect(self.show)
         panel.remember.connect(lambda past: self.remember.emit(about(past)))
@@ -283,7 +284,8 @@ class PageShelf(QObject):
 
         # A keyring that did not open for the engine is not asked once more.
         vouching = partial(_vouching, self._places, self._bridge)
-        panel = HistoryPanel(self._cases, self._look, self._places, self.stack, vouching=vouching)
+        panel = HistoryPanel(self._cases, self._look, self._places, self.stack, vouching=vouching, work=self._work)
+        panel.work_wanted.connect(self.show_work)
         panel.detail.try_wanted.connect(self.try_request)
         panel.actions_of_list.rule_wanted.connect(self.make_rule)
         remover = ContentRemover(panel, self._bridge, self._look)
