@@ -18,7 +18,7 @@ from runner.model.tool_facts import FACTS
 from runner.requests import intake
 from runner.requests.case import Case
 from runner.requests.network import Offered
-from runner.system.aside import SMALL
+from runner.system.offload import SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
