@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Card, Cards
     from app.look.look import Look
-    from app.today.beside import TodayLanes
     from app.today.day_reader import DayReader
+    from app.today.embedded import TodayLanes
     from app.work_cards import WorkCards
     from runner.identity.signer import Vouching
     from runner.model.request import Request
@@ -208,7 +208,7 @@ class PageShelf(QObject):
         """Add what the queue can do without until the window is painted: the day, and a look into files."""
         from app.results.thumbnails import Thumbnails
         from app.review.deciding import Deciding
-        from app.today.beside import TodayInBrief
+        from app.today.embedded import TodayInBrief
         from runner.audit import captures
 
         deciding = self._pages["Queue"]
@@ -226,7 +226,7 @@ class PageShelf(QObject):
 
     def _lanes(self) -> TodayLanes:
         """Return the lanes of the day for a page with nothing on it."""
-        from app.today.beside import TodayLanes
+        from app.today.embedded import TodayLanes
 
         lanes = TodayLanes(self._day, self._look)
         lanes.history_wanted.connect(self.show_history)

@@ -13,7 +13,7 @@ from app.review.buttons import show_kind
 from app.review.editing import ASSESSING
 from app.review.guard import REST_SECONDS
 from app.review.handing_over import HandingOver
-from app.review.lasting import LastingApproval
+from app.review.remembered_approval import LastingApproval
 from runner.approval.deliberate import ApproveBy
 from runner.approval.editing import Version
 from runner.identity.pin import PinRefused
