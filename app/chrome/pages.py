@@ -182,6 +182,18 @@ class PageShelf(QObject):
 
         self._shown("History", HistoryPanel).ask_for(state)
 
+    def show_past(self, request_id: str, words: str) -> None:
+        """Show a past request in History, among those that have `words`."""
+        from app.history.panel import HistoryPanel
+
+        self._shown("History", HistoryPanel).show_request(request_id, {"text": words})
+
+    def show_help(self, title: str) -> None:
+        """Show the page of the help called `title`."""
+        from app.help.panel import HelpPanel
+
+        self._shown("Help", HelpPanel).show_page(title)
+
     @Slot(str, str)
     def try_request(self, request_id: str, words: str) -> None:
         """Show on the page of rules what would happen to a past request now."""

@@ -7,7 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from runner.approval.deliberate import unproven
-from runner.approval.door import NOT_SHOWN
+from runner.approval.door import NOT_ASKED, NOT_SHOWN
 from runner.approval.ticket import Ticket
 from runner.audit import captures
 from runner.audit.ledger import LedgerFailed
@@ -134,6 +134,15 @@ class Engine:
     def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, *, proven: bool = False) -> str:
         """Take a person's answer to a question; return '' where it was accepted, else why not."""
         return self._door.take(request_id, digest, verdict, reason, proven=proven)
+
+    def approve_below_minimum(self, request_id: str, digest: str, accepted: str, *, proven: bool = False) -> str:
+        """Approve a request in the sandbox `accepted`, below the minimum, of which the question says that one may.
+
+        Return '' where that was accepted, else why not.
+        """
+        if not accepted:
+            return NOT_ASKED
+        return self._door.take(request_id, digest, Verdict.APPROVED, "", accepted=accepted, proven=proven)
 
     def hand_over(self, request_id: str, digest: str, outcome: str, *, proven: bool = False) -> str:
         """Give the agent exactly the outcome with the digest `outcome`, which a rehearsal had; nothing runs.

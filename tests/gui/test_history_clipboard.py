@@ -57,8 +57,10 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CaseRecord]:
 def test_markdown_holds_hostile_text_as_text(records: dict[str, CaseRecord]) -> None:
     text = clipboard.markdown(records["r1"])
     heading, *_ = text.splitlines()
-    assert heading.startswith("## \\<b\\>\\_Sum\\_")
-    assert "\u202e" not in heading
+    assert heading == "## It runs code"
+    claim = next(line for line in text.splitlines() if line.startswith("- Calls it: "))
+    assert claim.startswith("- Calls it: \N{LEFT DOUBLE QUOTATION MARK}\\<b\\>\\_Sum\\_")
+    assert "\u202e" not in text.partition("```")[0]
     assert "`````python\n" + EVIL.rstrip("\n") + "\n`````" in text, "the fence is longer than any inside"
     assert "- Outcome: Approved by you after 2.5 s. Ended after 0.2 s." in text
     assert "Output:\n\n```\nhello\n```" in text
