@@ -42,6 +42,7 @@ from runner.model.events import (
     SandboxesChanged,
     TroubleCleared,
     WorkMoved,
+    WorkRecorded,
 )
 from runner.model.request import Isolation, Tool
 
@@ -266,8 +267,8 @@ class Cards(QObject):
                 self._take_engine(event)
             case TroubleCleared():
                 self.troubles.pop(event.area, None)
-            case AgentsChanged() | AwayChanged() | GrantsChanged() | SandboxChosen() | WorkMoved():
-                pass
+            case AgentsChanged() | AwayChanged() | GrantsChanged() | SandboxChosen() | WorkMoved() | WorkRecorded():
+                pass  # what shows it asks for it
             case _:
                 assert_never(event)
 

@@ -26,11 +26,13 @@ FINDINGS = {
     "door.toml": [f"door-{number}" for number in range(1, 6)],
     "changes.toml": [f"changes-{number}" for number in range(1, 19)],
     "house.toml": [f"house-{number}" for number in range(1, 5)],
+    "past.toml": [f"past-{number}" for number in range(1, 16)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
     "reading.toml": [
         *(f"read-{number}" for number in range(1, 20)),
         *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8)),
         *(f"blind-{number}" for number in range(1, 5)),
+        *(f"calm-{number}" for number in range(1, 13)),
     ],
     "whole.toml": [f"whole-{number}" for number in range(1, 8)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Card, Cards
     from app.look.look import Look
-    from app.today.beside import TodayLanes
     from app.today.day_reader import DayReader
+    from app.today.embedded import TodayLanes
     from app.work_cards import WorkCards
     from runner.identity.signer import Vouching
     from runner.model.request import Request
@@ -220,7 +220,7 @@ class PageShelf(QObject):
         """Add what the queue can do without until the window is painted: the day, and a look into files."""
         from app.results.thumbnails import Thumbnails
         from app.review.deciding import Deciding
-        from app.today.beside import TodayInBrief
+        from app.today.embedded import TodayInBrief
         from runner.audit import captures
 
         deciding = self._pages["Queue"]
@@ -234,11 +234,11 @@ class PageShelf(QObject):
     def _day(self) -> DayReader:
         from app.today.day_reader import DayReader
 
-        return DayReader(self._cases, self._places, self)
+        return DayReader(self._cases, self._places, self, self._work)
 
     def _lanes(self) -> TodayLanes:
         """Return the lanes of the day for a page with nothing on it."""
-        from app.today.beside import TodayLanes
+        from app.today.embedded import TodayLanes
 
         lanes = TodayLanes(self._day, self._look)
         lanes.history_wanted.connect(self.show_history)
@@ -264,7 +264,8 @@ class PageShelf(QObject):
         from app.remembering.panel import about
         from app.today.panel import TodayPanel
 
-        panel = TodayPanel(self._cases, self._bridge, self._look, self._places, self.stack)
+        panel = TodayPanel(self._cases, self._bridge, self._look, self._places, self.stack, work=self._work)
+        panel.work_wanted.connect(self.show_work)
         panel.history_wanted.connect(self.show_history)
         panel.page_wanted.connect(self.show)
         panel.remember.connect(lambda past: self.remember.emit(about(past)))
@@ -295,7 +296,8 @@ class PageShelf(QObject):
 
         # A keyring that did not open for the engine is not asked once more.
         vouching = partial(_vouching, self._places, self._bridge)
-        panel = HistoryPanel(self._cases, self._look, self._places, self.stack, vouching=vouching)
+        panel = HistoryPanel(self._cases, self._look, self._places, self.stack, vouching=vouching, work=self._work)
+        panel.work_wanted.connect(self.show_work)
         panel.detail.try_wanted.connect(self.try_request)
         panel.actions_of_list.rule_wanted.connect(self.make_rule)
         remover = ContentRemover(panel, self._bridge, self._look)

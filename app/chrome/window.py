@@ -10,22 +10,22 @@ from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import attention, phrases
-from app.chrome.aftermath import Aftermath
 from app.chrome.announcing import Announcing
 from app.chrome.attending import Attending
 from app.chrome.banners import Banners
 from app.chrome.commands import Commands
 from app.chrome.dock import Dock
+from app.chrome.expiry_strip import Hurry
 from app.chrome.focus import Focus
-from app.chrome.hurry import Hurry
 from app.chrome.idle import Idle
+from app.chrome.keyring_notice import BANNER, VaultNotice
 from app.chrome.navigation import Navigation
+from app.chrome.outcome_in_place import Aftermath
 from app.chrome.overall import OverallCommands
 from app.chrome.pages import FIRST_STEPS, PAGES, PageShelf
 from app.chrome.presence import Presence
 from app.chrome.toolbar import Toolbar
 from app.chrome.unseen import Unseen
-from app.chrome.vault import BANNER, VaultNotice
 from app.page_tasks import PageTasks
 from app.parts.fold import Pages, Room
 from app.parts.notice import Tone

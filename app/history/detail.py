@@ -21,7 +21,7 @@ from app.behaviour.words import TAB
 from app.files.panel import FilesView
 from app.history import words
 from app.history.facts import RecordFacts
-from app.history.gone import RemovedView
+from app.history.removed_content import RemovedView
 from app.network.contacts import ContactsView
 from app.packages.view import PlanView
 from app.parts.badge import Badge

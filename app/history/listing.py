@@ -36,10 +36,10 @@ AHEAD = 20
 
 
 class HistoryList(QFrame):
-    """Shows what fits a filter. Says which request is chosen; chooses the newest where none is."""
+    """Shows what fits a filter. Says which line is chosen; chooses the newest where none is."""
 
     chosen = Signal(str)
-    """A request id: the person moved to it, or it was the first to be listed."""
+    """Id of a request or of a program at work: the person moved to it, or it was the first to be listed."""
     read = Signal()
     """Lines have come in."""
     clear_filters = Signal()
@@ -64,7 +64,7 @@ class HistoryList(QFrame):
         self.view = list_view(look, self.model, "History")
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.nothing = EmptyState(
-            look, "history", "No history yet", "What agents ask and what became of it is kept here."
+            look, "history", "No history yet", "What agents ask and do, and what became of it, is kept here."
         )
         self.no_match = EmptyState(look, "search", "Nothing found", "Try removing a filter.", "Clear filters")
         self.failure = EmptyState(look, "circle-alert", "The history cannot be read", "")
@@ -111,6 +111,10 @@ class HistoryList(QFrame):
         """Read these requests again soon, once somebody can see them, because something happened to them."""
         if len(self._suspects) <= MOST_SUSPECTS:
             self._suspects.update(request_ids)
+        self.look_at_work()
+
+    def look_at_work(self) -> None:
+        """Read soon what is new of programs at work, once somebody can see it."""
         self._behind = True
         if self.isVisible() and not self._news.isActive():
             self._news.start()

@@ -14,7 +14,7 @@ from app.review.editing import ASSESSING
 from app.review.foot import ALLOW, ALLOW_NOT
 from app.review.guard import GRAVER_SECONDS, REST_SECONDS
 from app.review.handing_over import HandingOver
-from app.review.lasting import LastingApproval
+from app.review.remembered_approval import LastingApproval
 from runner.approval.deliberate import ApproveBy
 from runner.approval.editing import Version
 from runner.identity.pin import PinRefused

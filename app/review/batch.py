@@ -21,7 +21,7 @@ from app.review.denial import ReasonField
 from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.joined import joined
 from app.review.limits import limit_pairs
-from app.review.steady import Steady
+from app.review.moved_target import Steady
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.events import RequestAssessed, RequestDecided

@@ -14,7 +14,7 @@ from app.parts.fold import Pages, in_sight, reveal
 from app.queue.panel import QueuePanel
 from app.review.giving_way import AFTER_PROMPT_MS, GivingWay
 from app.review.guard import GRAVER_SECONDS
-from app.review.holding import KeyHold
+from app.review.key_repeat import KeyHold
 from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
 from runner.model.decision import Verdict

@@ -17,9 +17,9 @@ from app.review.comparing import Comparing
 from app.review.editing import VersionEditing
 from app.review.guard import ClickGuard
 from app.review.interest import Interest
+from app.review.moved_target import Steady
 from app.review.page import RequestPage
 from app.review.reading import CODE
-from app.review.steady import Steady
 from app.review.under_review import UnderReview
 from app.why.keeping import CaseKeeping
 from runner.model.decision import Decider

@@ -191,6 +191,11 @@ class WorkMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkRecorded:
+    """What programs at work did is in the history now."""
+
+
+@dataclass(frozen=True, slots=True)
 class GrantsChanged:
     """A grant was made, used or revoked."""
 
@@ -282,6 +287,7 @@ Event = (
     | CallsRefused
     | AgentsChanged
     | WorkMoved
+    | WorkRecorded
     | GrantsChanged
     | ModeChanged
     | AwayChanged

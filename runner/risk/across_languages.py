@@ -36,6 +36,12 @@ FIRST_LINES = {"python": "python", "node": "javascript", "perl": "perl", "ruby":
 
 ESCAPED = expression(r"(?:\\x[2-7][0-9a-fA-F]|\\u00[2-7][0-9a-fA-F]|\\u\{[2-7][0-9a-fA-F]\}){8,}")
 """Printable characters in a row, each written as its number: nobody does that to be read."""
+OF_PROJECT = expression(
+    r"(?:\S*python[\d.]*+ -m )?(?:pytest|tox|nox|ruff|mypy|flake8|black|coverage|unittest|eslint|tsc|jest|vitest|"
+    r"cargo (?:test|build|check|clippy|bench)|go (?:test|build|vet)|n?px? (?:test|run (?:test|build|lint)[\w:-]*+)|"
+    r"git (?:log|status|diff|describe|rev-parse|shortlog|tag|branch))\b[^;&|`$<>\n]*+"
+)
+"""Commands that tell how a project does, and nothing of the machine."""
 ASKS_GIT = expression(r"git (?:rev-parse|describe|rev-list|log)(?: [\w./=%:-]++)*+\Z")
 """A command that only says which revision this is."""
 SCRIPTS = {
@@ -62,6 +68,8 @@ class Nested:
         """Whether the code has literals whose letters are written as numbers."""
         self.given: Mapping[str, Value] = {}
         """Variables that are handed to the program."""
+        self.variables: dict[str, Value] = {}
+        """What programs that are started find in their environment beside what they inherit."""
         self.lines: list[Value] = []
         """What the program in another language that is being followed has printed."""
         self.mentions: Search | None = None
@@ -104,8 +112,7 @@ class Nested:
         from runner.risk.shell.script import Shell
 
         program = Shell(self.trail, self, holes=holes)
-        if self.trail.depth == 0:
-            program.shell.state.variables.update(self.given)
+        program.shell.state.variables.update(self.given if self.trail.depth == 0 else self.variables)
         result = program.run(code, stdin)
         if self.trail.depth == 0 and program.broken:
             self._repaired("shell", program.cut_off, program.broken_at)
@@ -148,9 +155,14 @@ class Nested:
         """Follow up an act just done; return labels for what it gives."""
         match act.kind:
             case "run":
-                if (path := (act.get("environment").fields or {}).get("PATH")) is not None:
+                given = act.get("environment").fields or {}
+                if (path := given.get("PATH")) is not None:
                     note_programs(self.trail, path, act.place)
-                return self._run(act)
+                kept, self.variables = self.variables, {**self.variables, **given}
+                try:
+                    return self._run(act)
+                finally:
+                    self.variables = kept
             case "execute":
                 return self._execute(act)
             case "package-setup":
@@ -175,6 +187,10 @@ class Nested:
     def finish(self) -> None:
         """Look at the scripts that the program has written down: nobody writes one for nothing."""
         self.files.settle()
+        if any("drops" in act.fields for act in self.trail.acts):
+            from runner.risk.trace.stores import note_remade
+
+            note_remade(self.trail.acts)
         while self.files.scripts:
             path, (code, place) = self.files.scripts.popitem()
             self._script(path, code, place)
@@ -224,12 +240,13 @@ class Nested:
             origin |= self.origin(item)
         act.fields["origin"] = Value(labels=origin)
         act.fields["program"] = command.items[0] if command.items else command
-        if ASKS_GIT.match(" ".join(one.text for one in command.items) if command.items else command.text):
+        line = " ".join(one.text for one in command.items) if command.items else command.text
+        if ASKS_GIT.match(line):
             act.fields["looks"] = text("yes")
         if self.trail.is_too_deep(act.name, place):
             return NO_LABELS
         self._written_code(command, place)
-        labels = labels_of((command,)) | {"output"}
+        labels = labels_of((command,)) | {"results" if OF_PROJECT.fullmatch(line) else "output"}
         with self.trail.inside(place, self._shown(command), "shell"), self.trail.standing(act.get("cwd")):
             if command.items is not None and not command.texts:
                 words = [*command.items, *(act.get("arguments").items or [])]
@@ -252,7 +269,9 @@ class Nested:
         """Follow a command that is given word by word; return the labels of what it prints."""
         from runner.risk.shell.script import Shell
 
-        return Shell(self.trail, self).simple_values(words, UNKNOWN, place).labels
+        program = Shell(self.trail, self)
+        program.shell.state.variables.update(self.variables)
+        return program.simple_values(words, UNKNOWN, place).labels
 
     def _written_code(self, command: Value, place: Place) -> None:
         """Text that the program put into a nameless file, if the command is about that file."""

@@ -107,7 +107,7 @@ class Classifier:
 
         texts = ((request.language, use.rest), *use.texts)
         left = unread(request, texts, trail, ordered, self._knowledge)
-        verdict = verdict_on(request, trail, lines, ordered, judged, targets, proved=is_proved(left), whole=not left)
+        verdict = verdict_on(request, trail, lines, ordered, judged, targets, proved=is_proved(left), left=left)
         level = combined(Level.HIGH, ordered)
         return Assessment(level, _reasons(ordered), ordered, touch, verdict, base=Level.HIGH, unread=left)
 

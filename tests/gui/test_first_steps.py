@@ -12,7 +12,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 
 from app.chrome.frame import Frame
-from app.chrome.vault import UNASKED as ASKS
+from app.chrome.keyring_notice import UNASKED as ASKS
 from app.chrome.window_state import Remembered
 from app.errands import Errands
 from app.first_start.isolation import WORDS, stronger

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app import phrases
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
     from app.today.unforeseen import Surprises
     from runner.approval.hindsight import Past, Suggestion
     from runner.audit.counting import StoppedTry, Tries
+    from runner.audit.past_work import PastSession
     from runner.identity.agents import Agent
+    from runner.model.work import WorkSession
 
 AGAIN = 3
 """Tries from which on a refused host is named."""
 MANY_MISSED = 3
 VERIFY_DAYS = 7
 MOST = 4
+MOST_LEFT = 2
+"""Working copies that are named."""
 DAY = 86_400.0
 State = dict[str, str]
 """What History is asked for, as `Filters.restore` takes it."""
@@ -53,7 +58,24 @@ class ToRemember:
     past: Past
 
 
-Act = ToHistory | ToPage | ToRemember
+@dataclass(frozen=True, slots=True)
+class ToWork:
+    """Show a working copy on the page of work."""
+
+    name: str
+
+
+Act = ToHistory | ToPage | ToRemember | ToWork
+
+
+@dataclass(frozen=True, slots=True)
+class LeftByWork:
+    """A working copy that wants somebody: its changes are not applied, or commands of its program wait."""
+
+    session: WorkSession
+    past: PastSession | None
+    """What the history says of it; None where that is not read."""
+    changes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +105,14 @@ class Known:
     surprises: Surprises = NONE
     grants: frozenset[str] = frozenset()
     """The names of those that count now."""
+    left: tuple[LeftByWork, ...] = ()
+    """The newest first."""
 
 
 def worth_a_look(shown: SpanFigures, facts: Known) -> list[Notable]:
     """Return what stands out, the most pressing first, at most `MOST`."""
     found = [
+        *_left_by_work(facts),
         *_surprising(facts),
         *_refused(stopped(shown), facts),
         *_missed(shown, facts),
@@ -97,6 +122,34 @@ def worth_a_look(shown: SpanFigures, facts: Known) -> list[Notable]:
         *_not_verified(facts),
     ]
     return found[:MOST]
+
+
+def _left_by_work(facts: Known) -> Iterable[Notable]:
+    """Yield the sessions whose held commands wait, then those whose changes do; further ones together."""
+    ordered = sorted(facts.left, key=lambda one: not one.session.held)
+    for one in ordered[:MOST_LEFT]:
+        session, past = one.session, one.past
+        folder = phrases.visible(Path(session.project).name or session.project)
+        program = Path(session.program[0]).name if session.program else "A program"
+        who = phrases.visible(session.agent or session.client or program)
+        until = facts.now if session.at_work else session.ended.at if session.ended else past.last_at if past else 0.0
+        least = "at least " if session.ended is None and not session.at_work else ""
+        took = f" for {least}{phrases.span(until - session.started_at)}" if until > session.started_at else ""
+        parts = [counted(session.command_count, "command")] * bool(session.command_count)
+        if past is not None and past.held:
+            parts.append(f"{past.held:,} held")
+        if session.held:
+            parts.append(f"{counted(len(session.held), 'command')} for you to answer")
+        if past is not None and past.is_open and not session.at_work:
+            parts.append("ended from outside")
+        if one.changes:
+            wait = "waits" if one.changes == 1 else "wait"
+            parts.append(f"{counted(one.changes, 'change')} {wait} for you")
+        words = f"{who} {'works' if session.at_work else 'worked'} on {folder}{took}"
+        yield Notable("high" if session.held else "accent", words, ", ".join(parts), "Open", ToWork(session.name))
+    if (more := len(ordered) - MOST_LEFT) > 0:
+        words = counted(more, "further working copy", "further working copies")
+        yield Notable("accent", words, "With changes that wait for you", "Work", ToPage("Work"))
 
 
 def _surprising(facts: Known) -> Iterable[Notable]:

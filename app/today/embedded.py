@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app import phrases
 from app.parts.amounts import counted
 from app.parts.sections import Pairs
-from app.today.bars import lanes
+from app.today.bars import lanes, session_bars
 from app.today.cards import SpanCard
 from app.today.lane_view import LANE
 from app.today.reading import MOST_BARS
@@ -115,7 +116,11 @@ class TodayLanes(OfToday):
         self.card.lanes.selected.connect(self._open)
 
     def show_day(self, read: DayRead | None) -> None:
-        self._shown = (lanes(read.bars), NOTE if read.cut else "") if read is not None else ([], "")
+        if read is None:
+            self._shown = [], ""
+        else:
+            worked = session_bars(read.sessions, self.day.at_work(), time.time())
+            self._shown = lanes([*read.bars, *worked]), NOTE if read.cut else ""
         self.fit()
 
     def fit(self) -> None:
