@@ -47,7 +47,7 @@ TAKEN_BACK = expression(r"\bROLLBACK(?:\s+(?:TRANSACTION|WORK))?[\s;]*\Z", re.IG
 """The end of statements of which nothing stays."""
 PUT_TOGETHER = expression(
     r"\bEXECUTE\s{1,20}+(?:IMMEDIATE\b|FORMAT\s{0,9}\(|'|CONCAT\s{0,9}\(|\w{1,60}+\s{0,9}\|\|)"
-    r"|\bEXEC(?:UTE)?\s{0,9}\(|\bsp_executesql\b",
+    r"|\bPREPARE\s{1,9}\w{1,60}\s{1,9}FROM\s{1,9}[@C]|\bEXEC(?:UTE)?\s{0,9}\(|\bsp_executesql\b",
     re.IGNORECASE,
 )
 """A text that a statement runs as one."""

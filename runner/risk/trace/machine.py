@@ -161,7 +161,7 @@ class Machine(Values):
         function = called.function
         if function is not None:
             owner = called.owner if called.owner is not None and function.self_name else None
-            return self.follow(function, args, named, owner)
+            return self.follow(function, self.filled(function, args), named, owner)
         if called.kind is not None and called.fields is None:
             return self._instance(called, args, named)
         if (own := self.dunder(called, "__call__")) is not None:
@@ -216,6 +216,10 @@ class Machine(Values):
         """Return whether it is a function of a module that is not known, called like one that does harm."""
         before, _, last = name.rpartition(".")
         return before == "require()" and any(self.vocabulary.knows(f"{module}.{last}") for module in self.harming)
+
+    def filled(self, function: Function, args: list[Value]) -> list[Value]:
+        """Return the arguments of a call, with those that a language makes up where too few are given."""
+        return args
 
     def read_by(self, getter: Value, owner: Value) -> Value:
         assert getter.function is not None

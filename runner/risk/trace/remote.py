@@ -30,6 +30,7 @@ MONEY = expression(r"(?i)/(?:payouts?|transfers?|refunds?|withdraw\w{0,5})(?:/|$
 DEEPEST = 6
 """Objects inside of each other that are looked through."""
 MOST_LOOKED_AT = 400
+EVERYBODY = expression(r"(?i)all(?:authenticated)?users:")
 PUBLISHES = expression(r"(?i)\.(?:make|set)_?public\w*(?:\(\))?$")
 OPENED = {
     "private": expression(r"(?i)false"),
@@ -37,6 +38,7 @@ OPENED = {
     "public": expression(r"(?i)true"),
     "is_public": expression(r"(?i)true"),
     "acl": expression(r"(?i)public.{0,40}|authenticated-read"),
+    "publicaccess": expression(r"(?i)blob|container|true|enabled?"),
     "principal": expression(r"\*"),
     "publicread": expression(r"(?i)true"),
     "blockpublicacls": expression(r"(?i)false"),
@@ -97,6 +99,8 @@ def opened_by(arguments: Sequence[str]) -> str:
         value = value if equals else next(iter(arguments[at + 1 :]), "")
         if wanted is not None and wanted.fullmatch(value):
             return f"{name.lstrip('-')}: {value}"
+        if EVERYBODY.match(word) is not None:
+            return word
     return ""
 
 
