@@ -128,11 +128,21 @@ def title(request: Request) -> str:
 
 
 def quoted_title(request: Request) -> str:
-    """Return the title in quotes where the agent gave it: its claim, not what was found out."""
-    if not request.title or (request.plan is not None and not request.code):
+    """Return the title in quotes where it is the agent's, as a line of its code is: its claim, nothing found out."""
+    if (request.plan is not None and not request.code) or not (request.title or request.code.strip()):
         return title(request)
-    words = visible(request.title).translate(_NO_QUOTES)
+    return in_quotes(title(request))
+
+
+def in_quotes(title: str) -> str:
+    """Return what an agent calls a request, in quotes that nothing in it can end."""
+    words = title.translate(_NO_QUOTES)
     return f"\N{LEFT DOUBLE QUOTATION MARK}{words}\N{RIGHT DOUBLE QUOTATION MARK}"
+
+
+def claim_of(request: Request, several: bool = False) -> str:
+    """Return what the agent calls a request, in quotes, and who asks: the second line below a headline."""
+    return f"{quoted_title(request)} \N{MIDDLE DOT} {sender(request, several)}"
 
 
 def installs(plan: Plan) -> str:
@@ -270,6 +280,9 @@ def decided(decision: Decision) -> str:
             who = "Withdrawn by the agent."
         case _:
             assert_never(decision.by)
+    if decision.accepted:
+        where = next((isolation(one) for one in Isolation if one == decision.accepted), visible(decision.accepted))
+        return f"{who} For this request you accepted the {where}, below your minimum."
     return who
 
 

@@ -62,6 +62,7 @@ FINDINGS = {
     "attack26.toml": [f"ring-{number}" for number in range(1, 8)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
     "held.toml": [f"held-{number}" for number in range(1, 23)],
+    "window.toml": [f"window-{number}" for number in range(1, 15)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
 }
 """Each file, and the findings that it has to speak of."""

@@ -1,11 +1,11 @@
-"""The pages of the window, down its left side: a rail of icons, with a count where something waits or runs."""
+"""The pages of the window, down its left side: icons with names, and a count where something waits or runs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from app.look.look import Look
 
 
-WIDTH = 56
+WIDTH = 74
+LABELLED = 50
+"""Pixels of a button with its name under the icon; where there is less height, the icons stand alone."""
 
 
 class Navigation(QWidget):
@@ -26,7 +28,6 @@ class Navigation(QWidget):
     def __init__(self, look: Look, pages: Iterable[PageSpec], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self._counts: dict[str, int] = {}
         self._buttons: dict[str, PageButton] = {}
         self._group = QButtonGroup(self)
         self.setFixedWidth(look.px(WIDTH))
@@ -42,6 +43,14 @@ class Navigation(QWidget):
             column.addWidget(button)
         column.addStretch()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        named = self.height() >= len(self._buttons) * self._look.px(LABELLED)
+        style = Qt.ToolButtonStyle.ToolButtonTextUnderIcon if named else Qt.ToolButtonStyle.ToolButtonIconOnly
+        for button in self._buttons.values():
+            if button.toolButtonStyle() is not style:
+                button.setToolButtonStyle(style)
+
     def mark(self, name: str) -> None:
         """Mark `name` as the page on screen; none where it has no button here."""
         self._group.setExclusive(name in self._buttons)
@@ -52,13 +61,14 @@ class Navigation(QWidget):
         for page, button in self._buttons.items():
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus if page == name else Qt.FocusPolicy.NoFocus)
 
-    def count(self, name: str, number: int, ink: str = "accent") -> None:
-        """Show a count at the page `name`, in the token `ink`."""
-        self._counts[name] = number
-        self._buttons[name].show_count(number, ink)
+    def count(self, name: str, number: int, ink: str = "accent", *, missed: int = 0) -> None:
+        """Show a count at the page `name`, in the token `ink`; `missed` is how many were and are not seen yet."""
+        self._buttons[name].show_count(number, ink, missed)
 
     def _make(self, page: PageSpec) -> PageButton:
         button = PageButton(self._look, page.name)
+        button.setText(page.name)
+        button.setFont(self._look.font(-2.0))
         button.setToolTip(f"{page.name} ({page.keys})" if page.keys else page.name)
         button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         button.clicked.connect(lambda: self.wanted.emit(page.name))
@@ -75,16 +85,19 @@ class PageButton(QToolButton):
         self._name = name
         self._count = 0
         self._ink = "accent"
+        self._missed = 0
         self.setCheckable(True)
         self.setProperty("kind", "page")
         self.setAccessibleName(name)
         look.changed.connect(self.update)
 
-    def show_count(self, number: int, ink: str) -> None:
-        """Show `number` in the token `ink`; nothing for 0."""
-        if (number, ink) != (self._count, self._ink):
-            self._count, self._ink = number, ink
-            self.setAccessibleName(f"{self._name}, {number}" if number else self._name)
+    def show_count(self, number: int, ink: str, missed: int = 0) -> None:
+        """Show `number` in the token `ink`; nothing for 0. Beside another number, a dot says that some were missed."""
+        if (number, ink, missed) != (self._count, self._ink, self._missed):
+            self._count, self._ink, self._missed = number, ink, missed
+            counted = str(number) if number and (number != missed or ink != "muted") else ""
+            words = (self._name, counted, f"{missed} missed" if missed else "")
+            self.setAccessibleName(", ".join(word for word in words if word))
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -104,6 +117,10 @@ class PageButton(QToolButton):
         painter.setFont(font)
         painter.setPen(QColor(tokens.on_accent))
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, _short(self._count))
+        if self._missed and self._ink != "muted":
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.muted))
+            painter.drawEllipse(QRectF(room.left() - px(9), room.center().y() - px(3.5), px(7), px(7)))
         painter.end()
 
 

@@ -97,7 +97,7 @@ class OverallCommands(QObject):
     def _at_stake_in_lockdown(self) -> str:
         parts = ["Every request is denied at once and agents are informed, until you choose Guarded again."]
         if waiting := self._cases.count_waiting():
-            parts.append(f"{counted(waiting, 'open question')} will be denied.")
+            parts.append(f"{counted(waiting, 'open request')} will be denied.")
         return " ".join((*parts, *self._work_at_stake()))
 
     def _lock_if(self, yes: bool) -> None:
@@ -167,7 +167,7 @@ class OverallCommands(QObject):
             parts.append(f"{counted(running, 'run')} will be stopped.")
         parts += self._work_at_stake()
         if waiting:
-            parts.append(f"{counted(waiting, 'question')} will be denied.")
+            parts.append(f"{counted(waiting, 'request')} will be denied.")
         return " ".join(parts)
 
     def _work_at_stake(self) -> list[str]:

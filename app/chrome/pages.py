@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Card, Cards
     from app.look.look import Look
-    from app.today.beside import TodayLanes
     from app.today.day_reader import DayReader
+    from app.today.embedded import TodayLanes
     from app.work_cards import WorkCards
     from runner.identity.signer import Vouching
     from runner.model.request import Request
@@ -182,6 +182,18 @@ class PageShelf(QObject):
 
         self._shown("History", HistoryPanel).ask_for(state)
 
+    def show_past(self, request_id: str, words: str) -> None:
+        """Show a past request in History, among those that have `words`."""
+        from app.history.panel import HistoryPanel
+
+        self._shown("History", HistoryPanel).show_request(request_id, {"text": words})
+
+    def show_help(self, title: str) -> None:
+        """Show the page of the help called `title`."""
+        from app.help.panel import HelpPanel
+
+        self._shown("Help", HelpPanel).show_page(title)
+
     @Slot(str, str)
     def try_request(self, request_id: str, words: str) -> None:
         """Show on the page of rules what would happen to a past request now."""
@@ -208,7 +220,7 @@ class PageShelf(QObject):
         """Add what the queue can do without until the window is painted: the day, and a look into files."""
         from app.results.thumbnails import Thumbnails
         from app.review.deciding import Deciding
-        from app.today.beside import TodayInBrief
+        from app.today.embedded import TodayInBrief
         from runner.audit import captures
 
         deciding = self._pages["Queue"]
@@ -226,7 +238,7 @@ class PageShelf(QObject):
 
     def _lanes(self) -> TodayLanes:
         """Return the lanes of the day for a page with nothing on it."""
-        from app.today.beside import TodayLanes
+        from app.today.embedded import TodayLanes
 
         lanes = TodayLanes(self._day, self._look)
         lanes.history_wanted.connect(self.show_history)

@@ -50,6 +50,8 @@ class HistoryList(QFrame):
         self._reader = Reader(path, "history", self)
         self._wanted = ANYTHING
         self._chosen = ""
+        self._preferred = ""
+        """To be chosen with the next answer."""
         self._marking = False
         self._asking = False
         self._more = False
@@ -101,6 +103,10 @@ class HistoryList(QFrame):
         self._slow.start()
         self._reader.ask(lambda history: read_page(history, wanted), self._begin, self._failed)
 
+    def prefer(self, request_id: str) -> None:
+        """Choose this request once what is asked for next has come in, where it is listed."""
+        self._preferred = request_id
+
     def suspect(self, request_ids: Iterable[str]) -> None:
         """Read these requests again soon, once somebody can see them, because something happened to them."""
         if len(self._suspects) <= MOST_SUSPECTS:
@@ -135,6 +141,9 @@ class HistoryList(QFrame):
         self._fit_headings()
         self._marking = False
         self.view.scrollToTop()
+        preferred, self._preferred = self._preferred, ""
+        if preferred != self._chosen and preferred and self.model.row_of(preferred) >= 0:
+            self._choose(preferred)
         if self._chosen and self.model.row_of(self._chosen) < 0:
             # What is shown beside the list is one of the list, or nothing.
             self._chosen = ""

@@ -15,6 +15,7 @@ from runner.audit.past_work import PastSession
 from runner.audit.row import Row
 from runner.audit.search import UnreadableRow
 from runner.model.decision import Decider, Verdict
+from runner.model.headline import headline
 from runner.model.lifecycle import Phase
 from runner.model.result import Outcome
 from runner.model.tool_facts import CLIENT_TOOLS
@@ -45,6 +46,8 @@ class TitledRow:
     """Local date on which it arrived; empty where nobody knows."""
     attention: Level | None = None
     """What the badge says; None where nothing stood out, or where that is not known."""
+    headline: str = ""
+    """What it would do, in short; empty where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +83,15 @@ def _session_line(session: PastSession) -> TitledRow:
 
 
 def titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[TitledRow, ...]:
-    """Return rows with titles and attention. Code is read where an agent gave no title. Raises KnownError."""
+    """Return rows with all that is said of them. Code is read where an agent gave no title. Raises KnownError."""
     nameless = [row.seq for row in rows if isinstance(row, Row) and not row.title]
     codes = history.beginnings(nameless) if nameless else {}
     found = history.attentions([row.seq for row in rows if isinstance(row, Row) and row.level is not None])
-    return tuple(TitledRow(row, _title(row, codes), _date(row), _attention(row, found)) for row in rows)
+    verdicts = history.verdicts([row.seq for row in rows if isinstance(row, Row)])
+    short = {seq: phrases.visible(headline(verdict)) for seq, verdict in verdicts.items()}
+    return tuple(
+        TitledRow(row, _title(row, codes), _date(row), _attention(row, found), short.get(row.seq, "")) for row in rows
+    )
 
 
 def _attention(row: Row | UnreadableRow, found: Mapping[int, Level | None]) -> Level | None:
@@ -204,9 +211,11 @@ def summary(line: TitledRow, row: Row | UnreadableRow) -> Summary:
     """Return one request in a row."""
     if isinstance(row, UnreadableRow):
         return Summary(line.title, phrases.visible(row.why), "damaged", "high", None)
-    below = (phrases.clock(row.arrived_at), phrases.visible(row.agent), phrases.language(row.language))
+    claim = phrases.in_quotes(line.title)
+    about = (phrases.visible(row.agent), phrases.language(row.language), phrases.clock(row.arrived_at))
+    below = (claim, *about) if line.headline else about
     state, ink = _state(row)
-    return Summary(line.title, _DOT.join(part for part in below if part), state, ink, line.attention)
+    return Summary(line.headline or claim, _DOT.join(part for part in below if part), state, ink, line.attention)
 
 
 def _state(row: Row) -> tuple[str, str]:

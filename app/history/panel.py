@@ -133,6 +133,11 @@ class HistoryPanel(QWidget):
         self.show_changes.setChecked(False)
         self.filters.restore(state)
 
+    def show_request(self, request_id: str, state: Mapping[str, object]) -> None:
+        """List what `state` asks for, and choose `request_id` where it is among it."""
+        self.list.prefer(request_id)
+        self.ask_for(state)
+
     # ---- the list ----
 
     @Slot()

@@ -28,11 +28,12 @@ def title(session: PastSession) -> str:
 
 
 def lasted(session: PastSession, at_work: bool, now: float) -> str:
-    """Return how long it worked, as far as that is known; '' where nothing was recorded of it."""
+    """Return how long it worked, where its end is not known at least; '' where nothing was recorded of it."""
     if not session.recorded:
         return ""
     until = now if at_work else session.last_at if session.ended_at is None else session.ended_at
-    return phrases.span(max(0.0, until - session.started_at))
+    took = phrases.span(max(0.0, until - session.started_at))
+    return f"at least {took}" if session.is_open and not at_work else took
 
 
 def figures(session: PastSession) -> list[str]:
@@ -117,7 +118,10 @@ def step_line(step: PastStep) -> Summary:
         case past_work.OPENED:
             return Summary(f"Host opened: {said('host')}:{said('port')}", at, "", "muted")
         case _:
-            what, by_person = work_words(step.kind, facts, said)
+            # Project and name stand above.
+            what, by_person = work_words(
+                step.kind, facts, lambda name: "" if name in ("project", "name") else said(name)
+            )
             return Summary(phrases.visible(what), at, "by a person" if by_person else "", "muted")
 
 

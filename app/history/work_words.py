@@ -66,4 +66,4 @@ def _deed(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> str:
     what = f"Changes {_DEEDS.get(kind, kind)}{f' ({number})' if number else ''}"
     what += " as it goes" if body.get("by") == BY_ITSELF else ""
     left = body.get("kept_count")
-    return f"{what}, {left:,} left as somebody had changed them since" if isinstance(left, int) else what
+    return f"{what}, {left:,} left, changed since" if isinstance(left, int) else what

@@ -1,4 +1,4 @@
-"""The parts of a request in tabs, which of their ends have been on the screen, and the editor in their place."""
+"""The parts of a request in tabs, the short ones under its code, which ends were on screen, and the editor."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from app.parts.tabs import WholeTabs
 from app.rehearsals import OUTCOME
 from app.review.changes import ChangesView
 from app.review.editor import CodeEditor
+from app.review.short_parts import ShortParts
 from runner.model.request import CODE as CODE_PART
 from runner.model.request import PACKAGES, Part
 from runner.model.tool_facts import FACTS
@@ -24,6 +25,8 @@ from runner.risk.writes import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from PySide6.QtGui import QResizeEvent
 
     from app.cards import Card
     from app.files.panel import FilesView
@@ -63,6 +66,7 @@ class ReadingPane(QWidget):
         self.extra = CodeView(look)
         self.extra.setAccessibleName("Variables or input")
         self.plan = PlanView(look)
+        self.short = ShortParts(look)
         self.editor = CodeEditor(look)
         self._place = Pages(self)
         self._parts = Pages(self._place)
@@ -80,10 +84,12 @@ class ReadingPane(QWidget):
         column.setSpacing(0)
         column.addWidget(self.tabs)
         column.addWidget(self._place, 1)
+        column.addWidget(self.short)
         self.tabs.currentChanged.connect(self._show_part)
         self.code.seen_to_end.connect(self.seen)
         self.extra.seen_to_end.connect(self._extra_seen)
         self.plan.seen_to_end.connect(self._plan_seen)
+        self.short.seen.connect(self._short_seen)
 
     # ---- what is shown ----
 
@@ -125,6 +131,8 @@ class ReadingPane(QWidget):
         self.tabs.blockSignals(False)
         self.changes.show_asking()
         self._parts.setCurrentWidget(self.subject)
+        self.short.show_parts(parts if request.code and plan is None else ())
+        self._fit_short()
 
     def show_request(self, shown: Card) -> None:
         """Show the code of `shown`, or in words what it asks for."""
@@ -222,8 +230,33 @@ class ReadingPane(QWidget):
         last = self.tabs.count() - 1
         return last if last > CHANGES and self.tabs.tabData(last) == DETAILS else -1
 
+    def _fit_short(self) -> None:
+        """Show short parts under the code where they fit, and have no tab for them then."""
+        fits = self.short.fit(self.width(), self.height())
+        for tab in range(self.tabs.count()):
+            if self.tabs.tabData(tab) in self.short.parts and self.tabs.isTabVisible(tab) is fits:
+                if fits and self.tabs.currentIndex() == tab:
+                    self.tabs.setCurrentIndex(CODE)
+                self.tabs.setTabVisible(tab, not fits)
+        wanted = fits and self.tabs.currentIndex() <= CODE
+        if self.short.isHidden() is wanted:
+            self.short.setVisible(wanted)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_short()
+
+    @Slot(object)
+    def _short_seen(self, part: Part) -> None:
+        """Count it where the part is still one of the request on screen: the news comes a moment later."""
+        shown = self._under_review.shown
+        if part in self.short.parts and shown is not None and part in shown.request.parts:
+            self._seen.add(part)
+            self.seen.emit()
+
     @Slot(int)
     def _show_part(self, tab: int) -> None:
+        self._fit_short()
         part = self.tabs.tabData(tab)
         if tab <= CHANGES:
             self._parts.setCurrentWidget(self.subject if tab <= CODE else self.changes)
@@ -233,7 +266,7 @@ class ReadingPane(QWidget):
             self._parts.setCurrentWidget(self._files)
         elif self._is_plan(part):
             self._parts.setCurrentWidget(self.plan)
-        else:
+        elif part is not None:
             self.extra.set_code(part.text, "", ())
             self.extra.setAccessibleName(f"{part.name}, {counted(self.extra.line_count, 'line')}")
             self._parts.setCurrentWidget(self.extra)

@@ -20,14 +20,14 @@ from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
 from app.today import overview
 from app.today.bars import lanes, merged, session_bars
-from app.today.beside import stretch
 from app.today.cards import Heading, PlotCards, SpanCard, WorthCard
+from app.today.embedded import stretch
+from app.today.highlights import Known, LeftByWork, ToHistory, ToPage, ToRemember, ToWork, worth_a_look
 from app.today.reading import MOST_BARS, TOUCHING, WORKING, DayRead, read_day, read_news
 from app.today.spans import TimeSpan, midnight, today_ordinal
 from app.today.table import table
 from app.today.tiles import Tiles
 from app.today.unforeseen import is_surprising
-from app.today.worth import Known, LeftByWork, ToHistory, ToPage, ToRemember, ToWork, worth_a_look
 from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged, RequestArrived
 from runner.system.durable import replace_file
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from app.cards import Cards
     from app.look.look import Look
     from app.today.bars import Bar
-    from app.today.worth import Act
+    from app.today.highlights import Act
     from app.work_cards import WorkCards
     from runner.approval.hindsight import Suggestion
     from runner.audit.search import History

@@ -187,7 +187,7 @@ def _many_row(folder: str, group: list[ProjectChange]) -> ChangeRow:
 
 def _commits_row(folder: str, group: list[ProjectChange], commits: GitCommits) -> ChangeRow:
     row = _many_row(folder, group)
-    return replace(row, tag=counted(len(commits.subjects), "commit"), why=visible(f"{commits.words} {WHOLE}"))
+    return replace(row, tag="commits", why=visible(f"{commits.words} {WHOLE}"))
 
 
 def _repository(path: bytes, found: ProjectChanges) -> str:

@@ -27,7 +27,7 @@ from app.parts.plain import plain_label, say
 from app.review.buttons import DecisionButton
 from app.review.deliberate import DeliberateDialog
 from app.review.guard import REST_SECONDS, ClickGuard
-from app.review.steady import Steady
+from app.review.moved_target import Steady
 from app.work import words
 from app.work.as_it_goes import AsItGoesSwitch
 from app.work.change_list import ChangeView, TickedChanges

@@ -21,13 +21,14 @@ from runner.audit.row import Row, advance
 from runner.audit.statistics import Figures, read_figures
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.model.assessment import Assessment, Level
-from runner.model.codec import decode
+from runner.model.codec import UnreadableValue, decode
 from runner.model.decision import Decision
 from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED
 from runner.model.lifecycle import IllegalMove, Phase
 from runner.model.request import Request
 from runner.model.result import Result
+from runner.model.verdict import RiskVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,6 +64,10 @@ _ATTENTION = (
     " FROM requests JOIN entries ON request_id = id AND kind = 'assessed' JOIN bodies ON bodies.seq = entries.seq"
 )
 """The gravest finding of each request as a number, 0 for none; NULL for a body that is no JSON."""
+_VERDICT = (
+    "SELECT requests.seq, CASE WHEN json_valid(data) THEN data -> '$.verdict' END"
+    " FROM requests JOIN entries ON request_id = id AND kind = 'assessed' JOIN bodies ON bodies.seq = entries.seq"
+)
 _ENTRIES = (
     "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data"
     " FROM entries LEFT JOIN bodies USING (seq) WHERE request_id = ? ORDER BY seq"
@@ -227,6 +232,19 @@ class History:
         """Return what the program at work with this id did and what was decided about it, oldest first."""
         with self._reading() as connection:
             return self._work.steps(connection, name)
+
+    def verdicts(self, seqs: Iterable[int]) -> dict[int, RiskVerdict]:
+        """Return what was found that requests would do, by the `seq` of their rows.
+
+        What was not assessed, and what has no content any more or a damaged one, is missing.
+        """
+        wanted = tuple(seqs)
+        marks = ", ".join("?" * len(wanted))
+        found = {}
+        for seq, text in self._all(f"{_VERDICT} WHERE requests.seq IN ({marks})", wanted):
+            with contextlib.suppress(UnreadableValue):
+                found[seq] = decode(RiskVerdict, json.loads(text or "{}"))
+        return found
 
     def count(self, wanted: Filter = ANYTHING) -> int:
         """Return how many requests fit."""

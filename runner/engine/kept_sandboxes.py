@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, assert_never
 
-from runner.engine import intact
+from runner.engine import integrity
 from runner.engine.file_answers import listed, read_piece
 from runner.engine.lending import Lending, OpenSandbox
 from runner.engine.past_states import PastStates
@@ -120,7 +120,7 @@ class KeptSandboxes:
         packages = self.packages(request.sandbox)
         if (None if packages is None else packages.seen) != request.installed:
             raise NotPermitted("The sandbox has other packages by now.", "Nothing was run. Ask again.")
-        if packages is not None and await asyncio.to_thread(intact.mentions, request, packages):
+        if packages is not None and await asyncio.to_thread(integrity.mentions, request, packages):
             await self._require_intact(request, session, packages)
         for file in request.known:
             data = file.text.encode()
@@ -137,8 +137,8 @@ class KeptSandboxes:
     async def _require_intact(self, request: Request, session: Session, packages: PackageSet) -> None:
         """Raise NotPermitted where a file of the packages was changed: then none of them counts any more."""
         try:
-            await intact.require(session, request, packages)
-        except intact.Altered:
+            await integrity.require(session, request, packages)
+        except integrity.Altered:
             if (one := self._open.get(request.sandbox)) is not None and one.packages is packages:
                 one.packages = None
             raise

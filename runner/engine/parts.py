@@ -22,7 +22,7 @@ from runner.requests.network import registry_hosts
 from runner.risk import own
 from runner.risk.worker.assessor import Assessor
 from runner.sandbox import available
-from runner.system.aside import Aside
+from runner.system.offload import Aside
 
 if TYPE_CHECKING:
     from runner.audit.telemetry.feed import LogStore

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from runner.gateway.tools import Counter
     from runner.gateway.waiting import Caller
     from runner.identity.agents import Agents
-    from runner.system.aside import Aside
+    from runner.system.offload import Aside
     from runner.system.places import Places
 
 DETAILS = "assent/request"

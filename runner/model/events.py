@@ -45,6 +45,8 @@ class QuestionAsked:
     blocked: str
     again: bool = False
     """Whether it is asked again after a restart."""
+    accepts: str = ""
+    """As in `Ask`."""
 
 
 @dataclass(frozen=True, slots=True)

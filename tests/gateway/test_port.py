@@ -16,7 +16,7 @@ from runner.gateway import address_file
 from runner.gateway.server import Gateway
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
-from runner.system.aside import Aside
+from runner.system.offload import Aside
 from runner.system.places import Places
 from tests.gateway.counter import PaperCounter, Terms
 from tests.gateway.house import opened

@@ -19,7 +19,7 @@ from runner.gateway import bridge as carrier
 from runner.gateway.server import Gateway
 from runner.gateway.snippets import own_command
 from runner.identity.agents import Agents
-from runner.system.aside import Aside
+from runner.system.offload import Aside
 from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests.gateway.counter import PaperCounter, Terms

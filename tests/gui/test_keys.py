@@ -117,9 +117,9 @@ def test_stop_all_asks_once_and_only_its_button_means_yes(desk: Desk) -> None:
     assert desk.bridge.calls == []
     desk.window.overall.stop_all()
     asked = [found for found in desk.window.findChildren(ConfirmDialog) if found.isVisible()]
-    assert asked[-1].what == "1 run will be stopped. 1 question will be denied."
+    assert asked[-1].what == "1 run will be stopped. 1 request will be denied."
     desk.ask()
-    assert asked[-1].what == "1 run will be stopped. 2 questions will be denied.", "what the answer means by now"
+    assert asked[-1].what == "1 run will be stopped. 2 requests will be denied.", "what the answer means by now"
     asked[-1].yes.click()
     assert desk.bridge.calls == [("stop_all",)]
 

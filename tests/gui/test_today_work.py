@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from app.today.bars import Bar, axis, lanes, session_bars
+from app.today.highlights import Known, LeftByWork, ToWork, worth_a_look
 from app.today.spans import TimeSpan
-from app.today.worth import Known, LeftByWork, ToWork, worth_a_look
 from runner.audit.search import History
 from runner.model.events import WorkRecorded
 from runner.model.work import CommandSeen, WorkEnded, WorkSession

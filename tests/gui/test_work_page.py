@@ -227,7 +227,7 @@ def test_commits_are_one_row_that_says_what_they_are() -> None:
     found = ProjectChanges((changed("a.py"), added(".git/logs/HEAD"), added(".git/objects/ab/c")), commits=made)
     table = table_of(found)
     (git,) = [row for row in table.rows if row.key == b".git"]
-    assert (git.tag, len(git.changes)) == ("2 commits", 2)
+    assert (git.tag, len(git.changes)) == ("commits", 2)
     assert git.why.startswith("2 commits on branch trunk: “Add a parser”, “Fix it”.") and "not at all" in git.why
     assert table.number == len(found.changes), "one rule: what is counted is paths"
 

@@ -133,7 +133,8 @@ def _left_by_work(facts: Known) -> Iterable[Notable]:
         program = Path(session.program[0]).name if session.program else "A program"
         who = phrases.visible(session.agent or session.client or program)
         until = facts.now if session.at_work else session.ended.at if session.ended else past.last_at if past else 0.0
-        took = f" for {phrases.span(until - session.started_at)}" if until > session.started_at else ""
+        least = "at least " if session.ended is None and not session.at_work else ""
+        took = f" for {least}{phrases.span(until - session.started_at)}" if until > session.started_at else ""
         parts = [counted(session.command_count, "command")] * bool(session.command_count)
         if past is not None and past.held:
             parts.append(f"{past.held:,} held")

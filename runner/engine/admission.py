@@ -18,15 +18,15 @@ from runner.model.tool_facts import FACTS
 from runner.requests import intake
 from runner.requests.case import Case
 from runner.requests.network import Offered
-from runner.system.aside import SMALL
+from runner.system.offload import SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from runner.engine.bulletin import Bulletin
     from runner.engine.closing import Closing
+    from runner.engine.deduplication import Deduplication
     from runner.engine.installing import Installing
-    from runner.engine.joining import Joining
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.membership import Membership
     from runner.engine.parts import Parts
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from runner.settings.loading import Settings
 
 
-class Entrance:
+class Admission:
     """Admits tool calls. Every method is called on the engine's loop."""
 
     def __init__(
@@ -52,7 +52,7 @@ class Entrance:
         watch: SandboxWatch,
         installing: Installing,
         offered: Callable[[str], Awaitable[Offered]],
-        joining: Joining,
+        deduplication: Deduplication,
         membership: Membership,
         layers: SessionLayers,
     ) -> None:
@@ -65,7 +65,7 @@ class Entrance:
         self._watch = watch
         self._installing = installing
         self._offered = offered
-        self._joining = joining
+        self._deduplication = deduplication
         self._membership = membership
         self._layers = layers
 
@@ -91,11 +91,11 @@ class Entrance:
         self._require_allowed(request)
         request = await self._with_packages(submission, request, kept)
         request = await self._with_files(submission, request)
-        async with self._joining.turn(request):
+        async with self._deduplication.turn(request):
             # It may have waited for an identical one to be written.
             self._admissible(submission)
             self._require_allowed(request)
-            if submission.may_join and (there := self._joining.join(request)) is not None:
+            if submission.may_join and (there := self._deduplication.join(request)) is not None:
                 return there, True
             case = Case(request, self._record)
             if self._bulletin.standing("ledger") is None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QItemSelectionModel
 from PySide6.QtGui import QGuiApplication
 
 from app import phrases
-from app.history import compare, copied
+from app.history import clipboard, compare
 from app.history.compare import CompareDialog, compared, facts
 from runner.audit.search import CaseRecord, History
 from runner.identity.agents import NAME
@@ -55,22 +55,24 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CaseRecord]:
 
 
 def test_markdown_holds_hostile_text_as_text(records: dict[str, CaseRecord]) -> None:
-    text = copied.markdown(records["r1"])
+    text = clipboard.markdown(records["r1"])
     heading, *_ = text.splitlines()
-    assert heading.startswith("## \\<b\\>\\_Sum\\_")
-    assert "\u202e" not in heading
+    assert heading == "## It runs code"
+    claim = next(line for line in text.splitlines() if line.startswith("- Calls it: "))
+    assert claim.startswith("- Calls it: \N{LEFT DOUBLE QUOTATION MARK}\\<b\\>\\_Sum\\_")
+    assert "\u202e" not in text.partition("```")[0]
     assert "`````python\n" + EVIL.rstrip("\n") + "\n`````" in text, "the fence is longer than any inside"
     assert "- Outcome: Approved by you after 2.5 s. Ended after 0.2 s." in text
     assert "Output:\n\n```\nhello\n```" in text
 
 
 def test_long_output_is_cut_and_said_to_be(records: dict[str, CaseRecord], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copied, "LONGEST_OUTPUT", 2)
-    assert "he\n... (4 more characters) ..." in copied.markdown(records["r2"])
+    monkeypatch.setattr(clipboard, "LONGEST_OUTPUT", 2)
+    assert "he\n... (4 more characters) ..." in clipboard.markdown(records["r2"])
 
 
 def test_a_copied_request_asks_for_the_same(records: dict[str, CaseRecord]) -> None:
-    found = json.loads(copied.as_request(records["r2"]))
+    found = json.loads(clipboard.as_request(records["r2"]))
     assert found == {
         "code": "print(2)",
         "language": "python",
@@ -80,13 +82,13 @@ def test_a_copied_request_asks_for_the_same(records: dict[str, CaseRecord]) -> N
         "network_enabled": True,
         "allowed_domains": ["example.org"],
     }
-    assert "network_enabled" not in json.loads(copied.as_request(records["r1"]))
+    assert "network_enabled" not in json.loads(clipboard.as_request(records["r1"]))
 
 
 def test_nothing_hides_in_a_copied_request_and_it_stays_the_same(records: dict[str, CaseRecord]) -> None:
     code = "a\u202eb\u009b\x1b\u200b\U000e0041 \u00e4\u4e2d\n"
     record = replace(records["r2"], request=replace(records["r2"].request, code=code))
-    text = copied.as_request(record)
+    text = clipboard.as_request(record)
     assert json.loads(text)["code"] == code
     assert "\u00e4\u4e2d" in text and "\n" in text
     assert not [one for one in text if one != "\n" and hides(one)]
@@ -94,7 +96,7 @@ def test_nothing_hides_in_a_copied_request_and_it_stays_the_same(records: dict[s
 
 def test_asking_again_is_the_same_call_in_the_own_name(records: dict[str, CaseRecord]) -> None:
     record = records["r2"]
-    wanted = copied.submission(record)
+    wanted = clipboard.submission(record)
     assert wanted is not None
     assert not NAME.fullmatch(wanted.agent), "no agent can be called so"
     assert (wanted.code, wanted.context, wanted.network_enabled) == ("print(2)", {"rows": 3}, True)
@@ -107,7 +109,7 @@ def test_asking_again_is_the_same_call_in_the_own_name(records: dict[str, CaseRe
         {"tool": Tool.CODE_WRITE_FILE},
         {"context": "{"},
     ):
-        assert copied.submission(replace(record, request=replace(record.request, **others))) is None
+        assert clipboard.submission(replace(record, request=replace(record.request, **others))) is None
 
 
 def test_what_was_refused_stands_beside_the_outcome(records: dict[str, CaseRecord]) -> None:

@@ -29,13 +29,15 @@ def markdown(record: CaseRecord) -> str:
     level = record.row.level.name if record.row.level else "not assessed"
     facts = (
         ("Agent", phrases.visible(request.agent)),
+        ("Calls it", phrases.quoted_title(request)),
         ("Asked", phrases.when(record.row.arrived_at)),
         ("Findings", attention.words_of(record.assessment)),
         ("Class", level),
         ("Outcome", words.outcome(record)),
         ("Digest", record.row.digest),
     )
-    parts = [f"## {_escaped(phrases.title(request))}", "\n".join(f"- {name}: {_escaped(text)}" for name, text in facts)]
+    headline = attention.headline_of(record.assessment, request)
+    parts = [f"## {_escaped(headline)}", "\n".join(f"- {name}: {_escaped(text)}" for name, text in facts)]
     parts.append(_fenced(request.code, language))
     if changed := words.edited(record):
         parts += ["Approved in place of it:", _fenced(changed, language)]

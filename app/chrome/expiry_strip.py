@@ -8,10 +8,11 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from app import phrases
-from app.attention import attention
+from app.attention import attention, headline
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.parts.ring import CountdownRing
+from app.review.deciding import HURRY_SECONDS
 from runner.model.assessment import Level
 from runner.system.clock import since_boot
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from app.cards import Card, Cards
     from app.look.look import Look
 
-SECONDS = 15.0
-"""What is left of a request that the strip is about."""
 TICK_MS = 250
 TONES = {Level.MEDIUM: "warn", Level.HIGH: "bad", Level.CRITICAL: "critical"}
 """What the style sheet calls the colors of attention; all else has that of a note."""
@@ -87,9 +86,9 @@ class Hurry(QFrame):
         worst = attention(card)
         self._take_tone("info" if worst is None else TONES.get(worst, "info"))
         self.level.setText("Soon over" if worst is None else worst.name)
-        self.what.setText(f"{phrases.title(card.request)}, {phrases.visible(card.request.agent)}")
+        self.what.setText(f"{headline(card)} \N{MIDDLE DOT} {phrases.claim_of(card.request)}")
         self.left.set_deadline(card.deadline, card.window)
-        self.show_it.setAccessibleName(f"Show {phrases.title(card.request)}, which is about to expire")
+        self.show_it.setAccessibleName(f"Show {headline(card)}, which is about to expire")
         self.show()
 
     def _take_tone(self, tone: str) -> None:
@@ -106,7 +105,7 @@ class Hurry(QFrame):
         soon = [
             card
             for card in self._cases.waiting()
-            if card.id != on_screen and not card.paused and (card.deadline or 0.0) - now < SECONDS
+            if card.id != on_screen and not card.paused and (card.deadline or 0.0) - now < HURRY_SECONDS
         ]
         return min(soon, key=lambda card: card.deadline or 0.0, default=None)
 

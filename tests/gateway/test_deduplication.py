@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from runner.engine import joining
+from runner.engine import deduplication
 from runner.gateway.replies import DELIVERED_BEFORE, JOINED
 from runner.model.decision import Verdict
 from runner.model.events import RequestJoined
@@ -171,7 +171,7 @@ async def test_an_answer_that_nobody_fetched_is_given_once(tmp_path: Path, verdi
 
 
 async def test_an_old_answer_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joining, "ANSWER_SECONDS", 0.0)
+    monkeypatch.setattr(deduplication, "ANSWER_SECONDS", 0.0)
     async with opened(tmp_path) as house, house.client("auto", **SOON) as client:
         before = data(await asking(client))["request_id"]
         await house.run()

@@ -30,7 +30,7 @@ ANSWER_SECONDS = 600.0
 """How long an answer that nobody fetched counts for an identical call. Later ones want a new run."""
 
 
-class Joining:
+class Deduplication:
     """Finds the request that a call may join. Every method is called on the engine's loop."""
 
     def __init__(self, cases: Cases, record: Record, registered: Callable[[str], float]) -> None:

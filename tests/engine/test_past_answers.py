@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.engine.recall import recalled
+from runner.engine.past_answers import recalled
 from runner.model.errors import KnownError
 from runner.requests.case import PARKED
 from runner.risk.worker.assessor import Assessor
@@ -19,7 +19,7 @@ from tests.engine.test_engine import HELLO, Stage
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.engine.joining import Joining
+    from runner.engine.deduplication import Deduplication
     from runner.model.difference import Change
     from runner.model.request import Request
 
@@ -69,24 +69,24 @@ async def test_a_call_that_waited_for_an_identical_one_is_not_taken_once_the_con
 ) -> None:
     stage = Stage(tmp_path)
     await stage.engine.start(gateway=False)
-    joining: Joining = stage.engine._entrance._joining
+    deduplication: Deduplication = stage.engine._admission._deduplication
     reached = asyncio.Event()
-    turn = joining.turn
+    turn = deduplication.turn
 
     def watched(request: Request) -> object:
         reached.set()
         return turn(request)
 
-    monkeypatch.setattr(joining, "turn", watched)
+    monkeypatch.setattr(deduplication, "turn", watched)
     try:
         first = await stage.engine.submit(HELLO)
         key = (first.case.request.agent, first.case.request.digest)
-        written = joining._arriving[key] = asyncio.Event()
+        written = deduplication._arriving[key] = asyncio.Event()
         reached.clear()
         waiting = spawn("second", stage.engine.submit(HELLO))
         await reached.wait()
         stage.engine._closing.why = "The console is closing."
-        del joining._arriving[key]
+        del deduplication._arriving[key]
         written.set()
         with pytest.raises(KnownError, match="closing"):
             await waiting
