@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from runner.model.errors import KnownError
+from runner.model.frozen import dataclass
 
 DEEPEST = 100
 """Levels of nesting; configuration has a few."""

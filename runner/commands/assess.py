@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
 
 def explained(reasons: ClassReasons) -> list[str]:
     """Return lines for a person: why the class is what it is, why not lower and why not higher."""
-    from runner.commands.terminal import in_one_line
+    from runner.model.shown import in_one_line
 
     lines: list[str] = []
     for heading, sentences in why_words.report(reasons):
@@ -162,7 +162,7 @@ def _explained(reasons: ClassReasons | None) -> dict[str, object]:
 
 def as_text(assessment: Assessment, file: str) -> list[str]:
     """Return lines for a person: level, verdict, each finding with its place, and what the code can touch."""
-    from runner.commands.terminal import in_one_line
+    from runner.model.shown import in_one_line
 
     lines = [in_one_line(f"{file}: {assessment.level.name}"), f"  {in_one_line(assessment.verdict.sentence)}"]
     if not assessment.findings:

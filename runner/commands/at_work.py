@@ -18,10 +18,10 @@ from runner.clients.at_work import AT_WORK
 from runner.clients.prepared import client_of, installed, prepare
 from runner.commands import changes_question, view_arguments
 from runner.commands.deeds import carried_out, note_order, require_word
-from runner.commands.terminal import in_one_line
 from runner.gateway import session_bridge
 from runner.gateway.limits import largest_message
 from runner.model.errors import KnownError
+from runner.model.shown import in_one_line
 from runner.model.work_entries import AS_IT_GOES, BY_ITSELF, WorkDeed
 from runner.risk import own
 from runner.sandbox.local.contained import Bind
@@ -116,10 +116,10 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
                 prepares=client.prepares,
                 going=lambda tell: _going(places, copy, judging, in_force, tell),
                 key=key,
+                meanwhile=changes_question.load,
             )
             if arguments.apply_as_it_goes:
                 note_order(places, copy, AS_IT_GOES, {"on": True})
-            changes_question.load()
             ended = run.run(as_it_goes=arguments.apply_as_it_goes)
     except (KnownError, OSError):
         copy.discard()

@@ -68,7 +68,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         return int(arguments.command(arguments, Places.standard()))
     except KnownError as error:
-        from runner.commands.terminal import visible
+        from runner.model.shown import visible
 
         print(visible(f"assent: {error}"), file=sys.stderr)
         return 1
@@ -224,10 +224,10 @@ def _run(arguments: argparse.Namespace, places: Places) -> int:
 
     from runner.commands import run as shell
     from runner.commands.run_token import own_token
-    from runner.commands.terminal import visible
     from runner.identity.agents import Agents
     from runner.identity.secrets import Secrets
     from runner.model.errors import KnownError
+    from runner.model.shown import visible
     from runner.settings.loading import load
 
     def say(words: str) -> None:
@@ -270,7 +270,7 @@ def _doctor(arguments: argparse.Namespace, places: Places) -> int:
 
 
 def _print_check(check: Check) -> None:
-    from runner.commands.terminal import visible
+    from runner.model.shown import visible
 
     print(visible(f"{SIGNS[check.state]}  {check.name}: {check.what}"))
     if check.fix:

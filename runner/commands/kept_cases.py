@@ -8,9 +8,9 @@ import time
 from typing import TYPE_CHECKING
 
 from runner.commands.history import agreed
-from runner.commands.terminal import in_one_line, visible
 from runner.model.assessment import attention_words
 from runner.model.errors import KnownError
+from runner.model.shown import in_one_line, visible
 from runner.risk import own
 from runner.risk.disputed import DisputedCases, reassess
 

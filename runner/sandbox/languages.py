@@ -14,8 +14,8 @@ from runner.model.variables import NAMES, is_harmless
 from runner.sandbox import programs
 from runner.sandbox import report as reports
 from runner.sandbox.imports import hint
+from runner.sandbox.local.bubblewrap_start import SYSTEM
 from runner.sandbox.local.child import as_user
-from runner.sandbox.local.interpreters import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -167,7 +167,10 @@ def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int 
         "allowed": None if allowed is None else list(allowed),
         "blocked": list(job.imports.blocked),
         "hint": hint(job.imports),
-        "trusted": [*trusted_packages(job, view.workspace), *(f"{folder}/" for folder in (*SYSTEM, *tool.folders))],
+        "trusted": [
+            *trusted_packages(job, view.workspace),
+            *(f"{folder}/" for folder in (*SYSTEM, *tool.folders)),
+        ],
     }
 
 

@@ -12,10 +12,11 @@ import secrets
 import signal
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model.errors import KnownError
+from runner.model.frozen import dataclass
 from runner.model.network import Destination, UnusableHost
 from runner.model.work import (
     AsItGoes,
@@ -72,6 +73,10 @@ WAITS = (
 MOST_HELD = "{} commands of this agent wait for an answer already, and a person lets at most {} do so. Wait for one."
 
 
+def _nothing() -> None:
+    """Do nothing meanwhile."""
+
+
 class Judge(Protocol):
     """Says what a command does, whether it may run, and whether it is held. Called on any thread."""
 
@@ -111,13 +116,14 @@ class WorkRun:
         going: Going | None = None,
         dialer: Dialer | None = None,
         key: str = "",
+        meanwhile: Callable[[], object] = _nothing,
     ) -> None:
         """`runtime` is the folder for sockets; `judge` says what a command does, None where it is only recorded.
 
         `in_force` says what counts for the program, None for nothing; `unwrapped` returns a command without what the
         client wraps around it, `prepares` whether it is none but the client's own look at the shell; `going` makes what
         applies as it goes, None where nothing may; `dialer` is a test's. Whoever asks the console for this program
-        names `key`; with '' nobody does.
+        names `key`; with '' nobody does. `meanwhile` is called while the rings are being made, which takes long.
         """
         self._what = what
         self._edge = edge
@@ -134,6 +140,7 @@ class WorkRun:
         self._commands = 0
         self._held: dict[int, _Held] = {}
         self._key = key
+        self._meanwhile = meanwhile
         self._layer = SessionLayer(what.copy)
         self._root = 0
         self._why = ""
@@ -285,6 +292,7 @@ class WorkRun:
         def both(root: int) -> None:
             with self._lock:
                 self._root = root
+            self._meanwhile()
             began(root)
 
         return both

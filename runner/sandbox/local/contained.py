@@ -15,16 +15,23 @@ import shutil
 import signal
 import stat
 import subprocess
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.errors import KnownError
+from runner.model.frozen import dataclass
 from runner.model.request import Limits
 from runner.network.loop import NetworkLoop
 from runner.sandbox import leftovers
 from runner.sandbox.local import own_terminal, syscalls, trusted
 from runner.sandbox.local.attended import KEYS, AttendedProgram
-from runner.sandbox.local.bubblewrap import REMEDY, closed_to_others, first_process, in_memory, pipe, system_folders
+from runner.sandbox.local.bubblewrap_start import (
+    REMEDY,
+    closed_to_others,
+    first_process,
+    in_memory,
+    pipe,
+    system_folders,
+)
 from runner.sandbox.local.control_groups import ControlGroups
 from runner.sandbox.local.doors import FILES, LocalDoors
 from runner.sandbox.local.piped import PipedStreams
