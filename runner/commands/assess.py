@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
 
     code = shell.read_code(arguments.file)
     language = Language(arguments.language) if arguments.language else shell.language_of(arguments.file, code)
-    found = own.read(places.config / own.FOLDER)
+    found = own.read(places.own_rules)
     if found.problems:
         raise KnownError(" ".join(found.problems), "Correct the file; until then nobody can say what it would find.")
     request = Request("", "", Tool.CODE_EXECUTE, 0.0, language, code)

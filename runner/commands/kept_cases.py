@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
     lines = cases.lines()
     if arguments.remove:
         return _remove(cases, _chosen(lines, arguments.remove, cases), agree=arguments.yes)
-    found = own.read(places.config / own.FOLDER)
+    found = own.read(places.own_rules)
     if found.problems:
         raise KnownError(" ".join(found.problems), "Correct the file; until then nobody can say what it would find.")
     if arguments.show:

@@ -18,7 +18,6 @@ from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
 from runner.model.request import CLIENT_TOOLS, Tool
 from runner.requests.network import registry_hosts
-from runner.risk import own
 from runner.risk.worker.assessor import Assessor
 from runner.sandbox import available
 from runner.system.aside import Aside
@@ -46,7 +45,7 @@ class Parts:
         self.pin = PinLock(self.secrets)
         self.agents = Agents(places)
         self.captures = Captures(places)
-        self.assessor = Assessor(places.config / own.FOLDER)
+        self.assessor = Assessor(places.own_rules)
         self.ledger = OpenLedger(places, self.captures, self.secrets)
         self.ledger.places_outside = outside_anchors(loaded.settings, places)
         if address := loaded.settings.history_opentelemetry:

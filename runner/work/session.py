@@ -74,7 +74,7 @@ MOST_HELD = "{} commands of this agent wait for an answer already, and a person 
 
 
 def _nothing() -> None:
-    """Do nothing meanwhile."""
+    """Do nothing when it has begun."""
 
 
 class Judge(Protocol):
@@ -116,14 +116,14 @@ class WorkRun:
         going: Going | None = None,
         dialer: Dialer | None = None,
         key: str = "",
-        meanwhile: Callable[[], object] = _nothing,
+        begun: Callable[[], object] = _nothing,
     ) -> None:
         """`runtime` is the folder for sockets; `judge` says what a command does, None where it is only recorded.
 
         `in_force` says what counts for the program, None for nothing; `unwrapped` returns a command without what the
         client wraps around it, `prepares` whether it is none but the client's own look at the shell; `going` makes what
         applies as it goes, None where nothing may; `dialer` is a test's. Whoever asks the console for this program
-        names `key`; with '' nobody does. `meanwhile` is called while the rings are being made, which takes long.
+        names `key`; with '' nobody does. `begun` is called once the program runs.
         """
         self._what = what
         self._edge = edge
@@ -140,7 +140,7 @@ class WorkRun:
         self._commands = 0
         self._held: dict[int, _Held] = {}
         self._key = key
-        self._meanwhile = meanwhile
+        self._begun = begun
         self._layer = SessionLayer(what.copy)
         self._root = 0
         self._why = ""
@@ -292,8 +292,8 @@ class WorkRun:
         def both(root: int) -> None:
             with self._lock:
                 self._root = root
-            self._meanwhile()
             began(root)
+            self._begun()
 
         return both
 
