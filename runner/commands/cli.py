@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Mapping, Sequence
 
     from runner.commands.check import Check
@@ -144,6 +144,8 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     `own` adds the arguments of commands that parse theirs themselves, by name: reading them here would load what
     only these commands need.
     """
+    import argparse  # not above: what agents start, `mcp` and `hook`, needs none
+
     parser = argparse.ArgumentParser(
         "assent", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
