@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from runner.model.work import WorkEvent
     from runner.network.dialing import Dialer
     from runner.sandbox.local.contained import ProgramEnd
+    from runner.sandbox.local.doors import LocalDoors
     from runner.work.as_it_goes import ApplyingAsItGoes
     from runner.work.control import Orders
     from runner.work.in_force import InForce
@@ -174,7 +175,8 @@ class WorkRun:
             kept.callback(self._close)
             for gate in self._gates:
                 kept.callback(gate.close)
-            what = rings.contained(self._what, self._gates[0], lambda inner: self._entered(inner, kept), kept)
+            of_shells = contained.open_doors(self._gates[1], kept)
+            what = rings.contained(self._what, self._gates[0], lambda inner: self._entered(inner, of_shells), kept)
             what = replace(what, began=self._noting(what.began))
             kept.callback(self._release_all)
             door = ShellDoor(self._what.copy.folder, self._command, self._refused)
@@ -297,9 +299,9 @@ class WorkRun:
 
         return both
 
-    def _entered(self, inner: int, kept: contextlib.ExitStack) -> None:
+    def _entered(self, inner: int, doors: LocalDoors) -> None:
         self._layer.look(self._root, inner)
-        contained.open_doors(self._gates[1], kept).open(inner)
+        doors.open(inner)
         self._carrying.begin(inner)
 
     def _denied(self, held: _Held) -> str:

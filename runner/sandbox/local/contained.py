@@ -306,11 +306,12 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
 
 
 def open_doors(gate: Gate, kept: contextlib.ExitStack) -> LocalDoors:
-    """Return a way to a gate, which is closed with `kept`."""
+    """Return a way to a gate, which is prepared, and closed with `kept`. Raises KnownError."""
     network = NetworkLoop()
     kept.callback(network.close)
     doors = LocalDoors(gate, network)
     kept.callback(doors.close)
+    doors.prepare()
     return doors
 
 
