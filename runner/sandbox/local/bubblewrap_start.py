@@ -14,7 +14,7 @@ from runner.system import installed
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
 AGAIN = "Press Run again under Doctor: it looks whether groups can still be made."
 REMEDY = "Install bubblewrap (package `bubblewrap`) and allow unprivileged user namespaces."
@@ -26,23 +26,25 @@ ALL_ENTER = stat.S_IROTH | stat.S_IXOTH
 def closed_to_others(top: str) -> list[str]:
     """Return the options that hide what only root may read, from a program that is started by root."""
     options: list[str] = []
-    for folder, folders, names in os.walk(top) if os.geteuid() == 0 else ():
-        for name in tuple(folders):
-            if _mode(path := os.path.join(folder, name), stat.S_ISDIR) & ALL_ENTER != ALL_ENTER:
+    folders = [top] if os.geteuid() == 0 else []
+    while folders:
+        for path, mode in _folders_and_files(folders.pop()):
+            if not stat.S_ISDIR(mode):
+                options += () if mode & stat.S_IROTH else ("--ro-bind", "/dev/null", path)
+            elif mode & ALL_ENTER == ALL_ENTER:
+                folders.append(path)
+            else:
                 options += ["--tmpfs", path, "--remount-ro", path]
-                folders.remove(name)
-        for name in names:
-            if not _mode(path := os.path.join(folder, name), stat.S_ISREG) & stat.S_IROTH:
-                options += ["--ro-bind", "/dev/null", path]
     return options
 
 
-def _mode(path: str, kind: Callable[[int], bool]) -> int:
-    """Return the permissions of an entry of this kind, else all of them."""
-    with contextlib.suppress(FileNotFoundError):
-        if kind(mode := os.lstat(path).st_mode):
-            return mode
-    return 0o777
+def _folders_and_files(folder: str) -> Iterator[tuple[str, int]]:
+    """Yield path and mode of each folder and regular file in `folder`; none where it cannot be read, as by os.walk."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for one in entries:
+            if one.is_dir(follow_symlinks=False) or one.is_file(follow_symlinks=False):  # without looking at links
+                with contextlib.suppress(FileNotFoundError):
+                    yield one.path, one.stat(follow_symlinks=False).st_mode
 
 
 def pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
