@@ -134,7 +134,7 @@ def test_the_request_is_one_that_names_its_host_and_length(server: socket.socket
 @pytest.mark.parametrize("value", ["a\r\nAuthorization: other", "a\nb", "\x00", "\u2028"])
 def test_no_header_begins_another_one(server: socket.socket, value: str) -> None:
     with contextlib.closing(Exchange("127.0.0.1", server.getsockname()[1])) as exchange, pytest.raises(ValueError):  # noqa: PT011
-        exchange.open("POST", b"", {"Mcp-Name": value})
+        exchange.open("POST", b"", {"Mcp-Name": value}, 1.0)
     server.setblocking(False)
     with pytest.raises(BlockingIOError):
         server.accept()
