@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange
     from runner.workspace.progress import WriteProgress
 
+TURN_SECONDS = 0.0005
+"""Longest turn of a thread in the interpreter while others wait, a tenth of Python's own."""
 DESCRIPTION = """\
 Starts a program in this folder, contained: what it and its shells write goes into a working copy, the system is
 read-only, of the home folder it sees nothing else, and a host that it wants to reach is refused until you open it.
@@ -133,7 +135,11 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
 
 
 def _load(judging: Judging) -> None:
-    """Make ready what is needed from now on, and was not before the program ran."""
+    """Make ready what is needed from now on, and was not before the program ran.
+
+    Loading it keeps the interpreter busy, and each command of a shell waits for a turn there some ten times.
+    """
+    sys.setswitchinterval(TURN_SECONDS)
     judging.start()
     changes_question.load()
 
