@@ -58,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
 
         return assess(list(argv[1:]))
     if argv and argv[0] == "images":
-        from runner.sandbox.images.__main__ import main as images
+        from runner.commands.images import main as images
 
         return images(list(argv[1:]))
     arguments = _parsed(argv)
@@ -123,8 +123,8 @@ def whole_parser() -> argparse.ArgumentParser:
     from runner.commands.connect import add_arguments as of_connect
     from runner.commands.export import add_arguments as of_export
     from runner.commands.history import add_arguments as of_history
+    from runner.commands.images import add_arguments as of_images
     from runner.commands.work import add_arguments as of_work
-    from runner.sandbox.images.__main__ import add_arguments as of_images
 
     own = {
         "assess": of_assess,
@@ -144,13 +144,16 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     `own` adds the arguments of commands that parse theirs themselves, by name: reading them here would load what
     only these commands need.
     """
-    import argparse  # not above: what agents start, `mcp` and `hook`, needs none
+    # Not above: what agents start, `mcp` and `hook`, needs none.
+    import argparse
 
-    parser = argparse.ArgumentParser(
+    from runner.commands.command_parser import CommandParser
+
+    whole: argparse.ArgumentParser = CommandParser(
         "assent", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--version", action="version", version=f"assent {_version()}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    whole.add_argument("--version", action="version", version=f"assent {_version()}")
+    commands = whole.add_subparsers(metavar="COMMAND", required=True)
     commands.add_parser("demo", help="show the main job on a virtual screen, leaving screenshots", add_help=False)
 
     words = "Asks on this terminal what the window would ask; each question says what to type. Ctrl+C ends it."
@@ -188,7 +191,7 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
 
     _add_agents(commands)
     _add_started_by_programs(commands)
-    return parser
+    return whole
 
 
 def _add_agents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -18,8 +18,7 @@ from runner.model.errors import KnownError
 from runner.model.frozen import dataclass
 from runner.model.request import Isolation, Limits
 from runner.model.workspace import WORKSPACE
-from runner.sandbox import leftovers
-from runner.sandbox.local import syscalls, trusted
+from runner.sandbox.local import leftovers, syscalls, trusted
 from runner.sandbox.local.bubblewrap_start import (
     REMEDY,
     closed_to_others,

@@ -21,8 +21,7 @@ from runner.model.errors import KnownError
 from runner.model.frozen import dataclass
 from runner.model.request import Limits
 from runner.network.loop import NetworkLoop
-from runner.sandbox import leftovers
-from runner.sandbox.local import own_terminal, syscalls, trusted
+from runner.sandbox.local import leftovers, own_terminal, syscalls, trusted
 from runner.sandbox.local.attended import KEYS, AttendedProgram
 from runner.sandbox.local.bubblewrap_start import (
     REMEDY,

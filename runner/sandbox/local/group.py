@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from runner.model.frozen import dataclass
-from runner.sandbox import leftovers
+from runner.sandbox.local import leftovers
 
 if TYPE_CHECKING:
     from pathlib import Path
