@@ -22,6 +22,7 @@ from runner.model.events import (
     RequestEdited,
     RunFinished,
     RunStarted,
+    TrialMoved,
 )
 from runner.model.result import Outcome
 
@@ -140,7 +141,7 @@ class JustNowModel(QAbstractTableModel):
                     self._open[request.id] = request
                 case RequestEdited(request_id, request) if request_id in self._open:
                     self._open[request_id] = request
-                case RehearsalMoved(request_id) if event.began and request_id in self._open:
+                case RehearsalMoved(request_id) | TrialMoved(request_id) if event.began and request_id in self._open:
                     self._rehearsed.add(request_id)
                 case RequestDecided(request_id, decision):
                     changed = self._decided(request_id, decision) or changed

@@ -30,6 +30,7 @@ MOST_LINES = 4
 class Foot(QStackedWidget):
     """Five pages of one place: answers, reason, word, PIN, edit. As high as the one on top."""
 
+    try_wanted = Signal()
     edit_wanted = Signal()
     edit_done = Signal()
     edit_discarded = Signal()
@@ -39,6 +40,11 @@ class Foot(QStackedWidget):
         self._look = look
         self._rows: list[Flow] = []
         self.sentence = plain_label(role="muted", wrap=True)
+        self.try_it = QPushButton("Try it  T")
+        self.try_it.setAutoDefault(False)
+        self.try_it.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.try_it.setAccessibleName("Try it without network before you decide, T")
+        self.try_it.clicked.connect(self.try_wanted)
         self.edit = QPushButton("Edit  E")
         self.edit.setAutoDefault(False)
         self.edit.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -67,7 +73,17 @@ class Foot(QStackedWidget):
         self.again = ApproveAgain(look, self)
         self.next = QPushButton("Next  J")
         self.next.setAutoDefault(False)
-        row = (self.edit, self.deny, self.approve, self.remember, self.hand_over, self.take_back, self.later, self.next)
+        row = (
+            self.try_it,
+            self.edit,
+            self.deny,
+            self.approve,
+            self.remember,
+            self.hand_over,
+            self.take_back,
+            self.later,
+            self.next,
+        )
         self.buttons = self._page(self.sentence, *row)
         self.denial = Denial(look, guard)
         self.word = ProofEntry(WordProof(look), look, guard)

@@ -49,6 +49,7 @@ class UnderReview:
                 blocked=found.blocked,
                 original=card.request,
                 rehearsal=None,  # what was rehearsed is the request as it was sent
+                trial=None,
             )
 
     def follow_countdown(self) -> None:

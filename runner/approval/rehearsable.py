@@ -51,10 +51,15 @@ def kept_from_rehearsal(request: Request, assessment: Assessment, ask: Ask) -> s
     return ""
 
 
-def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[str]) -> str:
-    """Return why no code is rehearsed in a sandbox of this kind; empty where it may be.
+def kept_from_trial(request: Request) -> str:
+    """Return why a request cannot be tried with stand-ins wherever code runs; empty where it can."""
+    return "" if request.tool is Tool.CODE_EXECUTE and request.code else "Only code can be tried."
 
-    `protections` are those of the sandbox, in its words.
+
+def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[str], *, asked: bool = False) -> str:
+    """Return why no code is run before an answer in a sandbox of this kind; empty where it may be.
+
+    `protections` are those of the sandbox, in its words. `asked`: a person asks for this one, with the code on screen.
     """
     if isolation is Isolation.GVISOR:
         return ""
@@ -66,7 +71,7 @@ def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[st
         return ""
     if isolation is not Isolation.LOCAL:
         return f"No code is rehearsed in {_place(isolation)}."
-    missing = [one for one in (FILTERED, GROUPED) if one not in protections]
+    missing = [one for one in (FILTERED, *(() if asked else (GROUPED,))) if one not in protections]
     return f"The local sandbox is without this protection here: {missing[0]}." if missing else ""
 
 
