@@ -36,10 +36,10 @@ KINDS = {
     NOT_UNDONE: "undoing it failed",
     "paused": "looked at by a person",
     "joined": "sent again by the agent, which got the same answer",
-    "rehearsal-ended": "its rehearsal ended without an outcome",
-    "rehearsed": "its rehearsal ended with an outcome",
-    "rehearsing": "a rehearsal began, without network",
-    "released": "the outcome of the rehearsal was handed over",
+    "rehearsal-ended": "its trial ended without an outcome",
+    "rehearsed": "its trial ended with an outcome to hand over",
+    "rehearsing": "a trial began, without network",
+    "released": "the outcome of the trial was handed over",
     "resumed": "resumed by a person",
     UNDONE: "a person put the files of its sandbox back to before it",
 }
@@ -201,10 +201,10 @@ def rehearsal(record: CaseRecord) -> str:
     """Return what is recorded of its rehearsal, in a sentence; empty where there was none."""
     kinds = [step.entry.kind for step in record.steps]
     if RELEASED in kinds and record.result is not None and record.result.meta.rehearsed:
-        return "Rehearsed without network; you handed over that outcome, and nothing ran again."
+        return "Tried without network; you handed over that outcome, and nothing ran again."
     if (shown := withheld(record)) is not None:
-        return f"Rehearsed without network ({outcome_words(shown)}); the agent got nothing of it."
-    return "A rehearsal began and ended without an outcome." if REHEARSING in kinds else ""
+        return f"Tried without network ({outcome_words(shown)}); the agent got nothing of it."
+    return "A trial began and ended without an outcome." if REHEARSING in kinds else ""
 
 
 def withheld(record: CaseRecord) -> Result | None:

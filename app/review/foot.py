@@ -58,7 +58,7 @@ class Foot(QStackedWidget):
         self.approve.setAccessibleName("Approve once")
         self.hand_over = DecisionButton("Hand over  A", guard)
         self.hand_over.setProperty("kind", "primary")
-        self.hand_over.setAccessibleName("Hand over the outcome of the rehearsal, A")
+        self.hand_over.setAccessibleName("Hand over the outcome, A")
         self.later = ApproveButton("Approve for later", guard, look)
         self.later.setProperty("kind", "primary")
         self.later.setAccessibleName("Approve for later, by mouse")

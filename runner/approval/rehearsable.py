@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 def kept_from_rehearsal(request: Request, assessment: Assessment, ask: Ask) -> str:
     """Return why a request cannot be rehearsed wherever code runs; empty where it can."""
     if request.tool is not Tool.CODE_EXECUTE:
-        return "Only code is rehearsed."
+        return "Only code is tried."
     if assessment.level is Level.CRITICAL:
         return "CRITICAL code is never started before you have decided."
     if ask.blocked:
-        return "What cannot be approved is not rehearsed."
+        return "What cannot be approved is not tried."
     if request.sandbox:
-        return "It uses a kept sandbox, which a rehearsal would change."
+        return "It uses a kept sandbox, which a trial would change."
     if request.work is not None:
-        return "It is for a working copy, which a rehearsal would change."
+        return "It is for a working copy, which a trial would change."
     if request.packages or request.plan is not None:
         return "It needs packages, which would be downloaded before you have decided."
     return ""
@@ -66,11 +66,11 @@ def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[st
     if isolation is Isolation.GVISOR_DIRECT:
         return "" if ALL_LIMITS in protections else f"{isolation.label} cannot bind memory and processor here."
     if mode is not RehearsalMode.ANY:
-        return f"This agent's code is rehearsed in gVisor only, and code runs in {_place(isolation)} here."
+        return f"This agent's code is tried in gVisor only, and code runs in {_place(isolation)} here."
     if isolation is Isolation.DOCKER:
         return ""
     if isolation is not Isolation.LOCAL:
-        return f"No code is rehearsed in {_place(isolation)}."
+        return f"No code is tried in {_place(isolation)}."
     missing = [one for one in (FILTERED, *(() if asked else (GROUPED,))) if one not in protections]
     return f"The local sandbox is without this protection here: {missing[0]}." if missing else ""
 

@@ -57,13 +57,13 @@ LIMITS = Limits(memory_mb=512, cpu_cores=0.5, disk_mb=256, seconds=30.0, output_
 MOST_SHOWN = 65_536
 """Bytes of each stream and of the value that are shown, and handed over, at most."""
 OVER = "The question is over."
-OFF = "Rehearsing was switched off for this agent."
-BUSY = f"More than {MOST_QUEUED} of its requests wait to be rehearsed."
-SPENT = f"Its rehearsals took {MOST_SECONDS / 60:g} minutes within the last hour."
-UNASKED = "What may not pass unasked is not rehearsed either."
+OFF = "Trying its code by itself was switched off for this agent."
+BUSY = f"More than {MOST_QUEUED} of its requests wait to be tried."
+SPENT = f"Its trials took {MOST_SECONDS / 60:g} minutes within the last hour."
+UNASKED = "What may not pass unasked is not tried unasked either."
 CLOSING_SECONDS = 1.2
 """Time for what is stopped to end; the sandboxes are closed after that in any case."""
-FAILED = "Assent itself failed while rehearsing it; see the fault log."
+FAILED = "Assent itself failed while trying it; see the fault log."
 
 
 class NoWayOut:
@@ -72,7 +72,7 @@ class NoWayOut:
     pins_addresses = True
 
     async def open(self, host: str, port: int, reach: Reach, inside: Collection[str] = ()) -> Streams:
-        raise Blocked("is not reached: a rehearsal has no network")
+        raise Blocked("is not reached: a trial has no network")
 
 
 @dataclass(eq=False, slots=True)

@@ -133,10 +133,11 @@ class Trials:
         """Try the code of a request because a person asks for it; return '' where that begins, else why not."""
         if case.request.id in self._all:
             return ALREADY
-        if self._desk.question(case.request.id) is None:
+        if (question := self._desk.question(case.request.id)) is None:
             return OVER
         one = Trial(case, asked=True)
-        why = kept_from_trial(case.request) or self._forbidden(one)
+        # What a policy keeps from this sandbox is not started in it to see what it does either.
+        why = question.ask.blocked or kept_from_trial(case.request) or self._forbidden(one)
         if not why:
             self._put(one)
         return why

@@ -57,6 +57,30 @@ PLAIN = frozenset(_PLAIN.split())
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 KINDS = frozenset(kind.value for kind in TriedKind if kind is not TriedKind.DISCLOSE)
 """What a record may hold; where decoys went is found here."""
+SCRIPT = "request.sh"
+"""Name of a shell script while it is tried; what other scripts do has other lines."""
+_IN_SHELL = """
+: [ [[ (( . break builtin case cd continue declare dirs echo eval exit export false fi for function getopts hash if let
+local mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source test then times trap
+true type typeset ulimit umask unset until wait while
+"""
+IN_SHELL = frozenset(_IN_SHELL.split())
+"""Commands of the shell itself, by which nothing is asked for; what `eval` and `trap` run has lines of its own."""
+ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
+OUR_HOME = re.compile(r"(?<![\w/.])~(?=[/\s'\"]|$)")
+WHERE = frozenset({"send", "look up", "connect", "call", "set", "run"})
+"""What may hand a value on."""
+HTTP = frozenset({"requests", "httpx", "aiohttp", "axios", "got", "superagent", "urllib3", "undici"})
+"""Packages whose calls are requests to the host that they name."""
+HOST = re.compile(r"https?://([^\s/'\"?#@]{1,200})")
+AS_HEADER = re.compile(
+    r"(?i)\b(?:authorization|x-api-key|private-token|auth)['\"]?\s?[:=]\s?['\"(]{0,2}[^'\"\r\n,}]{0,200}"
+)
+AS_ARGUMENT = re.compile(
+    r"\b(?:[aA]uthorization|X-Api-Key|api_?[kK]ey|auth|auth_?[tT]oken|access_?[tT]oken|token|password|secret|private_?[kK]ey|"
+    r"aws_secret_access_key|secret_?[aA]ccess_?[kK]ey|dsn|url|uri|connection_?[sS]tring)['\"]?\s?[:=]\s?['\"]?[^'\"\r\n,}]{0,200}"
+)
+"""How a key is given to what it is the key of: nothing is disclosed by that."""
 GRAVEST = (TriedKind.DISCLOSE, TriedKind.DELETE_FOLDER, TriedKind.DELETE, TriedKind.RUN, TriedKind.CALL, TriedKind.SEND)
 
 
@@ -88,7 +112,7 @@ def recorded(result: Result, mark: str, seed: str) -> Recorded:
             case "begun":
                 places = places if places[0] else (target[:MOST_TARGET], data[:MOST_TARGET])
             case "decoy" if len(decoys) < 100:
-                decoys[decoy(seed, target[:200])] = target[:200]
+                decoys[decoy(seed, target[:200])] = target[:200]  # whose names the code has
             case "ended":
                 ended, at = _one_line(target)[:160], _number(one.get("at"))
             case _ if kind in KINDS:
@@ -96,9 +120,11 @@ def recorded(result: Result, mark: str, seed: str) -> Recorded:
             case _:
                 pass
     output = _without_records(result, mark)[:MOST_PRINTED]
-    acts = [*_disclosed(found, output, decoys), *_acts(found, *places)]
+    acts = [*_disclosed(found, output, decoys), *_acts(found, decoys, *places)]
     if "looked" in kinds:
         remarks.append("It looked at the stand-ins, and may do something else without them.")
+    if "unwatched" in kinds:
+        remarks.append("It starts what is not watched, which may ask for more.")
     if "clock" in kinds:
         remarks.append("It asks for the time, and may do something else at another.")
     if "more" in kinds or result.meta.truncated or not {"begun", "over"} <= kinds:
@@ -124,12 +150,32 @@ def _records(text: str, mark: str) -> Iterator[Mapping[str, object]]:
         if not line.startswith(mark + " ") or len(line) > MOST_LINE or count >= MOST_RECORDS:
             continue
         count += 1
+        words = line[len(mark) + 1 :]
+        if words.startswith("+"):
+            yield from _traced(words[1:])
+            continue
         try:
-            one = json.loads(line[len(mark) + 1 :])
+            one = json.loads(words)
         except (ValueError, RecursionError):
             continue
         if isinstance(one, Mapping):
             yield one
+
+
+def _traced(words: str) -> Iterator[Mapping[str, object]]:
+    """Yield what a line of the trace of a shell says: `request.sh:7 rm -rf build`."""
+    place, _, command = words.partition(" ")
+    source, _, number = place.rpartition(":")
+    first = command.split(None, 1)[0] if command.strip() else ""
+    if source == "main.sh":
+        return
+    if first == "date":
+        yield {"kind": "clock"}
+    if command.startswith("set +x") or "BASH_XTRACEFD" in command:
+        yield {"kind": "looked"}
+    if first and first not in IN_SHELL and not ASSIGNED.match(command):
+        line = int(number) if source == SCRIPT and number.isascii() and number.isdigit() and len(number) < 8 else 0
+        yield {"kind": "run", "target": command, "line": line}
 
 
 def _without_records(result: Result, mark: str) -> str:
@@ -151,30 +197,42 @@ def _one_line(text: str) -> str:
 def _disclosed(
     found: Iterable[tuple[str, str, str, int]], output: str, decoys: Mapping[str, str]
 ) -> Iterator[TriedAct]:
-    """Yield where the value of a decoy went: to a host, a program, a package, the agent; plain or in other letters."""
+    """Yield where the value of a decoy went: to a host, a program, a package, the agent; plain or in other letters.
+
+    Where it is what opens a door (a header or an argument for that), it is no disclosure: that is what keys are for.
+    """
     forms = {name: _forms(value) for value, name in decoys.items()}
-    where = {TriedKind.SEND, TriedKind.LOOK_UP, TriedKind.CONNECT, TriedKind.CALL, TriedKind.SET, TriedKind.RUN}
     for kind, target, data, line in found:
-        if kind not in where:
+        if kind not in WHERE:
             continue
-        text = f"{target} {data}" if kind != TriedKind.LOOK_UP else target.replace(".", "")
-        place = target if kind in (TriedKind.SEND, TriedKind.CONNECT) else _receiver(kind, target)
+        client = kind in (TriedKind.CALL, TriedKind.SET) and _package(target) not in HTTP
+        door = AS_ARGUMENT if client else AS_HEADER
+        text = target.replace(".", "") if kind == TriedKind.LOOK_UP else door.sub("", f"{target} {data}")
         for name, each in forms.items():
             if any(form in text for form in each):
-                yield TriedAct(TriedKind.DISCLOSE, place, name, line)
+                yield TriedAct(TriedKind.DISCLOSE, _receiver(kind, target, data), name, line)
     for name, each in forms.items():
         if any(form in output for form in each):
             yield TriedAct(TriedKind.DISCLOSE, PRINTED, name)
 
 
-def _receiver(kind: str, target: str) -> str:
+def _package(target: str) -> str:
+    return re.split(r"\W", target.removeprefix("new "), maxsplit=1)[0]
+
+
+def _receiver(kind: str, target: str, data: str) -> str:
     match kind:
+        case TriedKind.SEND | TriedKind.CONNECT:
+            return target
         case TriedKind.LOOK_UP:
             return f"name servers, below {'.'.join(target.split('.')[-2:])}"
+        case TriedKind.RUN if host := HOST.search(target):
+            return host[1]
         case TriedKind.RUN:
             return f"the program {target.split(None, 1)[0] if target.strip() else ''}"
         case _:
-            return re.split(r"[(=]", target, maxsplit=1)[0]
+            host = HOST.search(data) if _package(target) in HTTP else None
+            return host[1] if host else re.split(r"[(=]", target, maxsplit=1)[0]
 
 
 def _forms(value: str) -> tuple[str, ...]:
@@ -189,19 +247,35 @@ def _forms(value: str) -> tuple[str, ...]:
 # ---- what was asked for ----
 
 
-def _acts(found: Iterable[tuple[str, str, str, int]], workspace: str, home: str) -> Iterator[TriedAct]:
+def _acts(
+    found: Iterable[tuple[str, str, str, int]], decoys: Mapping[str, str], workspace: str, home: str
+) -> Iterator[TriedAct]:
+    folders: set[str] = set()
     for kind, target, data, line in found:
         if kind in ("read", "write", "overwrite", "delete", "delete folder", "move", "rights", "link") and _own(
             target, home
         ):
             continue
-        act = TriedAct(TriedKind(kind), _named(target, workspace, home), _named(data, workspace, home), line)
+        if kind in ("delete", "delete folder"):
+            if any(target.startswith(one + "/") or target == one for one in folders):
+                continue  # a part of what was noted as a whole
+            folders.update({target} if kind == "delete folder" else ())
+        named, more = (_named(_without_values(text, decoys), workspace, home) for text in (target, data))
+        act = TriedAct(TriedKind(kind), named, more, line)
         yield replace(act, data="") if act.kind in (TriedKind.SEND, TriedKind.RUN) else act
 
 
 def _own(target: str, home: str) -> bool:
     """Return whether a path is a temporary one of the trial's own, and not of its decoys."""
     return target.startswith("/tmp/") and not (home and target.startswith(home)) and ".." not in target
+
+
+def _without_values(text: str, decoys: Mapping[str, str]) -> str:
+    """Return a text with the names of decoys in place of their values."""
+    if "sk-" in text:
+        for value, name in decoys.items():
+            text = text.replace(value, f"<{name}>")
+    return text
 
 
 def _named(text: str, workspace: str, home: str) -> str:
@@ -230,7 +304,7 @@ def program(acts: Iterable[TriedAct]) -> tuple[str, tuple[int, ...]]:
 def _command(act: TriedAct) -> str:
     match act.kind:
         case TriedKind.RUN:
-            return act.target.replace("~/", f"{HOME}/") if "'~/" in act.target else act.target
+            return OUR_HOME.sub(HOME, act.target)
         case TriedKind.DELETE:
             return f"rm -- {_path(act.target)}"
         case TriedKind.DELETE_FOLDER:

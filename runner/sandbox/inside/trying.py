@@ -670,6 +670,8 @@ def ended(record: Record, error: BaseException) -> None:
         line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == record.main else line
         trace = trace.tb_next
     words = f"exit code {error.code}" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
+    if isinstance(error, OSError) and error.strerror:
+        words = f"{error.strerror.lower()}: {error.filename or ''}".rstrip(": ")
     record.note("ended", words, at=line)
 
 
