@@ -48,7 +48,7 @@ def facts(card: Card) -> list[Fact]:
         case RehearsalPhase.QUEUED:
             return [Fact("waits to be run without network", "timer", "muted")]
         case RehearsalPhase.RUNNING:
-            return [Fact("rehearsing\N{HORIZONTAL ELLIPSIS}", "play", "accent_ink")]
+            return [Fact("running without network\N{HORIZONTAL ELLIPSIS}", "play", "accent_ink")]
         case RehearsalPhase.SHOWN if moved.rehearsal is not None:
             result = moved.rehearsal.result
             ink = "low" if result.outcome is Outcome.OK else "medium"

@@ -59,19 +59,22 @@ class HeldSandbox:
         self.there = True
         self.protections: tuple[str, ...] = ("a test", "a wall of cards")
         self.runs: list[HeldRun] = []
+        self.trials: list[HeldRun] = []
+        """Runs with stand-ins, which are beside the others."""
 
     async def check(self) -> Readiness:
         return Readiness(ready=self.there, protections=self.protections, problem="" if self.there else "Not there.")
 
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> HeldRun:
-        self.runs.append(HeldRun(job))
-        return self.runs[-1]
+        runs = self.trials if job.id.endswith("-trial") else self.runs
+        runs.append(HeldRun(job))
+        return runs[-1]
 
     async def sweep(self) -> tuple[str, ...]:
         return ()
 
     async def close(self) -> None:
-        for run in self.runs:
+        for run in (*self.runs, *self.trials):
             run.stop("closing")
 
 

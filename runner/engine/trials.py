@@ -20,10 +20,10 @@ from runner.model.assessment import Level
 from runner.model.codec import encode
 from runner.model.errors import KnownError
 from runner.model.events import TrialMoved
-from runner.model.rehearsal import ENDED, REHEARSING, RehearsalMode, RehearsalPhase
+from runner.model.rehearsal import RehearsalMode, RehearsalPhase
 from runner.model.request import Language, Limits, Request, Tool, canonical
 from runner.model.result import Outcome
-from runner.model.tried import TRIED, Tried
+from runner.model.tried import TRIAL_ENDED, TRIED, TRYING, Tried
 from runner.risk import tried as records
 from runner.risk.worker.turns import PERSON, Turns
 from runner.sandbox.contract import Job, Killable, NotPermitted
@@ -225,7 +225,7 @@ class Trials:
         if one.noted:
             one.noted = False
             request_id = one.case.request.id
-            spawn(f"trial of {request_id}", self._record.note(ENDED, request_id, {"why": why}))
+            spawn(f"trial of {request_id}", self._record.note(TRIAL_ENDED, request_id, {"why": why}))
         self._tell(one.case, RehearsalPhase.NONE, why)
 
     # ---- one trial ----
@@ -289,9 +289,8 @@ class Trials:
             "isolation": sandbox.isolation.value,
             "protections": list(active),
             "limits": asdict(job.limits),
-            "stand_ins": True,
         }
-        await case.attach(REHEARSING, body)
+        await case.attach(TRYING, body)
         one.noted = True
         self._permit(one)
         if not self._parts.sandboxes.uses(sandbox):

@@ -7,8 +7,9 @@ from enum import StrEnum
 
 from runner.model.assessment import Level
 
-TRIED = "tried"
-"""Kind of the entry in the ledger with what a trial found; before it stands one of the kind `rehearsing`."""
+TRYING, TRIED, TRIAL_ENDED = "trying", "tried", "trial-ended"
+"""Kinds of entries in the ledger. Each `trying` has its `tried` or `trial-ended`, unless Assent was killed; a `tried`
+without one is that of the same code a moment ago."""
 MOST_NAMED = 2
 """Acts that the sentence names; the rest is a number."""
 MOST_SHOWN = 90
