@@ -33,13 +33,13 @@ class HeldRun:
     async def finished(self) -> Result:
         return await asyncio.shield(self._end)
 
-    def finish(self, stdout: str = "", outcome: Outcome = Outcome.OK, error: str = "") -> None:
+    def finish(self, stdout: str = "", outcome: Outcome = Outcome.OK, error: str = "", stderr: str = "") -> None:
         self.transcript.append(Stream.OUT, stdout.encode())
         self.transcript.end()
         if not self._end.done():
             code = 0 if outcome is Outcome.OK else 1
             meta = Meta(runtime="local", limits=self.job.limits)
-            self._end.set_result(Result(outcome, stdout, "", code, 0.1, error=error, meta=meta))
+            self._end.set_result(Result(outcome, stdout, stderr, code, 0.1, error=error, meta=meta))
 
     def pause(self) -> None:
         self.still = True
