@@ -262,6 +262,8 @@ def _acts(
             folders.update({target} if kind == "delete folder" else ())
         named, more = (_named(_without_values(text, decoys), workspace, home) for text in (target, data))
         act = TriedAct(TriedKind(kind), named, more, line)
+        if act.kind is TriedKind.OVERWRITE and not act.target.startswith(("~", "/")):
+            act = replace(act, kind=TriedKind.WRITE)  # the decoy is there because the code names it
         yield replace(act, data="") if act.kind in (TriedKind.SEND, TriedKind.RUN) else act
 
 

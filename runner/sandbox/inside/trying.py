@@ -36,9 +36,10 @@ MOST_HANDLERS = 20
 NETWORK = "198.18."
 """Beginning of the addresses that names stand for: reserved for measurements (RFC 2544)."""
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
-OTHERS = b"220 ready\r\n" + b"250 ok\r\n" * 8 + b"354 go on\r\n" + b"250 ok\r\n" * 8
-"""What a server of mail or files answers."""
-ANSWERED = {21: OTHERS, 25: OTHERS, 465: OTHERS, 587: OTHERS}
+SPOKEN = frozenset({21, 25, 465, 587})
+"""Ports of servers that greet, and answer each line: mail and files."""
+ANSWERS = {b"DATA": b"354 go on\r\n", b"AUTH": b"235 ok\r\n", b"STAR": b"220 go on\r\n", b"USER": b"331 go on\r\n"}
+"""What such a server answers to a line that begins so; to others that all is well."""
 QUIET = ("/usr/", "/lib", "/proc/", "/dev/", "/etc/localtime", "/etc/ssl", "/etc/mime", "/etc/host", "/etc/nsswitch")
 SECRET = re.compile(r"\b[A-Z][A-Z0-9_]{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS|DSN|_URL)\b")
 REQUIRED = re.compile(r"environ\[\s*['\"]([A-Za-z_][A-Za-z0-9_]{0,60})['\"]\s*\]")
@@ -481,6 +482,7 @@ class Connection(socket.socket):
     elsewhere: Elsewhere
     place = ""
     answer = b""
+    speaks = False
 
     def connect(self, address: "Any") -> None:
         if not self._is_internet():
@@ -488,7 +490,8 @@ class Connection(socket.socket):
             super().connect(address)
             return
         self.place = self.elsewhere.place(address)
-        self.answer = ANSWERED.get(address[1], HTTP)
+        self.speaks = address[1] in SPOKEN
+        self.answer = b"220 ready\r\n" if self.speaks else HTTP
         self.record.note("connect", self.place)
 
     def connect_ex(self, address: "Any") -> int:
@@ -496,11 +499,14 @@ class Connection(socket.socket):
         return 0
 
     def send(self, data: "Any", *_: "Any") -> int:
-        self.record.note("send", self.place, bytes(data))
-        return len(data)
+        said = bytes(data)
+        self.record.note("send", self.place, said)
+        if self.speaks:
+            self.answer += ANSWERS.get(said[:4].upper(), b"250 ok\r\n")
+        return len(said)
 
     def sendall(self, data: "Any", *_: "Any") -> None:
-        self.record.note("send", self.place, bytes(data))
+        self.send(data)
 
     def sendto(self, data: "Any", *given: "Any") -> int:
         self.record.note("send", self.elsewhere.place(given[-1]), bytes(data))
@@ -513,7 +519,7 @@ class Connection(socket.socket):
     def makefile(self, mode: str = "r", *_: "Any", **__: "Any") -> "Any":
         if "w" in mode and "r" not in mode:
             return io.BufferedWriter(_Writer(self))
-        raw = io.BytesIO(self.answer)
+        raw = io.BufferedReader(_Reader(self))
         return raw if "b" in mode else io.TextIOWrapper(raw, "utf-8")
 
     def settimeout(self, _seconds: object) -> None:
@@ -529,6 +535,22 @@ class Connection(socket.socket):
 
     def _is_internet(self) -> bool:
         return self.family in (socket.AF_INET, socket.AF_INET6)
+
+
+class _Reader(io.RawIOBase):
+    """What is read from a connection as if it were a file."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, place: "Any") -> int:
+        found = self._connection.recv(len(place))
+        place[: len(found)] = found
+        return len(found)
 
 
 class _Writer(io.RawIOBase):
