@@ -50,6 +50,7 @@ ROOMS = {
         registry working
         decisions just_now
         attention rehearsals
+        trials
         cards errands page_tasks
         allowances sessions
         phrases

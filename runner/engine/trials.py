@@ -64,11 +64,13 @@ ALREADY = "It is being tried."
 CLOSING_SECONDS = 1.2
 """Time for what is stopped to end; the sandboxes are closed after that in any case."""
 FAILED = "Assent itself failed while trying it; see the fault log."
+TYPESCRIPT = "request.typescript"
+"""Id of the finding that says that code is TypeScript."""
 UNREAD = "What it asked for could not be read."
 
 
 @dataclass(eq=False, slots=True)
-class Trial:
+class OneTrial:
     """The trial of one open question."""
 
     case: Case
@@ -101,10 +103,10 @@ class Trials:
         self._circumstances = circumstances
         self._mode = mode
         self._now = now
-        self._all: dict[str, Trial] = {}
+        self._all: dict[str, OneTrial] = {}
         """By request, from the wish to the outcome."""
-        self._turns: Turns[Trial] = Turns(MOST_AT_ONCE)
-        self._active: list[Trial] = []
+        self._turns: Turns[OneTrial] = Turns(MOST_AT_ONCE)
+        self._active: list[OneTrial] = []
         self._spent: defaultdict[str, deque[tuple[float, float]]] = defaultdict(deque)
         """When trials of an agent's own ended and how many seconds they took."""
         self._kept: OrderedDict[str, Tried] = OrderedDict()
@@ -127,7 +129,7 @@ class Trials:
         if why:
             self._tell(case, RehearsalPhase.NONE, why)
         else:
-            self._put(Trial(case, asked=False))
+            self._put(OneTrial(case, asked=False))
 
     def try_it(self, case: Case) -> str:
         """Try the code of a request because a person asks for it; return '' where that begins, else why not."""
@@ -135,7 +137,7 @@ class Trials:
             return ALREADY
         if (question := self._desk.question(case.request.id)) is None:
             return OVER
-        one = Trial(case, asked=True)
+        one = OneTrial(case, asked=True)
         # What a policy keeps from this sandbox is not started in it to see what it does either.
         why = question.ask.blocked or kept_from_trial(case.request) or self._forbidden(one)
         if not why:
@@ -181,7 +183,7 @@ class Trials:
             spent.popleft()
         return sum(seconds for _, seconds in spent)
 
-    def _put(self, one: Trial) -> None:
+    def _put(self, one: OneTrial) -> None:
         self._all[one.case.request.id] = one
         self._tell(one.case, RehearsalPhase.QUEUED)
         self._turns.put(PERSON if one.asked else one.case.request.agent, one)
@@ -197,7 +199,7 @@ class Trials:
             self._active.append(one)
             one.task = spawn(f"try {one.case.request.id}", self._try(one, asker))
 
-    async def _try(self, one: Trial, asker: str) -> None:
+    async def _try(self, one: OneTrial, asker: str) -> None:
         began = self._now()
         try:
             await self._show_outcome(one)
@@ -214,7 +216,7 @@ class Trials:
             self._turns.done(asker)
             self._start_next()
 
-    def _withdraw(self, one: Trial, why: str) -> None:
+    def _withdraw(self, one: OneTrial, why: str) -> None:
         """End a trial before it has an outcome; the question stays as it is."""
         if self._all.get(one.case.request.id) is not one:
             return
@@ -230,7 +232,7 @@ class Trials:
 
     # ---- one trial ----
 
-    async def _show_outcome(self, one: Trial) -> None:
+    async def _show_outcome(self, one: OneTrial) -> None:
         """Run the code, record what it asked for, and show that. Raises KnownError where there is nothing to show."""
         case = one.case
         self._permit(one)
@@ -246,7 +248,7 @@ class Trials:
         del self._all[case.request.id]
         self._record.publish(TrialMoved(case.request.id, RehearsalPhase.SHOWN, "", tried, began=case.rehearsed))
 
-    async def _tried(self, one: Trial) -> Tried:
+    async def _tried(self, one: OneTrial) -> Tried:
         case, began = one.case, self._now()
         mark, seed = f"assent:{secrets.token_hex(8)}", secrets.token_hex(16)
         result = await self._result(one, mark, seed)
@@ -266,7 +268,7 @@ class Trials:
             raise KnownError(UNREAD)
         return records.judged(found, read, owners, said, self._now() - began)
 
-    async def _result(self, one: Trial, mark: str, seed: str) -> Result:
+    async def _result(self, one: OneTrial, mark: str, seed: str) -> Result:
         """Return what the run left. Raises KnownError, also where the question was over before."""
         case, request = one.case, one.case.request
         sandbox = self._parts.sandboxes.sandbox
@@ -274,10 +276,13 @@ class Trials:
         if why := too_weak(self._needed(one), sandbox.isolation, active, asked=one.asked):
             raise NotPermitted(why)
         assert request.language is not None
+        code = request.code
+        if any(finding.id == TYPESCRIPT for finding in (case.assessment.findings if case.assessment else ())):
+            code = await self._parts.assessor.without_types(code, agent=PERSON if one.asked else request.agent)
         job = Job(
             id=trial_of(request.id),
             language=request.language,
-            code=program(request.language, request.code, mark, seed),
+            code=program(request.language, code, mark, seed),
             limits=narrowed(request.limits),
             context=request.context,
             stdin=request.stdin,
@@ -307,17 +312,17 @@ class Trials:
                 one.run.transcript.release()
                 one.run = None
 
-    def _needed(self, one: Trial) -> RehearsalMode:
+    def _needed(self, one: OneTrial) -> RehearsalMode:
         return RehearsalMode.ANY if one.asked else self._mode(one.case.request.agent)
 
-    def _permit(self, one: Trial) -> None:
+    def _permit(self, one: OneTrial) -> None:
         """Raise NotPermitted where the trial may not continue. Never suspends."""
         if one.over or self._desk.question(one.case.request.id) is None:
             raise NotPermitted(one.over or OVER)
         if why := self._forbidden(one):
             raise NotPermitted(why)
 
-    def _forbidden(self, one: Trial) -> str:
+    def _forbidden(self, one: OneTrial) -> str:
         """Return why a request may not be tried at this moment; empty where it may."""
         request, now = one.case.request, self._circumstances
         why = now.closing() or now.barred(request.agent, request.received_at) or now.unready(request)

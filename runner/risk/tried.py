@@ -383,7 +383,6 @@ def _own_level(act: TriedAct) -> tuple[Level, Capability]:
 
 def _changes(act: TriedAct) -> bool:
     """Return whether a call of an unknown package is named after what cannot be taken back."""
-    target, package = re.sub(r"\((?:[^()]|\.\.\.)*\)|\[[^\]]*\]", "", act.target), re.split(r"\W", act.target)[0]
-    last = target.rpartition(".")[2]
+    last, package = act.target.rpartition(".")[2], _package(act.target)
     route = act.data.startswith(("'/", '"/'))  # a web application's address, not a call of another's
     return package not in PLAIN and not route and any(word.lower() in CHANGING for word in _WORD.findall(last))

@@ -81,7 +81,7 @@ OTHER_FILES = (".bashrc", ".profile", ".gitconfig", "Documents/letter.txt", "Pic
 STANDARD = ("AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "OPENAI_API_KEY")
 
 
-class Record:
+class Notebook:
     """What was asked for; written as it happens."""
 
     def __init__(self, mark: str, secret: "Callable[[str], str]") -> None:
@@ -89,6 +89,8 @@ class Record:
         self._mark = mark
         self.secret = secret
         self.main = ""
+        self.moved: set[str] = set()
+        """Paths that were moved."""
         self._seen: set[tuple[str, str]] = set()
         self.over = False
         self.busy = False
@@ -142,7 +144,7 @@ _OPERATORS = [*_BINARY.split(), *(f"r{name}" for name in _BINARY.split()), "neg"
 class Stand:
     """Stands for whatever a package that is not there has; takes every call and notes it."""
 
-    record: "Record"
+    record: "Notebook"
     handed: "list[Callable[..., Any]]"
 
     def __init__(self, name: str, depth: int = 0) -> None:
@@ -264,7 +266,7 @@ class StandModule(types.ModuleType):
 class StandFinder:
     """Finds clients of other machines before anybody else, and last whatever the code imports and nobody has found."""
 
-    def __init__(self, record: Record, folder: str, *, last: bool) -> None:
+    def __init__(self, record: Notebook, folder: str, *, last: bool) -> None:
         self._record = record
         self._folder = folder
         self._last = last
@@ -295,7 +297,7 @@ class StandFinder:
 # ---- decoys ----
 
 
-def lay_out(code: str, home: str, record: Record) -> None:
+def lay_out(code: str, home: str, record: Notebook) -> None:
     """Make a home and a folder to work in with decoys, shaped like what the code names."""
     names = [*STANDARD, *dict.fromkeys(SECRET.findall(code))][:40]
     for name in names:
@@ -318,6 +320,33 @@ def lay_out(code: str, home: str, record: Record) -> None:
             _put(os.path.join(os.path.expanduser(place), name), "decoy\n")
 
 
+LAID: "dict[str, str]" = {}
+"""Decoys outside of the folder to work in, and what they held."""
+
+
+def compare(record: Notebook) -> None:
+    """Note what became of the decoys in the home: what is not recorded otherwise is seen by that."""
+    for path, text in LAID.items():
+        record.busy = True  # this look is none of the code's
+        found = _content(path)
+        record.busy = False
+        if found is None and not any(f"{path}/".startswith(f"{one}/") for one in record.moved):
+            record.note("delete", path)
+        elif found is not None and found != text:
+            record.note("overwrite", path)
+
+
+def _content(path: str) -> "str | None":
+    """Return what is in a file; None where it is gone."""
+    try:
+        with open(path) as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return ""
+
+
 def _put(path: str, text: str) -> None:
     """Write a file, where there is none and one may be made."""
     try:
@@ -325,6 +354,8 @@ def _put(path: str, text: str) -> None:
         if not os.path.lexists(path):
             with open(path, "w") as file:
                 file.write(text)
+            if os.environ["HOME"] in path:
+                LAID[path] = text
     except (OSError, ValueError):
         pass
 
@@ -332,10 +363,10 @@ def _put(path: str, text: str) -> None:
 # ---- what is built in ----
 
 
-class Watch:
+class AuditWatch:
     """Notes what the interpreter itself says is done, by its audit events."""
 
-    def __init__(self, record: Record, ours: "tuple[str, ...]", programs: str) -> None:
+    def __init__(self, record: Notebook, ours: "tuple[str, ...]", programs: str) -> None:
         self._record = record
         self._ours = ours
         self._programs = programs
@@ -392,6 +423,7 @@ class Watch:
             self._record.note("delete", _path(path))
 
     def _moved(self, old: object, new: object, *_: object) -> None:
+        self._record.moved.add(str(_path(old)))
         self._record.note("move", _path(old), _path(new))
 
     def _changed(self, path: object, mode: object, *_: object) -> None:
@@ -450,7 +482,7 @@ def _stand_in(programs: str, name: str) -> None:
 class Elsewhere:
     """Other machines: names have addresses, and what is behind those is remembered."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Notebook) -> None:
         self._record = record
         self._names: dict[str, str] = {}
 
@@ -475,10 +507,10 @@ class Elsewhere:
         return f"{self._names.get(host, host)}:{port}"
 
 
-class Connection(socket.socket):
+class StandConnection(socket.socket):
     """A connection that leads nowhere: what is sent is noted, and a little is answered."""
 
-    record: Record
+    record: Notebook
     elsewhere: Elsewhere
     place = ""
     answer = b""
@@ -540,7 +572,7 @@ class Connection(socket.socket):
 class _Reader(io.RawIOBase):
     """What is read from a connection as if it were a file."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StandConnection) -> None:
         super().__init__()
         self._connection = connection
 
@@ -556,7 +588,7 @@ class _Reader(io.RawIOBase):
 class _Writer(io.RawIOBase):
     """What is written into a connection as if it were a file."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: StandConnection) -> None:
         super().__init__()
         self._connection = connection
 
@@ -567,20 +599,20 @@ class _Writer(io.RawIOBase):
         return self._connection.send(bytes(data))
 
 
-def no_network(record: Record) -> None:
+def no_network(record: Notebook) -> None:
     """Put stand-ins for other machines."""
     elsewhere = Elsewhere(record)
-    Connection.record, Connection.elsewhere = record, elsewhere
+    StandConnection.record, StandConnection.elsewhere = record, elsewhere
     module: Any = socket
     module.getaddrinfo = elsewhere.addresses
     module.gethostbyname = elsewhere.address
     module.gethostbyname_ex = lambda host: (host, [], [elsewhere.address(host)])
-    module.socket = Connection
+    module.socket = StandConnection
     context: Any = ssl.SSLContext
     context.wrap_socket = lambda _context, connection, *_, **__: connection
 
 
-def no_clock(record: Record) -> None:
+def no_clock(record: Notebook) -> None:
     """Let no time pass where the code waits, and note that it asks for the time."""
     module: Any = time
 
@@ -632,7 +664,7 @@ def try_it(mark: str, code: str, seed: str) -> None:
         return "sk-" + hashlib.sha256(f"{seed} {name}".encode()).hexdigest()[:32]
 
     workspace, main = os.getcwd(), os.path.join(os.getcwd(), "request.py")
-    record = Record(mark, secret)
+    record = Notebook(mark, secret)
     top = os.environ.get("TMPDIR", "/tmp")
     home, programs = os.path.join(top, "home", "user"), os.path.join(top, "bin")
     for folder in (home, programs):
@@ -661,13 +693,14 @@ def try_it(mark: str, code: str, seed: str) -> None:
     sys.argv[:] = [main]
     no_network(record)
     no_clock(record)
-    sys.addaudithook(Watch(record, (main, workspace), programs))
+    sys.addaudithook(AuditWatch(record, (main, workspace), programs))
     followed(record, code, main, module)
+    compare(record)
     record.note("over")
     sys.stdout.flush()
 
 
-def followed(record: Record, code: str, main: str, module: types.ModuleType) -> None:
+def followed(record: Notebook, code: str, main: str, module: types.ModuleType) -> None:
     try:
         exec(compile(code, main, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - what all of this is for
     except BaseException as error:
@@ -684,7 +717,7 @@ def followed(record: Record, code: str, main: str, module: types.ModuleType) -> 
             continue
 
 
-def ended(record: Record, error: BaseException) -> None:
+def ended(record: Notebook, error: BaseException) -> None:
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return
     line, trace = getattr(error, "lineno", 0) or 0, error.__traceback__
