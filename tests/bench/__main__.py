@@ -35,6 +35,7 @@ MODULES = (
     "disguises",
     "bombs",
     "hostile",
+    "trial",
     "bridge_start",
     "call_overhead",
     "first_window",
