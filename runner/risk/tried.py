@@ -67,6 +67,7 @@ true type typeset ulimit umask unset until wait while
 IN_SHELL = frozenset(_IN_SHELL.split())
 """Commands of the shell itself, by which nothing is asked for; what `eval` and `trap` run has lines of its own."""
 ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
+TEMPORARY = re.compile(r"/tmp/tmp[.\w]{1,40}")
 OUR_HOME = re.compile(r"(?<![\w/.])~(?=[/\s'\"]|$)")
 WHERE = frozenset({"send", "look up", "connect", "call", "set", "run"})
 """What may hand a value on."""
@@ -293,9 +294,10 @@ def _named(text: str, workspace: str, home: str) -> str:
 
 
 def program(acts: Iterable[TriedAct]) -> tuple[str, tuple[int, ...]]:
-    """Return the acts as a shell program, and the number of the act that each of its lines, from 1, belongs to."""
-    lines: list[str] = []
-    owners: list[int] = []
+    """Return the acts as a shell program, and the number of the act that each of its lines, from 1, belongs to; -1 for
+    none.
+    """
+    lines, owners = ["t=$(mktemp -d)"], [-1]  # what is temporary is the code's own
     for number, act in enumerate(acts):
         for line in _command(act).split("\n"):
             lines.append(line)
@@ -306,7 +308,7 @@ def program(acts: Iterable[TriedAct]) -> tuple[str, tuple[int, ...]]:
 def _command(act: TriedAct) -> str:
     match act.kind:
         case TriedKind.RUN:
-            return OUR_HOME.sub(HOME, act.target)
+            return TEMPORARY.sub("$t", OUR_HOME.sub(HOME, act.target))
         case TriedKind.DELETE:
             return f"rm -- {_path(act.target)}"
         case TriedKind.DELETE_FOLDER:
@@ -339,7 +341,8 @@ def judged(
     worst: dict[int, Finding] = {}
     for finding in read.findings if read is not None else ():
         line = finding.span.line
-        if 0 < line <= len(owners):
+        # What is printed is known better: the values of the decoys are looked for.
+        if 0 < line <= len(owners) and not finding.id.startswith("shown."):
             known = worst.get(owners[line - 1])
             if known is None or finding.level > known.level:
                 worst[owners[line - 1]] = finding
@@ -385,4 +388,8 @@ def _changes(act: TriedAct) -> bool:
     """Return whether a call of an unknown package is named after what cannot be taken back."""
     last, package = act.target.rpartition(".")[2], _package(act.target)
     route = act.data.startswith(("'/", '"/'))  # a web application's address, not a call of another's
-    return package not in PLAIN and not route and any(word.lower() in CHANGING for word in _WORD.findall(last))
+    # A class in Python makes something, and what is done with that is another call.
+    made = last[:1].isupper() and not act.target.startswith("new ")
+    return (
+        package not in PLAIN and not (route or made) and any(word.lower() in CHANGING for word in _WORD.findall(last))
+    )

@@ -187,13 +187,32 @@ function place(value) {
 
 const QUIET = ['/usr/', '/lib', '/proc/', '/dev/', '/etc/ssl', main];
 
+function named(value) {
+  // A stand-in where a text is wanted.
+  return typeof value === 'function' && value.assentName ? 'decoy' : value;
+}
+
+function letStandInsBeTexts() {
+  for (const name of ['join', 'resolve', 'basename', 'dirname', 'extname', 'relative', 'normalize', 'parse', 'isAbsolute']) {
+    const own = path[name];
+    path[name] = (...given) => own(...given.map(named));
+  }
+  const parse = JSON.parse;
+  JSON.parse = (text, ...given) => {
+    if (typeof text === 'function' && text.assentName) return text;
+    if (typeof text === 'string' && /^<.{1,70}>$/.test(text)) return stand(text.slice(1, -1));
+    return parse(text, ...given);
+  };
+}
+
 function wrap(owner, names, before) {
   for (const name of names) {
     const own = owner[name];
     if (typeof own !== 'function') continue;
     owner[name] = function (...given) {
-      if (!quiet) before(...given);
-      return silently(() => own.apply(this, given));
+      const plain = given.map(named);
+      if (!quiet) before(...plain);
+      return silently(() => own.apply(this, plain));
     };
   }
 }
@@ -535,6 +554,7 @@ function start() {
   note('begun', workspace, home);
   layOut();
   fs.writeFileSync(main, code);
+  letStandInsBeTexts();
   watchFiles(fs);
   watchFiles(fs.promises);
   watchPrograms();

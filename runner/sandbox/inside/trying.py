@@ -11,6 +11,7 @@ import importlib.machinery
 import inspect
 import io
 import json
+import opcode
 import os
 import re
 import shlex
@@ -31,6 +32,7 @@ MOST_TARGET, MOST_DATA = 400, 4_000
 """Characters of a record: of what is named on screen, and of what is searched for decoys."""
 MOST_DEPTH = 24
 """Attributes and calls in a row after which a stand-in has nothing in it any more: loops over it end."""
+UNPACKS = opcode.opmap["UNPACK_SEQUENCE"]
 MOST_HANDLERS = 20
 """Functions that were handed to a stand-in, and are called after the code has ended."""
 NETWORK = "198.18."
@@ -38,7 +40,13 @@ NETWORK = "198.18."
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
 SPOKEN = frozenset({21, 25, 465, 587})
 """Ports of servers that greet, and answer each line: mail and files."""
-ANSWERS = {b"DATA": b"354 go on\r\n", b"AUTH": b"235 ok\r\n", b"STAR": b"220 go on\r\n", b"USER": b"331 go on\r\n"}
+ANSWERS = {
+    b"EHLO": b"250-ok\r\n250-STARTTLS\r\n250 AUTH PLAIN\r\n",
+    b"DATA": b"354 go on\r\n",
+    b"AUTH": b"235 ok\r\n",
+    b"STAR": b"220 go on\r\n",
+    b"USER": b"331 go on\r\n",
+}
 """What such a server answers to a line that begins so; to others that all is well."""
 QUIET = ("/usr/", "/lib", "/proc/", "/dev/", "/etc/localtime", "/etc/ssl", "/etc/mime", "/etc/host", "/etc/nsswitch")
 SECRET = re.compile(r"\b[A-Z][A-Z0-9_]{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS|DSN|_URL)\b")
@@ -181,6 +189,10 @@ class Stand:
         self.record.note("set", f"{self.__dict__['_name']}[{_shown(key)[:60]}]", value)
 
     def __iter__(self) -> "Iterator[Any]":
+        frame = sys._getframe(1)
+        at, text = frame.f_lasti, frame.f_code.co_code
+        if 0 <= at < len(text) - 1 and text[at] == UNPACKS:  # as many as there are names for
+            return iter([self._next(f"[{number}]") for number in range(text[at + 1])])
         return iter([self._next("[0]")] if self.__dict__["_depth"] < MOST_DEPTH else [])
 
     def __aiter__(self) -> "Any":
@@ -612,6 +624,60 @@ def no_network(record: Notebook) -> None:
     context.wrap_socket = lambda _context, connection, *_, **__: connection
 
 
+def no_ends(record: Notebook) -> None:
+    """Let the code go on where what it needs is not there: files elsewhere, arguments, and what stand-ins hold."""
+    import pickle
+
+    def held(module: "Any", name: str) -> None:
+        real = getattr(module, name)
+
+        def loaded(text: object, *given: "Any", **named: "Any") -> "Any":
+            if not isinstance(text, Stand):
+                return real(text, *given, **named)
+            record.note("call", f"{module.__name__}.{name}", text)
+            return text
+
+        setattr(module, name, loaded)
+
+    for module in (json, pickle):
+        held(module, "loads")
+        held(module, "load")
+    opened = io.open
+
+    def opens(path: "Any", mode: str = "r", *given: "Any", **named: "Any") -> "Any":
+        try:
+            return opened(path, mode, *given, **named)
+        except FileNotFoundError:
+            name = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
+            if not name.startswith("/") or set(mode) & set("wax+"):
+                raise
+            text = record.secret(name) if "secret" in name else CONTENT.get(name.rpartition(".")[2], "decoy\n")
+            record.note("decoy", name)
+            return io.BytesIO(text.encode()) if "b" in mode else io.StringIO(text)
+
+    builtin: Any = builtins
+    streams: Any = io
+    builtin.open = streams.open = opens
+
+
+def with_arguments() -> None:
+    """Give a command line what it demands, where there is none."""
+    import argparse
+
+    parser: Any = argparse.ArgumentParser
+    parsed = parser.parse_known_args
+
+    def parse(self: "Any", args: "Any" = None, namespace: "Any" = None) -> "Any":
+        words = list(args) if args is not None else []
+        for one in self._actions if not words and len(sys.argv) < 2 else ():
+            if one.required:
+                value = next(iter(one.choices)) if one.choices else "7" if one.type in (int, float) else "decoy.txt"
+                words += [*one.option_strings[-1:], str(value)]
+        return parsed(self, words, namespace)
+
+    parser.parse_known_args = parse
+
+
 def no_clock(record: Notebook) -> None:
     """Let no time pass where the code waits, and note that it asks for the time."""
     module: Any = time
@@ -692,6 +758,8 @@ def try_it(mark: str, code: str, seed: str) -> None:
     sys.modules["__main__"] = module
     sys.argv[:] = [main]
     no_network(record)
+    no_ends(record)
+    with_arguments()
     no_clock(record)
     sys.addaudithook(AuditWatch(record, (main, workspace), programs))
     followed(record, code, main, module)
