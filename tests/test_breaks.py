@@ -31,6 +31,7 @@ FINDINGS = {
         *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8)),
         *(f"blind-{number}" for number in range(1, 5)),
     ],
+    "trial.toml": [f"trial-{number}" for number in range(1, 11)],
     "whole.toml": [f"whole-{number}" for number in range(1, 7)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
     "execute.toml": [f"execute-{number}" for number in range(1, 15)],

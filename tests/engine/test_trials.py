@@ -222,3 +222,12 @@ async def test_a_record_that_breaks_off_is_said_to(stage: TrialStage) -> None:
     finish(await stage.trying(ticket), WIPES, whole=False)
     tried = await stage.outcome(ticket)
     assert any("not whole" in one for one in tried.remarks) and tried.unsaid
+
+
+async def test_what_a_policy_keeps_from_a_sandbox_is_not_tried_in_it(stage: TrialStage) -> None:
+    ticket = await stage.asked(QUIET)
+    question = stage.engine.desk.question(ticket.request_id)
+    assert question is not None
+    question.ask = replace(question.ask, blocked="It may not run in this sandbox.")
+    assert stage.engine.try_it(ticket.request_id) == "It may not run in this sandbox."
+    assert not stage.sandbox.trials

@@ -92,7 +92,7 @@ def test_what_reading_had_not_said_is_high_everywhere_and_decides_nothing(desk: 
     assert desk.page.band.level is Level.HIGH and desk.page.band.tried.property("role") == "bad"
     assert "which reading had not said" in desk.page.band.tried.text()
     assert not [call for call in desk.bridge.calls if call[0] in ("approve", "deny")]
-    critical = desk.ask(feed.request("print(1)"), Level.CRITICAL)
+    critical = desk.ask(feed.request("print(1)"), feed.assessment(Level.CRITICAL))
     desk.hear(moved(critical, RehearsalPhase.SHOWN, Tried((QUIET,))))
     assert (shown := desk.cases.card(critical.id)) is not None and attention.attention(shown) is Level.CRITICAL
 
