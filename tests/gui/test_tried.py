@@ -49,11 +49,19 @@ def test_the_key_and_the_button_have_the_code_tried_and_answer_nothing(desk: Des
     assert any(key == "T" for _, rows in KEYS for key, _ in rows)
 
 
-def test_the_letter_in_a_typed_text_tries_nothing(desk: Desk) -> None:
+def test_the_letter_in_a_typed_text_tries_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    pressed: list[str] = []
+    monkeypatch.setattr(desk.review.answering, "press_try", lambda: pressed.append("t"))
     desk.ask()
     desk.rested()
-    desk.qtbot.keyClicks(desk.window, "wait")
-    assert not tries(desk)
+    now = [100.0]
+    desk.window.deciding.keystrokes._clock = lambda _event: now[0]
+    for letter, now[0] in (("w", 100.0), ("t", 100.1)):
+        desk.qtbot.keyClick(desk.window, letter)
+    assert not pressed
+    now[0] = 200.0
+    desk.qtbot.keyClick(desk.window, "t")
+    assert pressed == ["t"]
 
 
 def test_approve_does_not_wait_for_it(desk: Desk) -> None:
