@@ -17,6 +17,7 @@ from runner.model.rehearsal import RehearsalPhase
 from runner.model.request import Tool
 from runner.model.tried import Tried, TriedAct, TriedKind
 from tests.gui import feed
+from tests.gui.test_keystrokes import Hands
 
 if TYPE_CHECKING:
     from runner.model.request import Request
@@ -54,13 +55,10 @@ def test_the_letter_in_a_typed_text_tries_nothing(desk: Desk, monkeypatch: pytes
     monkeypatch.setattr(desk.review.answering, "press_try", lambda: pressed.append("t"))
     desk.ask()
     desk.rested()
-    now = [100.0]
-    desk.window.deciding.keystrokes._clock = lambda _event: now[0]
-    for letter, now[0] in (("w", 100.0), ("t", 100.1)):
-        desk.qtbot.keyClick(desk.window, letter)
+    hands = Hands(desk)
+    hands.type("ut")
     assert not pressed
-    now[0] = 200.0
-    desk.qtbot.keyClick(desk.window, "t")
+    hands.press("t", after=60.0)
     assert pressed == ["t"]
 
 
