@@ -44,7 +44,7 @@ DECOYS = (
 """Decoys that are always laid out; the code's own are named by the record."""
 _CHANGING = """
 delete remove destroy drop terminate purge wipe truncate revoke disable erase rmtree unlink rm transfer approve
-refund payout withdraw archive suspend deactivate kill shutdown nuke prune
+refund payout withdraw suspend deactivate kill shutdown nuke prune
 """
 CHANGING = frozenset(_CHANGING.split())
 """Words in the name of a function of a package of which nothing is known that change what cannot be taken back."""
@@ -348,12 +348,15 @@ def judged(
                 worst[owners[line - 1]] = finding
     graver = {one.capability for one in said.findings if one.level >= Level.HIGH}
     lines = {one.span.line for one in said.findings if one.level >= Level.HIGH}
+    # What a call of a package does is known by its name alone: MEDIUM there says the same.
+    named = lines | {one.span.line for one in said.findings if one.level is Level.MEDIUM}
     acts = []
     for number, act in enumerate(found.acts):
         level, capability = _own_level(act)
         if (grave := worst.get(number)) is not None and grave.level > level:
             level, capability = grave.level, grave.capability
-        unsaid = level >= Level.HIGH and not (capability in graver or (act.line and act.line in lines))
+        on_line = act.line in (named if act.kind is TriedKind.CALL else lines)
+        unsaid = level >= Level.HIGH and not (capability in graver or on_line)
         acts.append(replace(act, level=level, unsaid=unsaid))
     acts.sort(key=lambda act: (not act.unsaid, -act.level, _rank(act.kind)))
     telling = [act for act in acts if act.kind not in (TriedKind.READ, TriedKind.LOOK_UP)] or acts

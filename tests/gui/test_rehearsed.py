@@ -200,7 +200,7 @@ def test_a_batch_leaves_out_what_is_rehearsed(desk: Desk) -> None:
     three = desk.ask(feed.request("print('three')"))
     batch = Batch(desk.window, desk.cases, lambda *_: None, desk.review._look, (one.id, two.id, three.id))
     assert [card.id for card in batch.listed] == [three.id]
-    assert all("rehearsed" in why for _, why in batch.skipped)
+    assert all("Its outcome is there" in why for _, why in batch.skipped)
     batch.deleteLater()
 
 
@@ -221,7 +221,7 @@ def test_the_compact_prompt_hands_over_the_outcome_that_is_whole_on_its_card(des
     (card,) = stack.cards
     desk.hear(moved(one, RehearsalPhase.RUNNING))
     card.approve.decided.emit()
-    assert not card.approve.isVisible() and "Rehearsing" in card.note.text() and not answers(desk)
+    assert not card.approve.isVisible() and "Running without network" in card.note.text() and not answers(desk)
     shown = outcome(one)
     desk.hear(moved(one, RehearsalPhase.SHOWN, shown=shown))
     assert card.approve.isVisible() and card.approve.text() == "Hand over" and not card.approve.isEnabled()

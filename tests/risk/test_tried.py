@@ -69,6 +69,9 @@ def test_only_what_reading_had_not_said_is_marked() -> None:
     said = replace(NOTHING_SAID, findings=(finding,))
     assert of(deletes, said=said).level is None and of(deletes, said=said).acts[0].level is Level.CRITICAL
     assert of(act("run", "git push --force", line=9), said=said).level is None
+    call = act("call", "octokit.rest.hooks.removeAll", line=9)
+    assert of(call).level is Level.HIGH
+    assert of(call, said=replace(NOTHING_SAID, findings=(replace(finding, level=Level.MEDIUM),))).level is None
     medium = replace(NOTHING_SAID, findings=(replace(finding, level=Level.MEDIUM),))
     assert of(deletes, said=medium).level is Level.HIGH
 
