@@ -93,7 +93,7 @@ walk:
 
 images:
 	@$(SETUP) run
-	@$(BIN)/python -m runner.sandbox.images $(ARGS)
+	@$(BIN)/python -m runner.commands.images $(ARGS)
 
 gallery:
 	@$(SETUP) dev $(WINDOW)

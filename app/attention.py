@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from app import phrases, trials
 from runner.model.assessment import Level, attention_words
+from runner.model.headline import headline as short_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from app.cards import Card
     from runner.model.assessment import Assessment
+    from runner.model.request import Request
 
 
 def attention(card: Card) -> Level | None:
@@ -84,7 +86,7 @@ def class_words(card: Card) -> str:
     """Return the class, which sets rules and windows: `HIGH class: runs code, 60 s to answer`."""
     if card.assessment is None:
         return ""
-    left = f", {card.window:g} s to answer" if card.waiting and card.window and not card.paused else ""
+    left = f", {phrases.span(round(card.window))} to answer" if card.waiting and card.window and not card.paused else ""
     return f"{card.assessment.level.name} class: {phrases.does(card.request)}{left}"
 
 
@@ -93,3 +95,15 @@ def sentence(card: Card) -> str:
     if card.assessment is None:
         return ""
     return phrases.visible(card.assessment.verdict.sentence or card.assessment.reasons[0])
+
+
+def headline(card: Card) -> str:
+    """Return what the request would do in some 36 characters: the first line of it in lists, menus and notices."""
+    return headline_of(card.assessment, card.request)
+
+
+def headline_of(assessment: Assessment | None, request: Request) -> str:
+    """Return the same of what was assessed so."""
+    if assessment is None:
+        return f"Not assessed: {phrases.does(request)}"
+    return phrases.visible(short_form(assessment.verdict)) or phrases.short(assessment.reasons[0].rstrip("."))

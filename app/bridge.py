@@ -214,6 +214,16 @@ class EngineLink(QObject):
         engine = self.engine
         return engine is not None and engine.parts.configuration.settings.notice_sound
 
+    def away_after(self) -> int:
+        """Return after how many idle minutes requests begin to wait; 0 for never, and before the engine is there."""
+        engine = self.engine
+        return engine.parts.configuration.settings.away_after if engine is not None else 0
+
+    def minimum_for_critical(self) -> str:
+        """Return the weakest sandbox in which CRITICAL requests may run; empty before the engine is there."""
+        engine = self.engine
+        return engine.parts.configuration.settings.weakest_isolation_critical if engine is not None else ""
+
     def prompts(self) -> bool:
         """Return whether requests come up as cards while the window is not in front; not before the engine is there."""
         engine = self.engine

@@ -43,6 +43,7 @@ from runner.model.events import (
     TrialMoved,
     TroubleCleared,
     WorkMoved,
+    WorkRecorded,
 )
 from runner.model.request import Isolation, Tool
 
@@ -84,6 +85,8 @@ class Card:
     """The first deadline: what pauses keeps its place in the queue."""
     window: float = 0.0
     blocked: str = ""
+    accepts: str = ""
+    """The sandbox below the minimum that the person may accept for this request; empty for none."""
     again: bool = False
     asked: int = 1
     """How often the agent has sent it."""
@@ -267,8 +270,8 @@ class Cards(QObject):
                 self._take_engine(event)
             case TroubleCleared():
                 self.troubles.pop(event.area, None)
-            case AgentsChanged() | AwayChanged() | GrantsChanged() | SandboxChosen() | WorkMoved():
-                pass
+            case AgentsChanged() | AwayChanged() | GrantsChanged() | SandboxChosen() | WorkMoved() | WorkRecorded():
+                pass  # what shows it asks for it
             case _:
                 assert_never(event)
 
@@ -358,8 +361,15 @@ class Cards(QObject):
     def _asked(self, event: QuestionAsked) -> None:
         if card := self._cards.get(event.request_id):
             card.deadline, card.due, card.window = event.deadline, event.deadline, event.window
-            card.blocked, card.again = event.blocked, event.again
+            card.blocked, card.again, card.accepts = event.blocked, event.again, event.accepts
             self._waiting[card.id] = card
+            self._replace_missed(card)
+
+    def _replace_missed(self, card: Card) -> None:
+        """Let a request that was missed and is sent again stand once: where it waits."""
+        for one in [one for one in self._missed.values() if one.digest == card.digest and one.armed is None]:
+            self._cards.pop(self._missed.pop(one.id).id, None)
+            card.again = True
 
     def _decided(self, event: RequestDecided) -> None:
         self._waiting.pop(event.request_id, None)

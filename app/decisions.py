@@ -54,6 +54,17 @@ class Decisions:
         """
         return self._answer(request_id, digest, Verdict.APPROVED, "", pin)
 
+    def approve_below_minimum(self, request_id: str, digest: str, accepted: str, pin: str = "") -> Future[str]:
+        """Approve in the sandbox `accepted`, which is weaker than the minimum, and is accepted for this request alone.
+
+        The future gives why that was not accepted, or ''.
+        """
+
+        async def work(engine: Engine) -> str:
+            return engine.approve_below_minimum(request_id, digest, accepted, proven=await engine.proven(pin))
+
+        return self._link.call(work)
+
     def hand_over(self, request_id: str, digest: str, outcome: str, pin: str = "") -> Future[str]:
         """Give the agent exactly the outcome of a rehearsal with the digest `outcome`.
 

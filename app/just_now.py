@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Slot
 
-from app import phrases
+from app import attention, phrases
 from app.parts.amounts import clock, counted
 from app.parts.plain import tip
 from runner.approval.modes import TRUST_RULE
@@ -17,6 +17,7 @@ from runner.model.decision import Decider, Verdict
 from runner.model.events import (
     RehearsalMoved,
     RequestArrived,
+    RequestAssessed,
     RequestClosed,
     RequestDecided,
     RequestEdited,
@@ -54,6 +55,8 @@ class Answered:
 
     request: Request
     decision: Decision
+    headline: str
+    """What it would do, in short."""
     started: float = 0.0
     """On the clock of `time.monotonic`; 0 while it has not started."""
     result: Result | None = None
@@ -78,7 +81,7 @@ class Answered:
     def ink(self) -> str:
         """The token in which its outcome is painted."""
         if self.decision.verdict is Verdict.DENIED:
-            return "high"
+            return "muted"  # nothing failed: somebody said no
         if self.result is None:
             return "accent_ink" if self.running else "low" if self.closed else "muted"
         return {Outcome.OK: "low", Outcome.KILLED: "muted"}.get(self.result.outcome, "high")
@@ -90,6 +93,7 @@ class JustNowModel(QAbstractTableModel):
     def __init__(self, cases: Cards, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._open: dict[str, Request] = {}
+        self._headlines: dict[str, str] = {}
         self._rows: list[Answered] = []
         self._rehearsed: set[str] = set()
         """Open requests whose code was started for a rehearsal."""
@@ -125,9 +129,9 @@ class JustNowModel(QAbstractTableModel):
         if role == ANSWERED:
             return one
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{phrases.title(one.request)}, {phrases.visible(one.request.agent)}, {words(one)}"
+            return f"{one.headline}, {words(one)}, {phrases.claim_of(one.request)}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(f"{phrases.title(one.request)}\n{phrases.visible(one.request.agent)}: {words(one)}")
+            return tip(f"{one.headline}\n{words(one)}\n{phrases.claim_of(one.request)}")
         return None
 
     @Slot(object)
@@ -141,6 +145,8 @@ class JustNowModel(QAbstractTableModel):
                     self._open[request.id] = request
                 case RequestEdited(request_id, request) if request_id in self._open:
                     self._open[request_id] = request
+                case RequestAssessed(request_id, assessment) if request_id in self._open:
+                    self._headlines[request_id] = attention.headline_of(assessment, self._open[request_id])
                 case RehearsalMoved(request_id) | TrialMoved(request_id) if event.began and request_id in self._open:
                     self._rehearsed.add(request_id)
                 case RequestDecided(request_id, decision):
@@ -151,6 +157,7 @@ class JustNowModel(QAbstractTableModel):
                     changed = self._note(request_id, result=result) or changed
                 case RequestClosed(request_id):
                     self._open.pop(request_id, None)
+                    self._headlines.pop(request_id, None)
                     self._rehearsed.discard(request_id)
                     changed = self._note(request_id, closed=True) or changed
                 case _:
@@ -180,7 +187,8 @@ class JustNowModel(QAbstractTableModel):
         request = self._open.get(request_id)
         if request is None or decision.verdict not in (Verdict.APPROVED, Verdict.DENIED):
             return False
-        self._rows.insert(0, Answered(request, decision, rehearsed=request_id in self._rehearsed))
+        headline = self._headlines.get(request_id) or attention.headline_of(None, request)
+        self._rows.insert(0, Answered(request, decision, headline, rehearsed=request_id in self._rehearsed))
         if len(self._rows) > SHOWN:
             del self._rows[self._surplus()]
         return True

@@ -10,10 +10,12 @@ from app.parts.amounts import counted, size
 from app.parts.expose import visible as visible  # one of the phrases that every page uses
 from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Decider, Verdict
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome
 from runner.model.shown import hides
 from runner.model.submission import Submission
+from runner.model.tool_facts import FACTS
 
 if TYPE_CHECKING:
     from runner.model.decision import Decision
@@ -126,11 +128,21 @@ def title(request: Request) -> str:
 
 
 def quoted_title(request: Request) -> str:
-    """Return the title in quotes where the agent gave it: its claim, not what was found out."""
-    if not request.title or (request.plan is not None and not request.code):
+    """Return the title in quotes where it is the agent's, as a line of its code is: its claim, nothing found out."""
+    if (request.plan is not None and not request.code) or not (request.title or request.code.strip()):
         return title(request)
-    words = visible(request.title).translate(_NO_QUOTES)
+    return in_quotes(title(request))
+
+
+def in_quotes(title: str) -> str:
+    """Return what an agent calls a request, in quotes that nothing in it can end."""
+    words = title.translate(_NO_QUOTES)
     return f"\N{LEFT DOUBLE QUOTATION MARK}{words}\N{RIGHT DOUBLE QUOTATION MARK}"
+
+
+def claim_of(request: Request, several: bool = False) -> str:
+    """Return what the agent calls a request, in quotes, and who asks: the second line below a headline."""
+    return f"{quoted_title(request)} \N{MIDDLE DOT} {sender(request, several)}"
 
 
 def installs(plan: Plan) -> str:
@@ -160,30 +172,7 @@ def cleaned(reason: str) -> str:
 
 
 def language(value: Language | None) -> str:
-    match value:
-        case Language.PYTHON:
-            return "Python"
-        case Language.JAVASCRIPT:
-            return "JavaScript"
-        case Language.SHELL:
-            return "Bash"
-        case None:
-            return ""
-        case _:
-            assert_never(value)
-
-
-ASKS_FOR = {
-    Tool.CODE_READ_FILE: "reads a file",
-    Tool.CODE_LIST_FILES: "lists files",
-    Tool.CODE_DESTROY_SANDBOX: "removes its sandbox",
-    Tool.CODE_SANDBOX_INFO: "asks what the sandbox has",
-    Tool.CODE_INSTALL_PACKAGE: "installs packages",
-    Tool.CLIENT_SHELL: "its own shell",
-    Tool.CLIENT_EDIT: "changes your files",
-    Tool.CLIENT_FETCH: "fetches an address",
-    Tool.CLIENT_TOOL: "a tool of its own",
-}
+    return "" if value is None else LANGUAGES[value].title
 
 
 def asks_for(request: Request) -> str:
@@ -196,22 +185,12 @@ def asks_for(request: Request) -> str:
         case Tool.CODE_CREATE_SANDBOX:
             return f"makes a sandbox for {language(request.language)}"
         case other:
-            return ASKS_FOR[other]
-
-
-DOES = {
-    Tool.CODE_EXECUTE: "runs code",
-    Tool.CODE_WRITE_FILE: "writes a file",
-    Tool.CODE_CREATE_SANDBOX: "makes a sandbox",
-    Tool.CLIENT_SHELL: "runs a command on your machine",
-    Tool.CLIENT_FETCH: "fetches an address on your machine",
-    Tool.CLIENT_TOOL: "uses a tool on your machine",
-}
+            return FACTS[other].brief or FACTS[other].does
 
 
 def does(request: Request) -> str:
     """Return what a request would have done, as a verb with its object."""
-    return DOES.get(request.tool) or ASKS_FOR[request.tool]
+    return FACTS[request.tool].does
 
 
 def isolation(value: Isolation) -> str:
@@ -301,6 +280,9 @@ def decided(decision: Decision) -> str:
             who = "Withdrawn by the agent."
         case _:
             assert_never(decision.by)
+    if decision.accepted:
+        where = next((isolation(one) for one in Isolation if one == decision.accepted), visible(decision.accepted))
+        return f"{who} For this request you accepted the {where}, below your minimum."
     return who
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.difference import LineDifference
     from runner.workspace.progress import WriteProgress
+    from runner.workspace.undo import WayBack
 
 
 class WorkControl:
@@ -74,11 +75,15 @@ class WorkControl:
         """End Apply or Undo as long as nothing was written."""
         self._link.post(lambda engine: engine.work.cancel(name))
 
-    def undo(self, name: str, pin: str = "") -> Future[Applied]:
-        """Take back what was applied last."""
+    def undo_plan(self, name: str) -> Future[WayBack]:
+        """Ask what can be taken back of what was applied last, and what cannot."""
+        return self._link.call(lambda engine: engine.work.undo_plan(name))
+
+    def undo(self, name: str, wanted: str, pin: str = "") -> Future[Applied]:
+        """Take back exactly what the digest `wanted` is of."""
 
         async def work(engine: Engine) -> Applied:
-            return await engine.work.undo(name, proven=await engine.proven(pin))
+            return await engine.work.undo(name, wanted, proven=await engine.proven(pin))
 
         return self._link.call(work)
 

@@ -18,15 +18,15 @@ from runner.approval.hosts import Hosts
 from runner.approval.late_approval import PUT_BACK, LateApprovals
 from runner.approval.modes import Modes
 from runner.approval.remembering import Remembering
+from runner.engine.admission import Admission
 from runner.engine.building import PackageBuilder
 from runner.engine.bulletin import Bulletin
 from runner.engine.closing import Closing
+from runner.engine.deduplication import Deduplication
 from runner.engine.engine import Engine
-from runner.engine.entrance import Entrance
 from runner.engine.history_bounds import HistoryBounds
 from runner.engine.history_opening import HistoryOpening
 from runner.engine.installing import Installing
-from runner.engine.joining import Joining
 from runner.engine.kept_sandboxes import KeptSandboxes
 from runner.engine.membership import Membership
 from runner.engine.networking import Networking, look_up
@@ -173,7 +173,7 @@ class Assembly:
             sandboxes=self.sandboxes,
             runs=self.runs,
             membership=self.membership,
-            entrance=Entrance(
+            admission=Admission(
                 parts,
                 self.recorder,
                 self.bulletin,
@@ -182,7 +182,7 @@ class Assembly:
                 watch,
                 self.installing,
                 self.offered,
-                Joining(self.cases, self.recorder, self.membership.registered),
+                Deduplication(self.cases, self.recorder, self.membership.registered),
                 self.membership,
                 self.layers,
             ),

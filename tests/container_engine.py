@@ -18,19 +18,19 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from runner.sandbox.container import container, run, sandbox
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import Endpoint
+from runner.sandbox.docker.client import EngineClient
+from runner.sandbox.docker.endpoint import Endpoint
+from runner.sandbox.docker.image_store import Store
 from runner.sandbox.gvisor.engine_feeds import EngineFeeds
 from runner.sandbox.images.build import Builder, ImageState
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.images.rootfs import RootfsSource, source
-from runner.sandbox.images.store import Store
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.sandbox.container.sdk import Api
+    from runner.sandbox.docker.sdk import Api
 
     T = TypeVar("T")
 

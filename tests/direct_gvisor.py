@@ -16,8 +16,9 @@ import pytest
 from runner.model.request import Isolation
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.container.trial import SINCE
 from runner.sandbox.gvisor.engine import DirectEngine
-from runner.sandbox.gvisor.program import SINCE, is_old, is_recent, located, version_of
+from runner.sandbox.gvisor.program import is_old, is_recent, located, version_of
 from runner.sandbox.images.build import Builder, ImageState
 from runner.sandbox.images.folder_store import FolderStore
 from runner.sandbox.images.recipe import recipe

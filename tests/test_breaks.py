@@ -25,17 +25,20 @@ FINDINGS = {
     "work_hostile.toml": [f"hostile-{number}" for number in range(1, 16)],
     "door.toml": [f"door-{number}" for number in range(1, 6)],
     "changes.toml": [f"changes-{number}" for number in range(1, 19)],
+    "house.toml": [f"house-{number}" for number in range(1, 5)],
+    "past.toml": [f"past-{number}" for number in range(1, 16)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
     "reading.toml": [
         *(f"read-{number}" for number in range(1, 20)),
         *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8)),
         *(f"blind-{number}" for number in range(1, 5)),
+        *(f"calm-{number}" for number in range(1, 13)),
     ],
     "trial.toml": [f"trial-{number}" for number in range(1, 11)],
-    "whole.toml": [f"whole-{number}" for number in range(1, 7)],
+    "whole.toml": [f"whole-{number}" for number in range(1, 8)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
     "execute.toml": [f"execute-{number}" for number in range(1, 15)],
-    "atwork.toml": [f"atwork-{number}" for number in range(1, 15)],
+    "atwork.toml": [f"atwork-{number}" for number in range(1, 17)],
     "sandboxes.toml": [
         "N1",
         "N2",
@@ -60,6 +63,7 @@ FINDINGS = {
     "attack26.toml": [f"ring-{number}" for number in range(1, 8)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
     "held.toml": [f"held-{number}" for number in range(1, 23)],
+    "window.toml": [f"window-{number}" for number in range(1, 15)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
 }
 """Each file, and the findings that it has to speak of."""

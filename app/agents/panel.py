@@ -80,6 +80,9 @@ class AgentsPanel(QWidget):
         self.settings = QPushButton("Settings\N{HORIZONTAL ELLIPSIS}")
         self.settings.setToolTip("Name, color, limits and pause of the selected agent")
         self.settings.setAutoDefault(False)
+        self.pause = QPushButton("Pause")
+        self.pause.setToolTip("Refuse the calls of the selected agent until you resume it; what waits stays open")
+        self.pause.setAutoDefault(False)
         self.revoke = QPushButton("Revoke\N{HORIZONTAL ELLIPSIS}")
         self.revoke.setProperty("kind", "danger")
         self.revoke.setAutoDefault(False)
@@ -191,7 +194,7 @@ class AgentsPanel(QWidget):
         open_now = sum(card.request.agent == agent.name for card in self._cases.waiting())
         what = "It is disconnected at once. Its token stops working, and its programs at work end."
         if open_now:
-            what += f" {counted(open_now, 'open question')} will be withdrawn."
+            what += f" {counted(open_now, 'open request')} will be withdrawn."
         title = f"Revoke {agent.name}?"
         ConfirmDialog(self.window(), title, what, "Revoke", lambda yes: self._revoke_if(yes, agent.name)).open()
 
@@ -206,8 +209,18 @@ class AgentsPanel(QWidget):
         if agent is not None:
             # When Tab comes here, Qt makes the first row the current one without a mark: the buttons would mean it.
             self.view.selectionModel().select(self.view.currentIndex(), WHOLE_ROW)
-        for button in (self.settings, self.revoke):
+        for button in (self.settings, self.pause, self.revoke):
             button.setEnabled(agent is not None and not agent.revoked)
+        self.pause.setText("Resume" if agent is not None and agent.paused and not agent.revoked else "Pause")
+
+    @Slot()
+    def _pause_or_resume(self) -> None:
+        """Pause the selected agent, or let it ask again: neither takes anything away, so nobody is asked."""
+        agent = self.model.agent(self.view.currentIndex().row())
+        if agent is not None and not agent.revoked:
+            agents = self._bridge.agents
+            answer = agents.resume_agent(agent.name) if agent.paused else agents.pause_agent(agent.name)
+            self._tasks.attempt("pause", answer, lambda why: self._say(why, "bad"))
 
     @Slot()
     def open_settings(self) -> None:
@@ -241,7 +254,7 @@ class AgentsPanel(QWidget):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        self._buttons = Flow((self.add, self.connect_program, self.settings, self.revoke), px(8), left=True)
+        self._buttons = Flow((self.add, self.connect_program, self.settings, self.pause, self.revoke), px(8), left=True)
         self._head = FoldingRow()
         self._head.setSpacing(px(8))
         self._head.addWidget(self.name, 1)
@@ -276,6 +289,7 @@ class AgentsPanel(QWidget):
         self.add.clicked.connect(self._add)
         self.revoke.clicked.connect(self._ask_revoke)
         self.settings.clicked.connect(self.open_settings)
+        self.pause.clicked.connect(self._pause_or_resume)
         self.view.activated.connect(self.open_settings)
         self.form.done.connect(self._done)
         self.connect_program.clicked.connect(self.begin_connecting)

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from app.review.buttons import DecisionButton
-from app.review.holding import Repetition
+from app.review.key_repeat import Repetition
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent

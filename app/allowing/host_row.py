@@ -11,7 +11,7 @@ from app.allowing.buttons import AllowButton
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.review.guard import ClickGuard
-from app.review.steady import Steady
+from app.review.moved_target import Steady
 from runner.approval.deliberate import ApproveBy
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from app.network import words
 from app.network.contacts import NO_NETWORK, NOTHING, NOTHING_YET, ContactsView
 from app.parts.elide import ElidedLabel
 from app.review.guard import ClickGuard
-from app.review.steady import Steady
+from app.review.moved_target import Steady
 from runner.approval.deliberate import ApproveBy
 from runner.model.request import NetworkMode
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app import phrases
+from app import attention, phrases
 from app.parts.amounts import counted, time_left
 from app.parts.roles import announce
 from runner.model.assessment import Level
@@ -44,6 +44,6 @@ class Announcing(QObject):
 def _sentence(cards: list[Card]) -> str:
     first = cards[0]
     left = time_left((first.deadline or 0.0) - since_boot())
-    title = f"{phrases.title(first.request)}, {left}"
+    what = f"{attention.headline(first)}, {left}"
     more = f" And {counted(len(cards) - 1, 'other')}." if len(cards) > 1 else ""
-    return f"CRITICAL request by {phrases.visible(first.request.agent)}: {title}.{more}"
+    return f"CRITICAL request by {phrases.visible(first.request.agent)}: {what}.{more}"

@@ -1,47 +1,66 @@
-"""Lets the countdowns stand while somebody is active among the requests: being thorough with one loses no other."""
+"""Lets the countdowns stand while somebody works in Assent: being thorough with one thing loses no request."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
-
-from app.review.interest import Interest
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.bridge import EngineLink
     from app.cards import Cards
-    from app.chrome.dock import Dock
-    from app.review.deciding import Deciding
 
     Clock = Callable[[], float]
 
 PAUSE = 1.0
 """Seconds between two words to the engine, which lets the countdowns stand for longer than that."""
+_DONE = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.Wheel, QEvent.Type.KeyPress})
 
 
 class Attending(QObject):
-    """A key, a turn of the wheel or a press by the person counts; that something came on screen does not."""
+    """A key, a turn of the wheel or a press by the person in any window of Assent counts.
 
-    def __init__(
-        self, deciding: Deciding, dock: Dock, cases: Cards, bridge: EngineLink, clock: Clock = time.monotonic
-    ) -> None:
+    That something came on screen does not, nor that the pointer rests there.
+    """
+
+    active = Signal()
+    """Somebody did something in Assent; at most once in `PAUSE`."""
+
+    def __init__(self, cases: Cards, bridge: EngineLink, parent: QObject, clock: Clock = time.monotonic) -> None:
         """`clock` is in seconds."""
-        super().__init__(deciding)
+        super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
         self._clock = clock
         self._said_at = float("-inf")
-        for part in (deciding.queue, deciding.review, dock):
-            Interest(part).shown.connect(self.note)
-        deciding.attended.connect(self.note)
+        app = QGuiApplication.instance()
+        assert isinstance(app, QGuiApplication)
+        app.focusWindowChanged.connect(self._watch)
+        for window in QGuiApplication.topLevelWindows():
+            self._watch(window)
+
+    @Slot(QWindow)
+    def _watch(self, window: QWindow | None) -> None:
+        """Hear what the desktop sends to a window: of all events of a program these few are the person's."""
+        if window is not None:
+            window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Note what a person does; every event is passed on."""
+        if event.type() in _DONE and event.spontaneous():
+            self.note()
+        return super().eventFilter(watched, event)
 
     @Slot()
     def note(self) -> None:
-        """Somebody did something there."""
-        if self._cases.count_waiting() and self._clock() - self._said_at >= PAUSE:
-            self._said_at = self._clock()
+        """Somebody did something."""
+        if self._clock() - self._said_at < PAUSE:
+            return
+        self._said_at = self._clock()
+        self.active.emit()
+        if self._cases.count_waiting():
             self._bridge.decisions.attend()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.parts.amounts import counted
 from app.parts.notice import Notice, Tone
-from runner.model.events import AgentsChanged, CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
+from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
 
 if TYPE_CHECKING:
     from app.cards import Cards
@@ -36,7 +36,6 @@ ACTIONS = {
 RENEW = "Begin a new history"
 """The button of a ledger that is damaged: nothing else brings the history back to work."""
 
-CONNECTED_MS = 15_000
 MANY_MISTAKES = 5
 """Refused calls of an agent since the start from which they are shown: models mistake a name now and then."""
 
@@ -130,8 +129,6 @@ class Banners(QWidget):
                     self.say("sandbox chosen", Tone.INFO, words)
                 case CallsRefused():
                     self._tell_refused(event)
-                case AgentsChanged(connected) if connected:
-                    self._tell_connected(connected)
                 case _:
                     pass
 
@@ -153,12 +150,6 @@ class Banners(QWidget):
         tone = Tone.BAD if room in GRAVE else Tone.WARN
         action = RENEW if room == "ledger" and event.damaged else ACTIONS.get(room, "")
         self.say(room, tone, f"{event.what} {event.remedy}".strip(), action, room not in GRAVE)
-
-    def _tell_connected(self, agent: str) -> None:
-        """Say for a while that an agent was added rightly: it has made its first call."""
-        name = f"connected {agent}"
-        self.say(name, Tone.GOOD, f"{phrases.visible(agent)} has connected.")
-        QTimer.singleShot(CONNECTED_MS, self, lambda: self.unsay(name))
 
     def _tell_refused(self, event: CallsRefused) -> None:
         """Show a flood of refusals as one line that counts, not as a thousand cards (spec I5)."""

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app import phrases
-from app.chrome.navigation import PAGES
+from app import attention, phrases
 from app.chrome.palette import RUNS, WAITS, Palette, Way
 from app.look.look import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from PySide6.QtWidgets import QWidget
 
-    from app.cards import Card, Cards
+    from app.cards import Cards
     from app.chrome.overall import OverallCommands
     from app.chrome.pages import PageShelf
     from app.look.look import Look
@@ -37,6 +37,7 @@ class Commands(QObject):
         quit: Callable[[], None],
         show_run: Callable[[str], None],
         docking: Callable[[], None],
+        ledger: Path,
     ) -> None:
         """`review` and `show_run` bring a request on screen; `quit` is the wish to leave.
 
@@ -52,11 +53,17 @@ class Commands(QObject):
         self._quit = quit
         self._show_run = show_run
         self._docking = docking
+        self._ledger = ledger
 
     @Slot()
     def open_palette(self) -> None:
         """Open the palette (Ctrl+K)."""
-        palette = Palette(self._window, self._look, self.ways())
+        from app.chrome.past import PastRequests
+
+        past = PastRequests(self._ledger, self._pages.show_past, self._window)
+        palette = Palette(self._window, self._look, self.ways(), past.find)
+        palette.finished.connect(past.close)
+        palette.finished.connect(past.deleteLater)
         palette.open()
         palette.field.setFocus()
 
@@ -72,24 +79,33 @@ class Commands(QObject):
         KeySheet(self._window, self._look).open()
 
     def ways(self) -> list[Way]:
-        """Return everywhere one can go now: pages, what waits and runs, agents, commands, settings."""
+        """Return everywhere one can go now: pages, what waits and runs, agents, help, commands, settings."""
         from app.settings.words import title_of
         from runner.settings.declared import declared
+        from runner.settings.manual import PAGES as HELP
 
         show = self._pages.show
-        ways = [Way(page.name, "page", partial(show, page.name), f"Ctrl+{page.number}") for page in PAGES]
+        ways = [Way(page.name, "page", partial(show, page.name), page.keys) for page in self._pages.specs.values()]
         ways += [
-            Way(phrases.title(card.request), f"{_agent(card)}, {WAITS}", partial(self._review, card.id))
+            Way(attention.headline(card), f"{phrases.claim_of(card.request)}, {WAITS}", partial(self._review, card.id))
             for card in self._cases.waiting()
         ]
         ways += [
-            Way(phrases.title(card.request), f"{_agent(card)}, {RUNS}", partial(self._show_run, card.id))
+            Way(attention.headline(card), f"{phrases.claim_of(card.request)}, {RUNS}", partial(self._show_run, card.id))
             for card in self._cases.running()
         ]
         agents = self._cases.agents or ()
         ways += [Way(phrases.visible(agent.name), "agent", partial(show, "Agents")) for agent in agents]
         ways += [
-            Way("First steps", "page", self._pages.show_first_steps),
+            Way(
+                f"What {phrases.visible(agent.name)} asked",
+                "history",
+                partial(self._pages.show_history, {"agent": agent.name}),
+            )
+            for agent in agents
+        ]
+        ways += [Way(page.title, "help", partial(self._pages.show_help, page.title)) for page in HELP]
+        ways += [
             Way("Work on a project", "command", self._pages.ask_work),
             Way("Add an agent", "command", self._pages.show_add_agent),
             Way("Pause all, resume all", "command", self._overall.hold_all, "Ctrl+Shift+H"),
@@ -107,7 +123,3 @@ class Commands(QObject):
             if not one.idle
         ]
         return ways
-
-
-def _agent(card: Card) -> str:
-    return phrases.visible(card.request.agent)

@@ -24,7 +24,7 @@ MINUTES = (5, 15, 60)
 NAMES = {Mode.GUARDED: "Guarded", Mode.LOCKDOWN: "Lockdown", Mode.TRUST: "Trust one agent for a while"}
 MEANINGS = {
     Mode.GUARDED: "Every request above LOW asks you.",
-    Mode.LOCKDOWN: "Every request is denied at once, and agents are informed.",
+    Mode.LOCKDOWN: "Every request is denied at once, programs at work are ended, and agents are informed.",
     Mode.TRUST: "Requests of this agent up to HIGH are approved without asking. CRITICAL asks you.",
 }
 

@@ -1,40 +1,23 @@
-"""The pages of the window, down its left side: a rail of icons, with a count where something waits or runs."""
+"""The pages of the window, down its left side: icons with names, and a count where something waits or runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.chrome.pages import PageSpec
     from app.look.look import Look
 
 
-@dataclass(frozen=True, slots=True)
-class PageName:
-    name: str
-    icon: str
-    number: int
-    """The digit that opens it with Ctrl. A page that comes later takes a free one: the others keep theirs."""
-
-
-PAGES = (
-    PageName("Today", "chart", 9),
-    PageName("Queue", "inbox", 1),
-    PageName("Work", "layers", 0),
-    PageName("Running", "activity", 2),
-    PageName("History", "history", 3),
-    PageName("Agents", "bot", 4),
-    PageName("Rules", "list", 5),
-    PageName("Settings", "settings", 6),
-    PageName("Doctor", "stethoscope", 7),
-    PageName("Help", "info", 8),
-)
-
-WIDTH = 56
+WIDTH = 74
+LABELLED = 50
+"""Pixels of a button with its name under the icon; where there is less height, the icons stand alone."""
 
 
 class Navigation(QWidget):
@@ -42,22 +25,31 @@ class Navigation(QWidget):
 
     wanted = Signal(str)
 
-    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, look: Look, pages: Iterable[PageSpec], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self._counts: dict[str, int] = {}
         self._buttons: dict[str, PageButton] = {}
         self._group = QButtonGroup(self)
         self.setFixedWidth(look.px(WIDTH))
         column = QVBoxLayout(self)
         column.setContentsMargins(look.px(6), 0, look.px(6), 0)
         column.setSpacing(look.px(2))
-        for page in PAGES:
+        for page in pages:
+            if not page.icon:
+                continue
             button = self._make(page)
             self._buttons[page.name] = button
             self._group.addButton(button)
             column.addWidget(button)
         column.addStretch()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        named = self.height() >= len(self._buttons) * self._look.px(LABELLED)
+        style = Qt.ToolButtonStyle.ToolButtonTextUnderIcon if named else Qt.ToolButtonStyle.ToolButtonIconOnly
+        for button in self._buttons.values():
+            if button.toolButtonStyle() is not style:
+                button.setToolButtonStyle(style)
 
     def mark(self, name: str) -> None:
         """Mark `name` as the page on screen; none where it has no button here."""
@@ -69,14 +61,15 @@ class Navigation(QWidget):
         for page, button in self._buttons.items():
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus if page == name else Qt.FocusPolicy.NoFocus)
 
-    def count(self, name: str, number: int, ink: str = "accent") -> None:
-        """Show a count at the page `name`, in the token `ink`."""
-        self._counts[name] = number
-        self._buttons[name].show_count(number, ink)
+    def count(self, name: str, number: int, ink: str = "accent", *, missed: int = 0) -> None:
+        """Show a count at the page `name`, in the token `ink`; `missed` is how many were and are not seen yet."""
+        self._buttons[name].show_count(number, ink, missed)
 
-    def _make(self, page: PageName) -> PageButton:
+    def _make(self, page: PageSpec) -> PageButton:
         button = PageButton(self._look, page.name)
-        button.setToolTip(f"{page.name} (Ctrl+{page.number})")
+        button.setText(page.name)
+        button.setFont(self._look.font(-2.0))
+        button.setToolTip(f"{page.name} ({page.keys})" if page.keys else page.name)
         button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         button.clicked.connect(lambda: self.wanted.emit(page.name))
         self._look.dress(button, page.icon, size=20)
@@ -92,16 +85,19 @@ class PageButton(QToolButton):
         self._name = name
         self._count = 0
         self._ink = "accent"
+        self._missed = 0
         self.setCheckable(True)
         self.setProperty("kind", "page")
         self.setAccessibleName(name)
         look.changed.connect(self.update)
 
-    def show_count(self, number: int, ink: str) -> None:
-        """Show `number` in the token `ink`; nothing for 0."""
-        if (number, ink) != (self._count, self._ink):
-            self._count, self._ink = number, ink
-            self.setAccessibleName(f"{self._name}, {number}" if number else self._name)
+    def show_count(self, number: int, ink: str, missed: int = 0) -> None:
+        """Show `number` in the token `ink`; nothing for 0. Beside another number, a dot says that some were missed."""
+        if (number, ink, missed) != (self._count, self._ink, self._missed):
+            self._count, self._ink, self._missed = number, ink, missed
+            counted = str(number) if number and (number != missed or ink != "muted") else ""
+            words = (self._name, counted, f"{missed} missed" if missed else "")
+            self.setAccessibleName(", ".join(word for word in words if word))
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -121,6 +117,10 @@ class PageButton(QToolButton):
         painter.setFont(font)
         painter.setPen(QColor(tokens.on_accent))
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, _short(self._count))
+        if self._missed and self._ink != "muted":
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.muted))
+            painter.drawEllipse(QRectF(room.left() - px(9), room.center().y() - px(3.5), px(7), px(7)))
         painter.end()
 
 

@@ -95,9 +95,10 @@ class OverallCommands(QObject):
         self.ask_about("Lock down?", self._at_stake_in_lockdown, "Lock down", self._lock_if)
 
     def _at_stake_in_lockdown(self) -> str:
-        waiting = self._cases.count_waiting()
-        also = f" {counted(waiting, 'open question')} will be denied." if waiting else ""
-        return f"Every request is denied at once and agents are informed, until you choose Guarded again.{also}"
+        parts = ["Every request is denied at once and agents are informed, until you choose Guarded again."]
+        if waiting := self._cases.count_waiting():
+            parts.append(f"{counted(waiting, 'open request')} will be denied.")
+        return " ".join((*parts, *self._work_at_stake()))
 
     def _lock_if(self, yes: bool) -> None:
         if yes:
@@ -164,11 +165,15 @@ class OverallCommands(QObject):
         parts = []
         if running:
             parts.append(f"{counted(running, 'run')} will be stopped.")
-        if at_work := len(self._work.at_work()):
-            parts.append(f"{counted(at_work, 'program')} at work will be ended; the changes stay.")
+        parts += self._work_at_stake()
         if waiting:
-            parts.append(f"{counted(waiting, 'question')} will be denied.")
+            parts.append(f"{counted(waiting, 'request')} will be denied.")
         return " ".join(parts)
+
+    def _work_at_stake(self) -> list[str]:
+        """Return what becomes of the programs at work."""
+        at_work = len(self._work.at_work())
+        return [f"{counted(at_work, 'program')} at work will be ended; the changes stay."] if at_work else []
 
     def _stop_all_if(self, yes: bool) -> None:
         if yes:

@@ -2,36 +2,64 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
 from app.page_tasks import PageTasks
 from app.parts.column import Centred
 from app.parts.fold import Pages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from PySide6.QtWidgets import QWidget
+    from collections.abc import Callable, Mapping, Sequence
 
     from app.bridge import EngineLink
-    from app.cards import Cards
+    from app.cards import Card, Cards
     from app.look.look import Look
-    from app.today.beside import TodayLanes
     from app.today.day_reader import DayReader
+    from app.today.embedded import TodayLanes
     from app.work_cards import WorkCards
     from runner.identity.signer import Vouching
     from runner.model.request import Request
     from runner.model.submission import Submission
     from runner.system.places import Places
 
-READ = frozenset({"Agents", "Rules", "Settings", "Doctor", "Help"})
-"""Pages on which words at the left belong to what stands at the right: they stay together, in the middle."""
 WIDEST = 1280
 FIRST_STEPS = "First steps"
 """The page that has no button on the rail."""
+P = TypeVar("P", bound=QWidget)
+
+
+@dataclass(frozen=True, slots=True)
+class PageSpec:
+    """All that the window knows of a page before it is built: its button on the rail, its key, and how it is made."""
+
+    name: str
+    icon: str = ""
+    """In `resources/icons/`; '' for a page without a button."""
+    key: int | None = None
+    """The digit that opens it with Ctrl. A page that comes later takes a free one: the others keep theirs."""
+    make: Callable[[PageShelf], QWidget] | None = None
+    """Called at the first visit; None for a page that the window itself puts in its place."""
+    read: bool = False
+    """Whether words at the left belong to what stands at the right: they stay together, in the middle."""
+
+    @property
+    def keys(self) -> str:
+        """What one presses to open it; '' where nothing does."""
+        return "" if self.key is None else f"Ctrl+{self.key}"
+
+
+@runtime_checkable
+class Refreshable(Protocol):
+    """A page that shows something from outside the engine."""
+
+    def look_again(self) -> None:
+        """Load it again, as F5 asks."""
+        ...
 
 
 class PageShelf(QObject):
@@ -50,9 +78,18 @@ class PageShelf(QObject):
     """Why something that a page asked for could not be done, where the page itself has no place to say it."""
 
     def __init__(
-        self, cases: Cards, work: WorkCards, bridge: EngineLink, look: Look, places: Places, place: QWidget
+        self,
+        cases: Cards,
+        work: WorkCards,
+        bridge: EngineLink,
+        look: Look,
+        places: Places,
+        place: QWidget,
+        specs: Sequence[PageSpec],
     ) -> None:
+        """`specs` are the pages that there are."""
         super().__init__(place)
+        self.specs = {spec.name: spec for spec in specs}
         self._cases = cases
         self._work = work
         self._bridge = bridge
@@ -71,7 +108,9 @@ class PageShelf(QObject):
     def page(self, name: str) -> QWidget:
         """Return the page called `name`, built now if it was not before."""
         if name not in self._pages:
-            self.add(name, self._makers()[name]())
+            make = self.specs[name].make
+            assert make is not None, f"{name} is not there yet"
+            self.add(name, make(self))
         return self._pages[name]
 
     @Slot(str)
@@ -86,70 +125,106 @@ class PageShelf(QObject):
 
     def add(self, name: str, page: QWidget) -> None:
         """Put `page` in the place of `name`."""
-        if name in READ:
+        if self.specs[name].read:
             Centred(page, self._look.px(WIDEST))
         self._pages[name] = page
         self.stack.addWidget(page)
 
     # ---- to one place on a page ----
 
+    def _shown(self, name: str, kind: type[P]) -> P:
+        """Show the page called `name`, and return it."""
+        self.show(name)
+        page = self.page(name)
+        assert isinstance(page, kind)
+        return page
+
     @Slot()
     def show_add_agent(self) -> None:
-        self.show("Agents")
-        self.page("Agents").begin_adding()  # type: ignore[attr-defined]
+        from app.agents.panel import AgentsPanel
+
+        self._shown("Agents", AgentsPanel).begin_adding()
 
     def show_work(self, name: str) -> None:
         """Show a working copy on the page of work."""
-        self.show("Work")
-        self.page("Work").show_session(name)  # type: ignore[attr-defined]
+        from app.work.panel import WorkPanel
+
+        self._shown("Work", WorkPanel).show_session(name)
 
     @Slot()
     def ask_work(self) -> None:
         """Ask on which project which program is to work."""
-        self.show("Work")
-        self.page("Work").ask_start()  # type: ignore[attr-defined]
+        from app.work.panel import WorkPanel
+
+        self._shown("Work", WorkPanel).ask_start()
 
     @Slot()
     def show_first_steps(self) -> None:
         self.show(FIRST_STEPS)
 
     def show_setting(self, name: str) -> None:
-        self.show("Settings")
-        self.page("Settings").reveal(name)  # type: ignore[attr-defined]
+        from app.settings.panel import SettingsPanel
+
+        self._shown("Settings", SettingsPanel).reveal(name)
+
+    def show_run(self, card: Card | None) -> None:
+        """Show a run on the page of what runs; the page alone where there is none."""
+        from app.running.panel import RunningPanel
+
+        running = self._shown("Running", RunningPanel)
+        if card is not None:
+            running.show_run(card)
 
     @Slot(object)
     def show_history(self, state: Mapping[str, str]) -> None:
         """Show in History what `state` asks for, as `Filters.restore` takes it."""
-        self.show("History")
-        self.page("History").ask_for(state)  # type: ignore[attr-defined]
+        from app.history.panel import HistoryPanel
+
+        self._shown("History", HistoryPanel).ask_for(state)
+
+    def show_past(self, request_id: str, words: str) -> None:
+        """Show a past request in History, among those that have `words`."""
+        from app.history.panel import HistoryPanel
+
+        self._shown("History", HistoryPanel).show_request(request_id, {"text": words})
+
+    def show_help(self, title: str) -> None:
+        """Show the page of the help called `title`."""
+        from app.help.panel import HelpPanel
+
+        self._shown("Help", HelpPanel).show_page(title)
 
     @Slot(str, str)
     def try_request(self, request_id: str, words: str) -> None:
         """Show on the page of rules what would happen to a past request now."""
-        self.show("Rules")
-        self.page("Rules").try_request(request_id, words)  # type: ignore[attr-defined]
+        from app.remembering.panel import RulesPanel
+
+        self._shown("Rules", RulesPanel).try_request(request_id, words)
 
     @Slot(object)
     def make_rule(self, request: Request) -> None:
         """Let the person make a rule from a past request, on the page of rules."""
-        self.show("Rules")
-        self.page("Rules").new_rule(request)  # type: ignore[attr-defined]
+        from app.remembering.panel import RulesPanel
+
+        self._shown("Rules", RulesPanel).new_rule(request)
 
     @Slot()
     def refresh(self) -> None:
         """Reload a page that shows something from outside (F5)."""
-        refresh = getattr(self.stack.currentWidget(), "look_again", None)
-        if refresh is not None:
-            refresh()
+        page: object = self.stack.currentWidget()
+        if isinstance(page, Refreshable):
+            page.look_again()
 
     @Slot()
     def furnish_queue(self) -> None:
         """Add what the queue can do without until the window is painted: the day, and a look into files."""
         from app.results.thumbnails import Thumbnails
-        from app.today.beside import TodayInBrief
+        from app.review.deciding import Deciding
+        from app.today.embedded import TodayInBrief
         from runner.audit import captures
 
-        deciding: Any = self._pages["Queue"]
+        deciding = self._pages["Queue"]
+        assert isinstance(deciding, Deciding)
         deciding.review.page.reading.offer_files(partial(captures.read, self._places))
         deciding.queue.just_now.show_pictures(Thumbnails(partial(captures.read, self._places), self))
         deciding.queue.none.add_below(TodayInBrief(self._day, self._look))
@@ -159,31 +234,17 @@ class PageShelf(QObject):
     def _day(self) -> DayReader:
         from app.today.day_reader import DayReader
 
-        return DayReader(self._cases, self._places, self)
+        return DayReader(self._cases, self._places, self, self._work)
 
     def _lanes(self) -> TodayLanes:
         """Return the lanes of the day for a page with nothing on it."""
-        from app.today.beside import TodayLanes
+        from app.today.embedded import TodayLanes
 
         lanes = TodayLanes(self._day, self._look)
         lanes.history_wanted.connect(self.show_history)
         return lanes
 
     # ---- making ----
-
-    def _makers(self) -> dict[str, Callable[[], QWidget]]:
-        return {
-            FIRST_STEPS: self._make_first_steps,
-            "Today": self._make_today,
-            "Work": self._make_work,
-            "Running": self._make_running,
-            "History": self._make_history,
-            "Agents": self._make_agents,
-            "Rules": self._make_rules,
-            "Settings": self._make_settings,
-            "Doctor": self._make_doctor,
-            "Help": self._make_help,
-        }
 
     def _make_first_steps(self) -> QWidget:
         from app.agents.client_link import ClientLink
@@ -203,7 +264,8 @@ class PageShelf(QObject):
         from app.remembering.panel import about
         from app.today.panel import TodayPanel
 
-        panel = TodayPanel(self._cases, self._bridge, self._look, self._places, self.stack)
+        panel = TodayPanel(self._cases, self._bridge, self._look, self._places, self.stack, work=self._work)
+        panel.work_wanted.connect(self.show_work)
         panel.history_wanted.connect(self.show_history)
         panel.page_wanted.connect(self.show)
         panel.remember.connect(lambda past: self.remember.emit(about(past)))
@@ -234,7 +296,8 @@ class PageShelf(QObject):
 
         # A keyring that did not open for the engine is not asked once more.
         vouching = partial(_vouching, self._places, self._bridge)
-        panel = HistoryPanel(self._cases, self._look, self._places, self.stack, vouching=vouching)
+        panel = HistoryPanel(self._cases, self._look, self._places, self.stack, vouching=vouching, work=self._work)
+        panel.work_wanted.connect(self.show_work)
         panel.detail.try_wanted.connect(self.try_request)
         panel.actions_of_list.rule_wanted.connect(self.make_rule)
         remover = ContentRemover(panel, self._bridge, self._look)
@@ -290,6 +353,22 @@ class PageShelf(QObject):
         panel = HelpPanel(self._look, self.stack)
         panel.first_steps.connect(self.show_first_steps)
         return panel
+
+
+PAGES = (
+    PageSpec("Today", "chart", 9, PageShelf._make_today),
+    PageSpec("Queue", "inbox", 1),
+    PageSpec("Work", "layers", 0, PageShelf._make_work),
+    PageSpec("Running", "activity", 2, PageShelf._make_running),
+    PageSpec("History", "history", 3, PageShelf._make_history),
+    PageSpec("Agents", "bot", 4, PageShelf._make_agents, read=True),
+    PageSpec("Rules", "list", 5, PageShelf._make_rules, read=True),
+    PageSpec("Settings", "settings", 6, PageShelf._make_settings, read=True),
+    PageSpec("Doctor", "stethoscope", 7, PageShelf._make_doctor, read=True),
+    PageSpec("Help", "info", 8, PageShelf._make_help, read=True),
+    PageSpec(FIRST_STEPS, make=PageShelf._make_first_steps),
+)
+"""The pages of the console, in the order of the rail: all that there is to say of a page before it is built."""
 
 
 def _vouching(places: Places, bridge: EngineLink) -> Vouching:

@@ -87,17 +87,25 @@ class WayDelegate(QStyledItemDelegate):
 class Palette(QDialog):
     """Every word of what is typed has to be in a name or kind. Enter goes to the first one, arrows choose."""
 
-    def __init__(self, parent: QWidget, look: Look, ways: Iterable[Way]) -> None:
+    def __init__(
+        self,
+        parent: QWidget,
+        look: Look,
+        ways: Iterable[Way],
+        find: Callable[[str, Callable[[str, list[Way]], None]], None] | None = None,
+    ) -> None:
+        """`find(words, found)` looks for more, and calls `found(words, ways)` some time later, or never."""
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
         px = look.px
         self._ways = tuple(ways)
+        self._find = find
         self._found: list[Way] = []
         self.setProperty("framed", True)
         self.setWindowTitle("Go anywhere")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Page, request, agent or command")
-        self.field.setAccessibleName("Go to page, request, agent or command")
+        self.field.setPlaceholderText("Page, request, host, file, setting or command")
+        self.field.setAccessibleName("Go to page, request, also a past one, agent, setting or command")
         self.field.textChanged.connect(self._search)
         self.list = QListWidget()
         self.list.setAccessibleName("Where to go")
@@ -112,25 +120,48 @@ class Palette(QDialog):
         column.setContentsMargins(px(12), px(12), px(12), px(12))
         column.setSpacing(px(8))
         column.addWidget(self.field)
-        column.addWidget(self.list, 1)
+        column.addWidget(self.list)
         column.addWidget(self.none)
-        column.addStretch()
-        fit(self, px(520), px(380))
+        self._row, self._edge = px(30), px(4)
+        fit(self, px(620), px(460))
+        self._most = max(self._row, self.height() - px(76))
         self._search("")
 
     @Slot(str)
     def _search(self, text: str) -> None:
         words = text.casefold().split()
         found = [way for way in self._ways if _fits(way, words)]
-        self._found = found[:SHOWN] if words else first(found, SHOWN)
+        self._found = sorted(found, key=lambda way: _place(way, words))[:SHOWN] if words else first(found, SHOWN)
         self.list.clear()
-        for way in self._found:
+        self._list(self._found)
+        self.list.setCurrentRow(0)
+        self._show_found()
+        if self._find is not None:
+            self._find(text, self._add)
+
+    def _add(self, words: str, ways: list[Way]) -> None:
+        """Add what was found meanwhile, below the rest: nothing moves under the hand."""
+        if words == self.field.text().strip():
+            new = [way for way in ways if way not in self._found]
+            self._found += new
+            self._list(new)
+            if self.list.currentRow() < 0:
+                self.list.setCurrentRow(0)
+            self._show_found()
+
+    def _list(self, ways: list[Way]) -> None:
+        for way in ways:
             item = QListWidgetItem(f"{way.name}    {way.kind}")
             item.setData(WAY, way)
             self.list.addItem(item)
-        self.list.setCurrentRow(0)
+
+    def _show_found(self) -> None:
+        """Make the list as high as what is in it, up to its usual height."""
         self.list.setVisible(bool(self._found))
         self.none.setVisible(not self._found)
+        room = min(max(1, len(self._found)) * self._row + 2 * self._edge, self._most)
+        self.list.setFixedHeight(room)
+        self.setFixedHeight(self.sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Handle keys that the field leaves to its window."""
@@ -156,6 +187,15 @@ class Palette(QDialog):
 def _fits(way: Way, words: list[str]) -> bool:
     whole = f"{way.name} {way.kind}".casefold()
     return all(word in whole for word in words)
+
+
+def _place(way: Way, words: list[str]) -> int:
+    """Return how well a way fits what is typed, 0 for the best."""
+    name = way.name.casefold()
+    if name.startswith(" ".join(words)):
+        return 0
+    parts = name.split()
+    return 1 if all(any(part.startswith(word) for part in parts) for word in words) else 2
 
 
 def first(ways: list[Way], most: int) -> list[Way]:

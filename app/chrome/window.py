@@ -5,25 +5,27 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import attention, phrases
-from app.chrome.aftermath import Aftermath
 from app.chrome.announcing import Announcing
 from app.chrome.attending import Attending
 from app.chrome.banners import Banners
 from app.chrome.commands import Commands
 from app.chrome.dock import Dock
+from app.chrome.expiry_strip import Hurry
 from app.chrome.focus import Focus
-from app.chrome.hurry import Hurry
-from app.chrome.navigation import PAGES, Navigation
+from app.chrome.idle import Idle
+from app.chrome.keyring_notice import BANNER, VaultNotice
+from app.chrome.navigation import Navigation
+from app.chrome.outcome_in_place import Aftermath
 from app.chrome.overall import OverallCommands
-from app.chrome.pages import FIRST_STEPS, PageShelf
+from app.chrome.pages import FIRST_STEPS, PAGES, PageShelf
 from app.chrome.presence import Presence
 from app.chrome.toolbar import Toolbar
-from app.chrome.vault import BANNER, VaultNotice
+from app.chrome.unseen import Unseen
 from app.page_tasks import PageTasks
 from app.parts.fold import Pages, Room
 from app.parts.notice import Tone
@@ -35,11 +37,12 @@ from app.work_cards import WorkCards
 from runner.model.events import AgentsChanged, EngineTroubled, GatewayOpened, RunFinished, SandboxChosen, TroubleCleared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from app.bridge import EngineLink
     from app.cards import Cards
     from app.chrome.frame import Frame
+    from app.chrome.pages import PageSpec
     from app.look.look import Look
     from app.remembering.dialog import About
     from runner.model.events import Event
@@ -59,7 +62,15 @@ class Window(QWidget):
     painted = Signal()
     """For the first time, or what stands for it."""
 
-    def __init__(self, cases: Cards, bridge: EngineLink, look: Look, places: Places, frame: Frame) -> None:
+    def __init__(
+        self,
+        cases: Cards,
+        bridge: EngineLink,
+        look: Look,
+        places: Places,
+        frame: Frame,
+        pages: Sequence[PageSpec] = PAGES,
+    ) -> None:
         super().__init__(frame)
         install()
         self.frame = frame
@@ -69,12 +80,12 @@ class Window(QWidget):
         self._look = look
         self._places = places
         self._painted = False
-        self._build()
+        self._build(pages)
         self._connect()
         self.show_page("Queue")
         self.deciding.review.focus_neutral()
 
-    def _build(self) -> None:
+    def _build(self, pages: Sequence[PageSpec]) -> None:
         frame, look, places, cases, bridge = self.frame, self._look, self._places, self._cases, self._bridge
         # From the outside in: a widget that is given to a parent later brings the style of all inside it up to date
         # again, and at each level that took a third of the time for the first window.
@@ -87,23 +98,34 @@ class Window(QWidget):
         self.toolbar = Toolbar(cases, self.work, look, self.presence, self._whole)
         self.banners = Banners(cases, look, self._inside)
         self.vault = VaultNotice(self.banners, places, bridge.secrets, self)
-        self.navigation = Navigation(look, self._whole)
+        self.navigation = Navigation(look, pages, self._whole)
         self.fatigue = Fatigue(cases, parent=self)
-        self.pages = PageShelf(cases, self.work, bridge, look, places, self._inside)
+        self.pages = PageShelf(cases, self.work, bridge, look, places, self._inside, pages)
         self.deciding = Deciding(cases, bridge, look, places, self.pages.stack)
         self.aftermath = Aftermath(self.deciding, cases, bridge, look)
         self.hurry = Hurry(cases, look, self._on_screen, self._inside)
         self.overall = OverallCommands(self, cases, self.work, bridge, look)
         leave = frame.close_wanted.emit
         self.commands = Commands(
-            self, cases, look, self.pages, self.overall, self._show_request, leave, self.show_run, self.turn_docked
+            self,
+            cases,
+            look,
+            self.pages,
+            self.overall,
+            self._show_request,
+            leave,
+            self.show_run,
+            self.turn_docked,
+            places.ledger,
         )
         self.announcing = Announcing(cases, self)
         self.focus_ring = Focus(look, self)
         self._tasks = PageTasks("window", self)
         self.pages.add("Queue", self.deciding)
         self.dock = Dock(cases, self.deciding.queue.answers, bridge, look, self._shapes)
-        self.attending = Attending(self.deciding, self.dock, cases, bridge)
+        self.attending = Attending(cases, bridge, self)
+        self.idle = Idle(self.presence, bridge.away_after, self)
+        self.unseen = Unseen(cases, self._looks_at_queue, self)
         self._lay_out()
         self.toast = Toast(self._whole, cases, bridge, look, self._elsewhere)
 
@@ -138,9 +160,7 @@ class Window(QWidget):
     def show_run(self, request_id: str) -> None:
         """Show a run on its page, in the whole window."""
         self.frame.widen(DOCKED)
-        self.show_page("Running")
-        if (card := self._cases.card(request_id)) is not None:
-            self.page("Running").show_run(card)  # type: ignore[attr-defined]
+        self.pages.show_run(self._cases.card(request_id))
 
     def _on_screen(self) -> str | None:
         """Return the request that can be seen, empty for none; None where another page than the queue is shown."""
@@ -163,16 +183,30 @@ class Window(QWidget):
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
         waiting = self._cases.count_waiting()
-        self.navigation.count("Queue", waiting, attention.worst_ink(self._cases.waiting()))
+        self._count_queue()
         self.navigation.count("Running", self._cases.count_running())
         title = f"({waiting}) Assent" if waiting else "Assent"
         if title != self.frame.windowTitle():
             self.frame.setWindowTitle(title)
+        for event in events:
+            if isinstance(event, AgentsChanged) and event.connected:
+                # Not as a banner: what one decides would move.
+                self.toolbar.say(f"{phrases.visible(event.connected)} has connected.")
         if any(isinstance(event, (AgentsChanged, GatewayOpened)) for event in events):
             self._cases.know_agents(self._bridge.agents.all())
         closed = any(isinstance(event, EngineTroubled) and event.area == "gateway" for event in events)
         if closed or any(isinstance(event, ASKS_SANDBOX) for event in events):
             self.overall.ask_sandbox()
+
+    @Slot()
+    def _count_queue(self) -> None:
+        """Show how many wait; with none, in grey, how many expired and were not seen."""
+        waiting, unseen = self._cases.count_waiting(), self.unseen.count
+        ink = attention.worst_ink(self._cases.waiting()) if waiting else "muted"
+        self.navigation.count("Queue", waiting or unseen, ink, missed=unseen)
+
+    def _looks_at_queue(self) -> bool:
+        return self.isActiveWindow() and self.isVisible() and (self.docked or self.shown_page == "Queue")
 
     @Slot()
     def _count_work(self) -> None:
@@ -286,6 +320,11 @@ class Window(QWidget):
         self.frame.bring_to_front()
         self.overall.ask_lock()
 
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.WindowActivate:
+            self.unseen.look()
+        return super().event(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if not self._painted:
@@ -351,6 +390,7 @@ class Window(QWidget):
         self.deciding.add_agent.connect(self.pages.show_first_steps)
         self.deciding.declined.connect(self._declined)
         self.deciding.review.remember_wanted.connect(self._remember_shown)
+        self.deciding.review.stronger_wanted.connect(partial(self.show_page, "Doctor"))
         self.frame.raised.connect(self.deciding.keystrokes.expect_text)
         self.pages.shown.connect(self.navigation.mark)
         self.pages.remember.connect(self._remember)
@@ -365,8 +405,9 @@ class Window(QWidget):
         self._cases.happened.connect(self.work.take)
         self.work.moved.connect(self._count_work)
         self._connect_cards()
-        for page in PAGES:
-            _bind(self, f"Ctrl+{page.number}", partial(self.show_page, page.name))
+        for page in self.pages.specs.values():
+            if page.keys:
+                _bind(self, page.keys, partial(self.show_page, page.name))
         _bind(self, "F1", partial(self.show_page, "Help"))
         _bind(self, "F5", self.pages.refresh)
         _bind(self, "Ctrl+K", self.commands.open_palette)
@@ -386,6 +427,12 @@ class Window(QWidget):
         self.hurry.wanted.connect(self._show_request)
         self.deciding.opened.connect(self.hurry.refresh)
         self.toast.review.connect(self._show_request)
+        self.attending.active.connect(self.idle.note)
+        self.painted.connect(self.idle.begin)
+        self.idle.left.connect(self.overall.go_away)
+        self.idle.returned.connect(self.overall.come_back)
+        self.unseen.changed.connect(self._count_queue)
+        self.pages.shown.connect(self.unseen.look)
         self.aftermath.run_wanted.connect(self.show_run)
         self.dock.run_wanted.connect(self.show_run)
         self.dock.review.connect(self.show_waiting)

@@ -253,11 +253,11 @@ def examine_here(places: Places, secrets: Callable[[], Secrets | None] = lambda:
 
 def build_here(images: Sequence[str]) -> AsyncGenerator[Progress]:
     """The real builder, for the sandboxes of this machine."""
-    from runner.sandbox.images import here
+    from runner.sandbox import image_stores
     from runner.settings.loading import load
     from runner.system.places import Places
 
-    return here.build(images, load(Places.standard(), os.environ).settings)
+    return image_stores.build(images, load(Places.standard(), os.environ).settings)
 
 
 def _line(check: Check) -> str:

@@ -35,6 +35,10 @@ WORDS = {
     Isolation.PROCESS: "Code runs as plain processes of your account, the weakest way: install bubblewrap or Docker.",
 }
 STRONGEST = (Isolation.GVISOR, Isolation.GVISOR_DIRECT)
+WALLED = (
+    "Requests with network are CRITICAL, and your settings want a stronger sandbox for those: here you would have to"
+    " allow each of them by itself, and what is CRITICAL for its code cannot run at all."
+)
 NONE = "No sandbox works here, so requests to run code are refused."
 LOOKING = "Looking for the strongest sandbox on this machine."
 BETTER = "To get a stronger one, run this in a terminal:"
@@ -55,13 +59,18 @@ class IsolationStep(FirstStep):
         cases: Cards,
         look: Look,
         places: Places,
+        minimum: Callable[[], str],
         examine: Callable[[Places], Sequence[Check]] | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        """`examine` returns the doctor's checks of sandboxes; it may block. By default those of this machine."""
+        """`minimum` returns the weakest sandbox that the settings allow for CRITICAL; empty where that is not known.
+
+        `examine` returns the doctor's checks of sandboxes; it may block. By default those of this machine.
+        """
         super().__init__(look, 5, "Where code runs", parent)
         self._cases = cases
         self._places = places
+        self._minimum = minimum
         self._examine = examine or examine_here
         self._errands = Errands("isolation", self)
         self._examined = ""
@@ -97,8 +106,10 @@ class IsolationStep(FirstStep):
             self.sentence.setText(NONE if found else LOOKING)
             self.show_state(RingState.TODO)
         else:
-            self.sentence.setText(WORDS[Isolation(found)])
-            self.show_state(RingState.TODO if found == Isolation.PROCESS else RingState.DONE)
+            here, minimum = Isolation(found), self._minimum()
+            walled = minimum in list(Isolation) and here.strength < Isolation(minimum).strength
+            self.sentence.setText(f"{WORDS[here]} {WALLED}" if walled else WORDS[here])
+            self.show_state(RingState.TODO if walled or here is Isolation.PROCESS else RingState.DONE)
         if found and found != self._examined and self.isVisible():
             self._examined = found
             self._errands.send(lambda: self._examine(self._places), self._show, lambda _: None)

@@ -16,6 +16,7 @@ from app.first_start.trying import TryStep
 from app.parts.column import ScrollColumn
 from app.parts.plain import plain_label
 from app.parts.state_ring import RingState, StateRing
+from runner.model.request import Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +41,10 @@ SENTENCE = (
     "Your agents ask Assent before they run code; you decide, and what you approve runs in a sandbox. Nothing on this"
     " page approves anything. You can leave it at any time and open it again from Help or Ctrl+K."
 )
+NO_SANDBOX = "Worth most on this machine: step 5. Without a sandbox no code runs."
+CONNECT = "Worth most now: step 2. Until a program is connected, nobody asks."
+STRONGER = "Worth most on this machine: step 5. A stronger sandbox lets more run, and holds it better."
+KEEP_KEY = "Worth most now: step 4. Without a kept key, what was signed cannot be verified later."
 MOST_AGENTS = 6
 MARK = 48
 WIDEST = 900
@@ -86,7 +91,8 @@ class FirstSteps(QWidget):
         self.connect_step = FirstStep(look, 2, "Or connect the program that your agent runs in")
         self.try_step = TryStep(cases, bridge, look)
         self.keyring_step = KeyringStep(bridge, look)
-        self.isolation_step = IsolationStep(cases, look, places, examine)
+        self.isolation_step = IsolationStep(cases, look, places, bridge.minimum_for_critical, examine)
+        self.worth = plain_label(role="strong", wrap=True)
         self.go = QPushButton("Go to the queue")
         self.go.setProperty("kind", "primary")
         self.go.setAutoDefault(False)
@@ -110,6 +116,22 @@ class FirstSteps(QWidget):
             self.connecting.open()
         self.keyring_step.look_again()
         self.isolation_step.refresh()
+        self._show_worth()
+
+    @Slot()
+    def _show_worth(self) -> None:
+        """Name the one step that is worth most on this machine now."""
+        nobody = not any(agent.last_seen for agent in self._cases.agents or ())
+        found = str(self._cases.sandbox.get("isolation", ""))
+        open_steps = [
+            (found not in ("", *list(Isolation)), NO_SANDBOX),
+            (nobody, CONNECT),
+            (bool(found) and self.isolation_step.ring.state is not RingState.DONE, STRONGER),
+            (self.keyring_step.ring.state is not RingState.DONE, KEEP_KEY),
+        ]
+        words = next((words for is_open, words in open_steps if is_open), "")
+        self.worth.setText(words)
+        self.worth.setVisible(bool(words))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -127,7 +149,10 @@ class FirstSteps(QWidget):
     @Slot()
     def _show_agents(self) -> None:
         """Say of each agent whether its first call has come."""
-        agents = [agent for agent in self._cases.agents or () if not agent.revoked][-MOST_AGENTS:]
+        known = [agent for agent in self._cases.agents or () if not agent.revoked]
+        waiting = [agent for agent in known if not agent.last_seen]
+        # Of those that have never called, the newest: it is the one that was connected just now.
+        agents = [agent for agent in known if agent.last_seen or agent is waiting[-1]][-MOST_AGENTS:]
         # The one that is being connected says it itself.
         self._agents.setVisible(bool(agents) and not self.connecting.busy)
         while len(self.calls) < len(agents):
@@ -137,10 +162,8 @@ class FirstSteps(QWidget):
             row.setVisible(number < len(agents))
             if number < len(agents):
                 row.show_agent(agents[number])
-        if any(agent.last_seen for agent in agents):
-            self.connect_step.show_state(RingState.DONE)
-        else:
-            self.connect_step.show_state(RingState.WAITING if agents else RingState.TODO)
+        # Green only where nobody is waited for below: another agent's call says nothing about this one's.
+        self.connect_step.show_state(RingState.WAITING if waiting else RingState.DONE if agents else RingState.TODO)
 
     @Slot(str)
     def _tell(self, words: str) -> None:
@@ -151,6 +174,9 @@ class FirstSteps(QWidget):
 
     def _connect(self) -> None:
         self._cases.agents_known.connect(self._show_agents)
+        self._cases.agents_known.connect(self._show_worth)
+        self._cases.sandbox_known.connect(self._show_worth)
+        self.keyring_step.answered.connect(self._show_worth)
         self._cases.happened.connect(self._open)
         self.connecting.changed.connect(self._know_again)
         self.connecting.turned.connect(self._show_agents)
@@ -186,6 +212,7 @@ class FirstSteps(QWidget):
         words.setSpacing(px(4))
         words.addWidget(plain_label(TITLE, "large"))
         words.addWidget(plain_label(SENTENCE, "muted", wrap=True))
+        words.addWidget(self.worth)
         mark = plain_label()
         mark.setPixmap(self._look.pixmap("assent", size=MARK))
         row = QHBoxLayout(head)

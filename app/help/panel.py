@@ -62,6 +62,11 @@ class HelpPanel(QWidget):
         self.view.followed.connect(self._follow)
         self._show(0)
 
+    def show_page(self, title: str) -> None:
+        """Show the page called `title`, where there is one."""
+        number = next((number for number, page in enumerate(PAGES) if page.title == title), self.tabs.currentIndex())
+        self.tabs.setCurrentIndex(number)
+
     @Slot(int)
     def _show(self, number: int) -> None:
         page = PAGES[number]

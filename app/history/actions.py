@@ -11,8 +11,8 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app import phrases
+from app.history.clipboard import as_request, markdown_of, submission
 from app.history.compare import CompareDialog
-from app.history.copied import as_request, markdown_of, submission
 from app.history.exporting import FILTERS
 from app.history.reader import Reader
 from app.parts.amounts import counted

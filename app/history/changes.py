@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from app import phrases
@@ -12,8 +12,8 @@ from app.allowances import allowed
 from app.errands import Errands
 from app.history.work_words import work_words
 from app.parts.empty import EmptyState
-from app.parts.lines import SUMMARY, Summary, list_view
-from app.parts.plain import tip
+from app.parts.lines import Summary, list_view
+from app.parts.narrowed import NarrowedRows
 from runner.audit.changes import MOST, read_changes
 from runner.model.errors import KnownError
 from runner.system.clock import LAST_TIME
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 YOU, AGENT, ASSENT, COMMAND = "by a person", "by the agent", "by Assent", "by a command"
 _DOT = " \N{MIDDLE DOT} "
-_NOWHERE = QModelIndex()
 LONGEST = 300
 """Characters of one value in a row."""
 
@@ -124,48 +123,6 @@ def _sandbox_words(body: dict[str, Any], said: Callable[[str], str]) -> tuple[st
     return _DOT.join(filter(None, (f"Sandbox for new runs: {sandbox}", said("why")))), ASSENT, "muted"
 
 
-class ChangesModel(QAbstractListModel):
-    """One change in a row. `narrow` leaves those that hold some words."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._all: list[Summary] = []
-        self._lines: list[Summary] = []
-        self._wanted = ""
-
-    def take(self, changes: tuple[RecordedChange, ...]) -> None:
-        """Replace all rows."""
-        self._all = [change_line(one) for one in changes]
-        self.narrow(self._wanted)
-
-    def narrow(self, text: str) -> None:
-        """List what holds every word of `text`."""
-        self._wanted = text
-        words = text.casefold().split()
-        self.beginResetModel()
-        self._lines = [one for one in self._all if all(word in one.spoken.casefold() for word in words)]
-        self.endResetModel()
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing is recorded, whatever is looked for."""
-        return not self._all
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self._lines)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not 0 <= index.row() < len(self._lines):
-            return None
-        line = self._lines[index.row()]
-        if role == SUMMARY:
-            return line
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return line.spoken
-        # A row is one line high; what does not fit is in the hint.
-        return tip(line.title) if role == Qt.ItemDataRole.ToolTipRole else None
-
-
 class ChangesList(QFrame):
     """Reads the ledger on a thread of its own whenever it is shown or asked to."""
 
@@ -177,7 +134,7 @@ class ChangesList(QFrame):
         self._path = path
         self._errands = Errands("changes", self)
         self.setProperty("card", True)
-        self.model = ChangesModel(self)
+        self.model = NarrowedRows(self)
         self.view = list_view(look, self.model, "Changes")
         self.view.setToolTip(f"The newest {MOST:,} changes")
         self.nothing = EmptyState(look, "history", "Nothing found", "Settings, agents, grants and the PIN are listed.")
@@ -202,7 +159,7 @@ class ChangesList(QFrame):
         self._show()
 
     def _take(self, changes: tuple[RecordedChange, ...]) -> None:
-        self.model.take(changes)
+        self.model.take(map(change_line, changes))
         self._show()
         self.read.emit()
 

@@ -141,7 +141,7 @@ class CompareDialog(QDialog):
         grid.setHorizontalSpacing(self._look.px(16))
         grid.setVerticalSpacing(self._look.px(3))
         for column, record in ((1, older), (2, newer)):
-            grid.addWidget(_titled(phrases.title(record.request)), 0, column)
+            grid.addWidget(_titled(attention.headline_of(record.assessment, record.request)), 0, column)
             grid.setColumnStretch(column, 1)
         self.rows = facts(older, newer)
         for row, (name, one, other) in enumerate(self.rows, 1):

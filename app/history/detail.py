@@ -21,7 +21,7 @@ from app.behaviour.words import TAB
 from app.files.panel import FilesView
 from app.history import words
 from app.history.facts import RecordFacts
-from app.history.gone import RemovedView
+from app.history.removed_content import RemovedView
 from app.network.contacts import ContactsView
 from app.packages.view import PlanView
 from app.parts.badge import Badge
@@ -239,19 +239,20 @@ class Detail(QFrame):
     @Slot()
     def _try(self) -> None:
         if self._record is not None:
-            self.try_wanted.emit(self._record.row.id, self.title.text())
+            self.try_wanted.emit(self._record.row.id, phrases.title(self._record.request))
 
     # ---- parts ----
 
     def _show_head(self, record: CaseRecord) -> None:
         request, assessment = record.request, record.assessment
-        self.title.setText(phrases.title(request))
+        self.title.setText(attention.headline_of(assessment, request))
         level = attention.of_assessment(assessment)
         # As in the list: where nothing was found it stays calm; the tab Record says so.
         self.badge.setVisible(level is not None)
         self.badge.set_level(level)
         self.badge.setToolTip(f"{assessment.level.name} class" if assessment is not None else "")
         about = (
+            phrases.quoted_title(request),
             phrases.visible(request.agent),
             phrases.language(request.language),
             phrases.when(record.row.arrived_at),

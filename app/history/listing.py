@@ -36,10 +36,10 @@ AHEAD = 20
 
 
 class HistoryList(QFrame):
-    """Shows what fits a filter. Says which request is chosen; chooses the newest where none is."""
+    """Shows what fits a filter. Says which line is chosen; chooses the newest where none is."""
 
     chosen = Signal(str)
-    """A request id: the person moved to it, or it was the first to be listed."""
+    """Id of a request or of a program at work: the person moved to it, or it was the first to be listed."""
     read = Signal()
     """Lines have come in."""
     clear_filters = Signal()
@@ -50,6 +50,8 @@ class HistoryList(QFrame):
         self._reader = Reader(path, "history", self)
         self._wanted = ANYTHING
         self._chosen = ""
+        self._preferred = ""
+        """To be chosen with the next answer."""
         self._marking = False
         self._asking = False
         self._more = False
@@ -62,7 +64,7 @@ class HistoryList(QFrame):
         self.view = list_view(look, self.model, "History")
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.nothing = EmptyState(
-            look, "history", "No history yet", "What agents ask and what became of it is kept here."
+            look, "history", "No history yet", "What agents ask and do, and what became of it, is kept here."
         )
         self.no_match = EmptyState(look, "search", "Nothing found", "Try removing a filter.", "Clear filters")
         self.failure = EmptyState(look, "circle-alert", "The history cannot be read", "")
@@ -101,10 +103,18 @@ class HistoryList(QFrame):
         self._slow.start()
         self._reader.ask(lambda history: read_page(history, wanted), self._begin, self._failed)
 
+    def prefer(self, request_id: str) -> None:
+        """Choose this request once what is asked for next has come in, where it is listed."""
+        self._preferred = request_id
+
     def suspect(self, request_ids: Iterable[str]) -> None:
         """Read these requests again soon, once somebody can see them, because something happened to them."""
         if len(self._suspects) <= MOST_SUSPECTS:
             self._suspects.update(request_ids)
+        self.look_at_work()
+
+    def look_at_work(self) -> None:
+        """Read soon what is new of programs at work, once somebody can see it."""
         self._behind = True
         if self.isVisible() and not self._news.isActive():
             self._news.start()
@@ -131,6 +141,9 @@ class HistoryList(QFrame):
         self._fit_headings()
         self._marking = False
         self.view.scrollToTop()
+        preferred, self._preferred = self._preferred, ""
+        if preferred != self._chosen and preferred and self.model.row_of(preferred) >= 0:
+            self._choose(preferred)
         if self._chosen and self.model.row_of(self._chosen) < 0:
             # What is shown beside the list is one of the list, or nothing.
             self._chosen = ""

@@ -1,4 +1,4 @@
-"""Requests of the ledger as rows, newest first, and how news finds its place among them."""
+"""Requests and programs at work as rows, newest first, and how news finds its place among them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import attention, phrases
+from app.history import session_words
 from app.parts.lines import SUMMARY, Summary
+from runner.audit.past_work import PastSession
 from runner.audit.row import Row
 from runner.audit.search import UnreadableRow
 from runner.model.decision import Decider, Verdict
+from runner.model.headline import headline
 from runner.model.lifecycle import Phase
-from runner.model.request import CLIENT_TOOLS
 from runner.model.result import Outcome
+from runner.model.tool_facts import CLIENT_TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -35,19 +38,21 @@ _DOT = " \N{MIDDLE DOT} "
 
 @dataclass(frozen=True, slots=True)
 class TitledRow:
-    """A request with what it is called."""
+    """A request, or a program at work, with what it is called."""
 
-    row: Row | UnreadableRow
+    row: Row | UnreadableRow | PastSession
     title: str
     day: tuple[int, ...] = ()
     """Local date on which it arrived; empty where nobody knows."""
     attention: Level | None = None
     """What the badge says; None where nothing stood out, or where that is not known."""
+    headline: str = ""
+    """What it would do, in short; empty where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryUpdate:
-    """What has become of some requests."""
+    """What has become of some requests, and of the programs at work."""
 
     fitting: Mapping[str, TitledRow]
     """Those that fit what is looked for, by id."""
@@ -57,23 +62,36 @@ class HistoryUpdate:
 
 def read_page(history: History, wanted: Filter, before: int | None = None) -> tuple[TitledRow, ...]:
     """Return one page of lines, from `before` on or the newest. Raises KnownError."""
-    return titled(history, history.lines(wanted, before, PAGE))
+    requests = titled(history, history.lines(wanted, before, PAGE))
+    lines = [*requests, *map(_session_line, history.sessions(wanted, before, PAGE))]
+    return tuple(sorted(lines, key=lambda one: -one.row.seq)[:PAGE])
 
 
 def read_news(history: History, wanted: Filter, suspects: Collection[str]) -> HistoryUpdate:
-    """Return what has become of the requests `suspects`; nothing else is looked at. Raises KnownError."""
+    """Return what has become of the requests `suspects`, and of the newest programs at work. Raises KnownError."""
     found = history.fitting(wanted, suspects)
     lines = titled(history, list(found.values()))
     fitting = dict(zip(found, lines, strict=True))
-    return HistoryUpdate(fitting, frozenset(suspects) - fitting.keys())
+    gone = frozenset(suspects) - fitting.keys()
+    return HistoryUpdate(
+        {**fitting, **{one.id: _session_line(one) for one in history.sessions(wanted, None, PAGE)}}, gone
+    )
+
+
+def _session_line(session: PastSession) -> TitledRow:
+    return TitledRow(session, session_words.title(session), time.localtime(session.started_at)[:3])
 
 
 def titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[TitledRow, ...]:
-    """Return rows with titles and attention. Code is read where an agent gave no title. Raises KnownError."""
+    """Return rows with all that is said of them. Code is read where an agent gave no title. Raises KnownError."""
     nameless = [row.seq for row in rows if isinstance(row, Row) and not row.title]
     codes = history.beginnings(nameless) if nameless else {}
     found = history.attentions([row.seq for row in rows if isinstance(row, Row) and row.level is not None])
-    return tuple(TitledRow(row, _title(row, codes), _date(row), _attention(row, found)) for row in rows)
+    verdicts = history.verdicts([row.seq for row in rows if isinstance(row, Row)])
+    short = {seq: phrases.visible(headline(verdict)) for seq, verdict in verdicts.items()}
+    return tuple(
+        TitledRow(row, _title(row, codes), _date(row), _attention(row, found), short.get(row.seq, "")) for row in rows
+    )
 
 
 def _attention(row: Row | UnreadableRow, found: Mapping[int, Level | None]) -> Level | None:
@@ -100,6 +118,14 @@ class HistoryModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._lines: list[TitledRow] = []
+        self._at_work: frozenset[str] = frozenset()
+
+    def know_at_work(self, names: frozenset[str]) -> None:
+        """Take in which working copies have a program at work now."""
+        if names != self._at_work:
+            self._at_work = names
+            if self._lines:
+                self.dataChanged.emit(self.index(0, 0), self.index(len(self._lines) - 1, 0))
 
     @property
     def lines(self) -> Sequence[TitledRow]:
@@ -151,7 +177,9 @@ class HistoryModel(QAbstractTableModel):
     def _heading(self, row: int) -> str:
         """Return the day to write above a row; empty where the row above is of the same day."""
         line = self._lines[row]
-        return phrases.day(line.row.arrived_at) if self.begins_day(row) and isinstance(line.row, Row) else ""
+        if not self.begins_day(row) or isinstance(line.row, UnreadableRow):
+            return ""
+        return phrases.day(line.row.arrived_at if isinstance(line.row, Row) else line.row.started_at)
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:
         return 0 if parent.isValid() else len(self._lines)
@@ -164,24 +192,30 @@ class HistoryModel(QAbstractTableModel):
         if line is None:
             return None
         if role == SUMMARY:
-            return replace(summary(line), heading=self._heading(index.row()))
+            return replace(self._summary(line), heading=self._heading(index.row()))
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return summary(line).spoken
+            return self._summary(line).spoken
         return None
+
+    def _summary(self, line: TitledRow) -> Summary:
+        if isinstance(line.row, PastSession):
+            return session_words.row(line.row, line.row.name in self._at_work, time.time())
+        return summary(line, line.row)
 
 
 def _date(row: Row | UnreadableRow) -> tuple[int, ...]:
     return () if isinstance(row, UnreadableRow) else time.localtime(row.arrived_at)[:3]
 
 
-def summary(line: TitledRow) -> Summary:
+def summary(line: TitledRow, row: Row | UnreadableRow) -> Summary:
     """Return one request in a row."""
-    row = line.row
     if isinstance(row, UnreadableRow):
         return Summary(line.title, phrases.visible(row.why), "damaged", "high", None)
-    below = (phrases.clock(row.arrived_at), phrases.visible(row.agent), phrases.language(row.language))
+    claim = phrases.in_quotes(line.title)
+    about = (phrases.visible(row.agent), phrases.language(row.language), phrases.clock(row.arrived_at))
+    below = (claim, *about) if line.headline else about
     state, ink = _state(row)
-    return Summary(line.title, _DOT.join(part for part in below if part), state, ink, line.attention)
+    return Summary(line.headline or claim, _DOT.join(part for part in below if part), state, ink, line.attention)
 
 
 def _state(row: Row) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -17,9 +17,10 @@ from app.history.detail import CHOOSE, Detail
 from app.history.exporting import Exporting
 from app.history.filters import LONGEST, Filters
 from app.history.indexed import IndexProgress
-from app.history.listing import HistoryList
+from app.history.listing import NEWS_MS, HistoryList
 from app.history.reader import Reader
 from app.history.saved import SavedSearches
+from app.history.session_view import PastSessionView, read_session
 from app.history.upkeep import RemovalMenu
 from app.parts.back import back_button
 from app.parts.clearing import clearable
@@ -29,10 +30,20 @@ from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
 from app.why.keeping import CaseKeeping
 from runner.audit import captures
+from runner.audit.past_work import PREFIX, PastSession
 from runner.audit.row import Row
 from runner.audit.search import ContentRemoved, UnreadableRow
 from runner.model.errors import KnownError
-from runner.model.events import RequestArrived, RequestAssessed, RequestClosed, RequestDecided, RunFinished, RunStarted
+from runner.model.events import (
+    RequestArrived,
+    RequestAssessed,
+    RequestClosed,
+    RequestDecided,
+    RunFinished,
+    RunStarted,
+    WorkMoved,
+    WorkRecorded,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,7 +52,9 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
     from app.cards import Cards
+    from app.history.session_view import SessionRecord
     from app.look.look import Look
+    from app.work_cards import WorkCards
     from runner.audit.search import CaseRecord, History
     from runner.identity.signer import Vouching
     from runner.model.events import Event
@@ -61,6 +74,8 @@ class HistoryPanel(QWidget):
 
     ask_again = Signal(object)
     """A `Submission` that the person wants to make."""
+    work_wanted = Signal(str)
+    """Name of a working copy that is to be shown on the page of work."""
 
     def __init__(
         self,
@@ -70,10 +85,12 @@ class HistoryPanel(QWidget):
         parent: QWidget | None = None,
         show_folder: Callable[[Path], bool] = open_folder,
         vouching: Callable[[], Vouching] | None = None,
+        work: WorkCards | None = None,
     ) -> None:
-        """`vouching` as in `Checking`."""
+        """`vouching` as in `Checking`; `work` says which programs are at work now, None for none."""
         super().__init__(parent)
         self._cases = cases
+        self._work = work
         self._look = look
         self._started = False
         self._wanted = ""
@@ -82,6 +99,7 @@ class HistoryPanel(QWidget):
         self.list = HistoryList(places.ledger, look)
         captured = partial(captures.read, places)
         self.detail = Detail(look, show_folder, captured, CaseKeeping(places.disputed, self))
+        self.session = PastSessionView(look)
         self.checking = Checking(places, vouching, self)
         self.verify = QPushButton(VERIFY)
         self.verify.setToolTip("Check that every entry of the ledger is as it was written")
@@ -115,6 +133,11 @@ class HistoryPanel(QWidget):
         self.show_changes.setChecked(False)
         self.filters.restore(state)
 
+    def show_request(self, request_id: str, state: Mapping[str, object]) -> None:
+        """List what `state` asks for, and choose `request_id` where it is among it."""
+        self.list.prefer(request_id)
+        self.ask_for(state)
+
     # ---- the list ----
 
     @Slot()
@@ -133,10 +156,13 @@ class HistoryPanel(QWidget):
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
-        touched = {name for event in events if (name := _touched(event))}
-        if not touched or not self._started:
+        if not self._started:
             return
-        self.list.suspect(touched)
+        if touched := {name for event in events if (name := _touched(event))}:
+            self.list.suspect(touched)
+        if any(isinstance(event, WorkMoved | WorkRecorded) for event in events):
+            self.list.look_at_work()
+            self._fetch_session_soon()
         if self._wanted in touched:
             self._fetch(self._wanted)
 
@@ -146,13 +172,20 @@ class HistoryPanel(QWidget):
 
     @Slot()
     def _know_listed_agents(self) -> None:
-        self.filters.know_agents({line.row.agent for line in self.list.model.lines if isinstance(line.row, Row)})
+        rows = [line.row for line in self.list.model.lines]
+        self.filters.know_agents(
+            {row.agent for row in rows if isinstance(row, Row)}
+            | {row.who for row in rows if isinstance(row, PastSession)}
+        )
 
     # ---- one request ----
 
     @Slot(str)
     def _fetch(self, request_id: str) -> None:
         self._wanted = request_id
+        if request_id.startswith(PREFIX):
+            self._reader.ask(lambda history: read_session(history, request_id), self._show_session, self._failed)
+            return
         line = self.list.model.line(self.list.model.row_of(request_id))
 
         def work(history: History) -> CaseRecord | None:
@@ -162,7 +195,42 @@ class HistoryPanel(QWidget):
 
         self._reader.ask(work, self._show, self._failed)
 
+    @Slot()
+    def _fetch_again(self) -> None:
+        if self._wanted.startswith(PREFIX) and self.isVisible():
+            self._fetch(self._wanted)
+
+    def _show_session(self, record: SessionRecord | None) -> None:
+        if record is None:
+            self._say_in_place(*CHOOSE)
+            return
+        names = self._names()
+        name = record.session.name
+        self.session.show_record(record, at_work=name in names[0], is_there=name in names[1])
+        self._beside.setCurrentWidget(self.session)
+
+    def _names(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the names of the working copies with a program at work, and of all that there are."""
+        if self._work is None:
+            return frozenset(), frozenset()
+        at_work = frozenset(one.name for one in self._work.at_work())
+        return at_work, frozenset(one.name for one in self._work.sessions)
+
+    @Slot()
+    def _know_at_work(self) -> None:
+        self.list.model.know_at_work(self._names()[0])
+        self._fetch_session_soon()
+
+    def _fetch_session_soon(self) -> None:
+        if self._wanted.startswith(PREFIX) and not self._soon.isActive():
+            self._soon.start()
+
+    def _say_in_place(self, title: str, sentence: str) -> None:
+        self.detail.say(title, sentence)
+        self._beside.setCurrentWidget(self.detail)
+
     def _show(self, record: CaseRecord | None) -> None:
+        self._beside.setCurrentWidget(self.detail)
         if not self._wanted:
             self.detail.say_nothing()
         elif record is None:
@@ -175,10 +243,11 @@ class HistoryPanel(QWidget):
             self.detail.say_nothing()
             return
         if isinstance(error, ContentRemoved):
+            self._beside.setCurrentWidget(self.detail)
             self.detail.show_removed(error)
             return
         words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
-        self.detail.say("This record cannot be read", words)
+        self._say_in_place("This record cannot be read", words)
 
     # ---- verifying ----
 
@@ -233,7 +302,10 @@ class HistoryPanel(QWidget):
         split = Folding(self._look, 560, (160, 330))
         split.setHandleWidth(px(8))
         split.addWidget(self.list)
-        split.addWidget(self.detail)
+        self._beside = Pages()
+        self._beside.addWidget(self.detail)
+        self._beside.addWidget(self.session)
+        split.addWidget(self._beside)
         split.setStretchFactor(1, 1)
         split.setSizes([px(310), px(860)])
         self.list.setMinimumWidth(px(220))
@@ -271,6 +343,14 @@ class HistoryPanel(QWidget):
         self.checking.found.connect(self._verified)
         self.checking.stopped.connect(self._stopped)
         self._cases.happened.connect(self._take)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(NEWS_MS)
+        self._soon.timeout.connect(self._fetch_again)
+        self.session.work_wanted.connect(self.work_wanted)
+        if self._work is not None:
+            self._work.moved.connect(self._know_at_work)
+            self._know_at_work()
         self._cases.agents_known.connect(self._know_agents)
         self.destroyed.connect(self._reader.close)
         # In the detail, Ctrl+F searches the output.
@@ -302,6 +382,7 @@ class HistoryPanel(QWidget):
             self.list.look_for(self.filters.wanted)
         if self.show_changes.isChecked():
             self.changes.refresh()
+        self._fetch_session_soon()
         self.progress.look()
 
 

@@ -55,8 +55,15 @@ def work_words(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> t
         case work_entries.NOT_AS_IT_GOES:
             what = "Apply as it goes not switched on after all"
         case _:
-            number = said("changes") or said("paths")
-            what = f"Changes {_DEEDS.get(kind, kind)}{f' ({number})' if number else ''}"
-            what += " as it goes" if body.get("by") == BY_ITSELF else ""
+            what = _deed(kind, body, said)
     parts = [f"{what}{later}", project, said("why")]
     return " \N{MIDDLE DOT} ".join(filter(None, parts)), kind not in _BY_ITSELF and body.get("by") != BY_ITSELF
+
+
+def _deed(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> str:
+    """Return what is to be done with changes, or was."""
+    number = said("changes") or said("paths")
+    what = f"Changes {_DEEDS.get(kind, kind)}{f' ({number})' if number else ''}"
+    what += " as it goes" if body.get("by") == BY_ITSELF else ""
+    left = body.get("kept_count")
+    return f"{what}, {left:,} left, changed since" if isinstance(left, int) else what

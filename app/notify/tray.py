@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app import phrases
-from app.attention import attention
+from app.attention import attention, headline
 from app.chrome.presence_button import add_choices
 from app.chrome.presence_button import words as presence_words
 from app.notify.tray_picture import tray_icon
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 NOTICE_MS = 8000
 LISTED = 8
 """Requests in the menu; the queue has all."""
-TITLE = 60
+TITLE = 40
 """Characters of a title in the menu."""
 NO_TRAY = "No system tray here: notices appear on the desktop and in this window."
 
@@ -124,7 +125,9 @@ class Tray(QObject):
 def entry(card: Card) -> str:
     """Return a request in a menu, which takes & for the sign of a shortcut and a tab for the start of its keys."""
     title = phrases.title(card.request)
-    title = title if len(title) <= TITLE else f"{title[: TITLE - 1]}\N{HORIZONTAL ELLIPSIS}"
+    request = replace(
+        card.request, title=f"{title[: TITLE - 1]}\N{HORIZONTAL ELLIPSIS}" if len(title) > TITLE else title
+    )
     worst = attention(card)
     level = "" if worst is None else f"{worst.name}: "
-    return f"{level}{title} ({phrases.visible(card.request.agent)})".replace("&", "&&")
+    return f"{level}{headline(card)} \N{EN DASH} {phrases.claim_of(request)}".replace("&", "&&")

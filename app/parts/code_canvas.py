@@ -115,6 +115,21 @@ class CodeCanvas(TextArea):
         self._painting.pointed = line - 1
         self.viewport().update()
 
+    @property
+    def row_height(self) -> int:
+        """Pixels of a row."""
+        return self._grid.row_height
+
+    def height_for(self, width: int) -> int | None:
+        """Return the height in which all of the code is on screen at `width`; None where that takes time to find out.
+
+        Both are in pixels, of the whole view.
+        """
+        grid = CodeGrid(self._look)
+        grid.fit(self.line_count, width - self._look.px(8))
+        layout = CodeLayout(self._listing, grid.columns, grid.beside, grid.remark_metrics.horizontalAdvance)
+        return layout.rows.total * grid.row_height if layout.complete else None
+
     def _lay_out(self) -> None:
         grid = self._grid
         grid.fit(self.line_count, self.viewport().width())

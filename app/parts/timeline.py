@@ -84,11 +84,6 @@ class RunTimeline(QWidget):
     def strips(self) -> list[Strip]:
         return self._strips
 
-    @property
-    def cursor_at(self) -> float | None:
-        """Seconds since the start; None where the cursor is nowhere."""
-        return self._cursor
-
     def point(self, moment: float | None) -> None:
         """Put the cursor to a moment without saying so."""
         self._cursor = None if moment is None else min(self._duration, max(0.0, moment))

@@ -10,6 +10,7 @@ from app.parts.amounts import size
 from app.review.containment import about_request, of_card, refusals
 from runner.model.assessment import Level, attention_words
 from runner.model.request import CODE, Tool
+from runner.model.tool_facts import FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,20 +29,6 @@ MOST_CHARACTERS = 1600
 EXCERPT = 2
 """Lines shown of a request that does not fit: the first of those that matter."""
 
-WANTS = {
-    Tool.CODE_WRITE_FILE: "wants to write a file",
-    Tool.CODE_READ_FILE: "wants to read a file",
-    Tool.CODE_LIST_FILES: "wants to list files",
-    Tool.CODE_CREATE_SANDBOX: "wants a sandbox",
-    Tool.CODE_DESTROY_SANDBOX: "wants to remove its sandbox",
-    Tool.CODE_SANDBOX_INFO: "asks what the sandbox has",
-    Tool.CODE_INSTALL_PACKAGE: "wants to install packages",
-    Tool.CLIENT_SHELL: "wants to use its own shell",
-    Tool.CLIENT_EDIT: "wants to change your files",
-    Tool.CLIENT_FETCH: "wants to fetch an address",
-    Tool.CLIENT_TOOL: "wants to use a tool of its own",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class CardChip:
@@ -56,7 +43,7 @@ def wants(request: Request) -> str:
     """Return what the agent wants, after its name: `wants to run Python`."""
     if request.tool is Tool.CODE_EXECUTE:
         return f"wants to run {phrases.language(request.language) or 'code'}"
-    return WANTS[request.tool]
+    return FACTS[request.tool].wants
 
 
 def sentence(card: Card) -> str:

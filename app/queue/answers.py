@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import phrases
 from app.just_now import ANSWERED, Answered, words
 from app.parts.lines import paint_thumbnail, painted_view
 from app.parts.plain import plain_label
@@ -65,7 +64,7 @@ class AnswersDelegate(QStyledItemDelegate):
         picture = self.thumbnails.of(one.result) if self.thumbnails is not None else None
         if picture is not None:
             text.setLeft(paint_thumbnail(painter, self._look, picture, text) + px(8))
-        self._line(painter, QRectF(text.left(), text.top(), text.width(), half), phrases.title(one.request), "text", 0)
+        self._line(painter, QRectF(text.left(), text.top(), text.width(), half), one.headline, "text", 0)
         below = QRectF(text.left(), text.top() + half, text.width(), half)
         self._line(painter, below, words(one), "high" if one.ink == "high" else "muted", -1)
         painter.restore()

@@ -1,4 +1,4 @@
-"""Paints one line of the queue: a lane's heading, or a request with its title, what it would do, and its countdown."""
+"""Paints one line of the queue: a lane's heading, or a request: what it would do, what its agent says, how long."""
 
 from __future__ import annotations
 
@@ -87,20 +87,21 @@ class QueueDelegate(RowDelegate):
         inner = room.adjusted(px(8 + _BAR + 8), px(9), -px(12), -px(9))
         third = inner.height() / 3
         upper = QRectF(inner.left(), inner.top(), inner.width(), third)
+        painter.setFont(self._look.font(0, bold=True))
+        calm = tokens.muted if over or card.assessment is None else tokens.text
+        painter.setPen(QColor(calm if over or level is None else tokens.ink(level)))
+        painter.drawText(upper, _LEFT, _elided(painter, attention.headline(card), upper.width()))
+        middle = upper.translated(0, third)
         taken = 0.0
         if level is not None:
             # Where nothing was found the row stays calm; a word for it stands on the card.
             size = badge_size(self._look, level)
             taken = size.width() + px(8)
-            corner = QPointF(upper.right() - size.width(), upper.center().y() - size.height() / 2)
+            corner = QPointF(middle.right() - size.width(), middle.center().y() - size.height() / 2)
             paint_badge(painter, self._look, level, corner)
-        painter.setFont(self._look.font(0, bold=True))
-        painter.setPen(QColor(tokens.muted if over else tokens.text))
-        painter.drawText(upper, _LEFT, _elided(painter, phrases.title(card.request), upper.width() - taken))
         painter.setFont(self._look.font(-0.5))
-        painter.setPen(QColor(tokens.muted if over or level is None else tokens.ink(level)))
-        middle = upper.translated(0, third)
-        painter.drawText(middle, _LEFT, _elided(painter, attention.sentence(card), middle.width()))
+        painter.setPen(QColor(tokens.muted))
+        painter.drawText(middle, _LEFT, _elided(painter, phrases.quoted_title(card.request), middle.width() - taken))
         self._paint_below(painter, middle.translated(0, third), card, behind)
 
     def _paint_below(self, painter: QPainter, lower: QRectF, card: Card, behind: int) -> None:

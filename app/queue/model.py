@@ -90,16 +90,16 @@ class QueueModel(QAbstractTableModel):
         card = self.card(row)
         if card is None:
             return ""
-        level = attention.words(card) or "not assessed"
+        level = attention.words(card)
         left = time_left((card.deadline or 0.0) - since_boot()) if card.waiting else state(card)
         alike = f"{len(self.behind(row))} more alike" if self.behind(row) else ""
         marked = "selected" if card.id in self.marked else ""
         spoken = (
+            level,
+            attention.sentence(card).rstrip(".") or attention.headline(card),
+            phrases.quoted_title(card.request),
             phrases.sender(card.request, card.several),
             phrases.asks_for(card.request),
-            level,
-            phrases.title(card.request),
-            attention.sentence(card).rstrip("."),
             left,
             "paused" if card.waiting and card.paused else "",
             "asked again" if card.again else "",
@@ -117,9 +117,8 @@ class QueueModel(QAbstractTableModel):
         if card is None:
             return ""
         parts = (
-            phrases.title(card.request),
             attention.sentence(card),
-            phrases.sender(card.request, card.several),
+            phrases.claim_of(card.request, card.several),
             phrases.times(card.asked),
             attention.class_words(card),
         )

@@ -59,7 +59,7 @@ APART = (
     TroubleCleared,
 )
 """Events that change nothing in any row. Several of them come each second while code runs."""
-SHARE = 0.45
+SHARE = 0.3
 """Of the height, for what was answered just now at the most."""
 TICK_MS = 250
 """Countdowns are repainted four times a second, and only while somebody can see them."""
@@ -80,6 +80,8 @@ class QueuePanel(QFrame):
         self._cases = cases
         self._look = look
         self._chosen = ""
+        self._below: tuple[str, ...] = ()
+        """What stood below the chosen request when it was answered, then what stood above it."""
         self._refreshing = False
         self.setProperty("card", True)
         self.model = QueueModel(cases, self)
@@ -95,6 +97,8 @@ class QueuePanel(QFrame):
         for page in (self.none, self.nobody, self.view):
             self._stack.addWidget(page)
         self._lay_out()
+        self._whole = QTimer(self, singleShot=True, interval=0)
+        self._whole.timeout.connect(self._show_whole)
         self._ticker = QTimer(self)
         self._ticker.setInterval(TICK_MS)
         self._ticker.timeout.connect(self.view.viewport().update)
@@ -120,6 +124,32 @@ class QueuePanel(QFrame):
         """Mark `request_id` as chosen, without taking the focus and without telling."""
         self._chosen = request_id
         self._mark()
+        if (index := self.view.currentIndex()).isValid():
+            self.view.scrollTo(index)
+
+    @property
+    def following(self) -> str:
+        """The request that comes after the chosen one in the list as a person saw it last; empty for none."""
+        if self._still_waits(self._chosen):
+            self._note_order()
+        return next((one for one in self._below if self._still_waits(one)), "")
+
+    def _still_waits(self, request_id: str) -> bool:
+        card = self._cases.card(request_id)
+        return card is not None and card.waiting
+
+    def _note_order(self) -> None:
+        """Note what stands below the chosen request, before what was answered leaves its place."""
+        row = self.model.row_of(self._chosen) if self._chosen else -1
+        if row >= 0:
+            rows = (*range(row, self.model.rowCount()), *range(row))
+            self._below = tuple(
+                one
+                for at in rows
+                if isinstance(line := self.model.line(at), RequestLine)
+                for one in (line.request_id, *self.model.behind(at))
+                if one != self._chosen
+            )
 
     def step(self, by: int) -> None:
         """Choose the next (1) or the previous (-1) request."""
@@ -179,6 +209,8 @@ class QueuePanel(QFrame):
     def refresh(self) -> None:
         """Take over what the store holds."""
         anchor = self._anchor()
+        if self._chosen and not self._still_waits(self._chosen):
+            self._note_order()
         self._refreshing = True
         self.model.refresh()
         self._mark()
@@ -237,7 +269,16 @@ class QueuePanel(QFrame):
         elif event.type() == QEvent.Type.Leave:
             self.model.hold(False)
             self.refresh()
+        elif event.type() == QEvent.Type.Resize:
+            self._whole.start()  # the list below has grown, and stands on the row
         return super().eventFilter(watched, event)
+
+    @Slot()
+    def _show_whole(self) -> None:
+        """Bring all of the chosen row into view, where a part of it is."""
+        index = self.view.currentIndex()
+        if index.isValid() and self.view.visualRect(index).intersects(self.view.viewport().rect()):
+            self.view.scrollTo(index)
 
     # ---- inside ----
 

@@ -103,7 +103,7 @@ def rule(one: Rule) -> str:
     if one.level is not None:
         does += f", at least {one.level.name}"
     if one.window is not None:
-        does += f", {one.window:g} s to answer"
+        does += f", {phrases.span(round(one.window))} to answer"
     return f"{' '.join(parts)}: {does}."
 
 

@@ -12,9 +12,10 @@ from app.page_tasks import PageTasks
 from app.review import approval
 from app.review.buttons import show_kind
 from app.review.editing import ASSESSING
-from app.review.guard import REST_SECONDS
+from app.review.foot import ALLOW, ALLOW_NOT
+from app.review.guard import GRAVER_SECONDS, REST_SECONDS
 from app.review.handing_over import HandingOver
-from app.review.lasting import LastingApproval
+from app.review.remembered_approval import LastingApproval
 from runner.approval.deliberate import ApproveBy
 from runner.approval.editing import Version
 from runner.identity.pin import PinRefused
@@ -37,7 +38,7 @@ MOUSE_WORDS = "Only the mouse approves (Settings, Approve with)."
 TRY_WORDS = "Runs it now with stand-ins, without network, and says what it asks for. That answers nothing."
 LATER_WORDS = "Too late to run now. Approve the next identical request, for 10 minutes."
 UNFINISHED = "One of the limits is not a number that can be taken."
-_REST_MS = round(REST_SECONDS * 1000) + 10
+_LATER_MS = 10
 """A little longer than the guard rests: a button that looks ready takes the click."""
 
 
@@ -85,6 +86,7 @@ class Answering(QObject):
         foot.later.decided.connect(self._approve_later)
         foot.hand_over.decided.connect(self._hand_over)
         foot.take_back.clicked.connect(self._take_back)
+        foot.accept.clicked.connect(self._accept)
         foot.deny.decided.connect(self.ask_reason)
         self.handing = HandingOver(under_review, page)
         self._lasting = LastingApproval(under_review, foot, bridge, self)
@@ -108,10 +110,9 @@ class Answering(QObject):
         return self._rest.isActive()
 
     @Slot()
-    def rearm(self) -> None:
-        """Ignore input for a moment: a prompt appeared, changed, or the window was activated."""
-        self._guard.rearm()
-        self._rest.start()
+    def rearm(self, seconds: float = REST_SECONDS) -> None:
+        """Ignore input for `seconds`: a prompt appeared, changed, or the window was activated."""
+        self._rest.start(round(self._guard.rearm(seconds) * 1000) + _LATER_MS)
         self.show_state()
 
     def forget(self) -> None:
@@ -273,12 +274,27 @@ class Answering(QObject):
         elif self._again is not None and shown is card:
             self._wait_for(card.id, self._lasting.approve(card, self._again, pin))
             return
+        elif self._under_review.accepted and card.blocked:
+            answer = self._bridge.decisions.approve_below_minimum(
+                card.id, card.digest, self._under_review.accepted, pin
+            )
         elif shown is not card:
             version = Version(shown.request.code, shown.request.limits)
             answer = self._bridge.decisions.approve_edited(card.id, card.digest, version, shown.digest, pin)
         else:
             answer = self._bridge.decisions.approve(card.id, card.digest, pin)
         self._wait_for(card.id, answer)
+
+    @Slot()
+    def _accept(self) -> None:
+        """Offer Approve for a sandbox below the minimum, or not any more. That approves nothing."""
+        card, under_review = self._under_review.card, self._under_review
+        if card is None or not card.waiting or not card.accepts or under_review.sent or self.resting:
+            return
+        under_review.accepted = "" if under_review.accepted or under_review.shown is not card else card.accepts
+        under_review.pause_countdown()
+        self._hint = ""
+        self.rearm(GRAVER_SECONDS)
 
     @Slot()
     def _take_back(self) -> None:
@@ -335,7 +351,7 @@ class Answering(QObject):
             return ASSESSING
         if shown.waiting and not self._page.limits.whole:
             return UNFINISHED
-        return approval.why_not(shown, self._page.reading.unseen, self._cards.troubles)
+        return approval.why_not(shown, self._page.reading.unseen, self._cards.troubles, self._under_review.accepted)
 
     @Slot()
     def show_state(self) -> None:
@@ -363,11 +379,19 @@ class Answering(QObject):
         approve.setText(approval.button_words(shown, holding, approve.mouse_only, rehearsed))
         show_kind(approve, "" if rehearsed else "primary")
         later.setText(approval.later_words(holding))
-        approve.setVisible(card.waiting)
+        approve.setVisible(card.waiting and not self._walled(shown))
         later.setVisible(card.missed and card.armed is None)
+
+    def _walled(self, shown: Card) -> bool:
+        """Whether it cannot run here whatever one does with it, so that Approve would be a button for nothing."""
+        return shown.waiting and bool(shown.blocked) and not self._under_review.accepted
 
     def _show_others(self, card: Card, shown: Card, why_not: str) -> None:
         foot = self._foot
+        foot.stronger.setVisible(self._walled(shown))
+        foot.accept.setVisible(card.waiting and bool(card.accepts) and shown is card)
+        foot.accept.setEnabled(self._free)
+        foot.accept.setText(ALLOW_NOT if self._under_review.accepted else ALLOW)
         foot.deny.setEnabled(card.waiting and self._free)
         foot.deny.setVisible(card.waiting)
         foot.try_it.setVisible(trials.offered(shown))
@@ -376,7 +400,7 @@ class Answering(QObject):
         foot.edit.setEnabled(card.waiting and not self._under_review.sent)
         foot.edit.setVisible(card.waiting and bool(card.request.code) and card.request.client is None)
         never = approval.never_remembered(card, why_not)
-        foot.remember.setVisible(card.waiting and shown is card)
+        foot.remember.setVisible(card.waiting and shown is card and not shown.blocked)
         foot.remember.setEnabled(not never and self._free)
         foot.remember.setToolTip(never or "Approve and do not ask again for a while (R: all choices)")
         foot.remember.setAccessibleDescription(never)
@@ -404,6 +428,8 @@ class Answering(QObject):
         if self.handing.offered:
             return self.handing.sentence(self._cards.troubles)
         hold = HOLD_BY_MOUSE_WORDS if self._mouse_only else HOLD_WORDS
+        if self._under_review.accepted and not why_not:
+            return f"{approval.below_minimum(self._under_review.accepted)} {hold}"
         words = why_not or (LATER_WORDS if shown.missed else hold if holding else "")
         return f"Approve? {words}".strip() if self._invited and shown.waiting and not why_not else words
 
@@ -412,5 +438,5 @@ def _rest_timer(parent: QObject) -> QTimer:
     timer = QTimer(parent)
     timer.setSingleShot(True)
     timer.setTimerType(Qt.TimerType.PreciseTimer)
-    timer.setInterval(_REST_MS)
+    timer.setInterval(round(REST_SECONDS * 1000) + _LATER_MS)
     return timer

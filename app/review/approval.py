@@ -8,7 +8,7 @@ from app import phrases, rehearsals
 from app.parts.amounts import counted
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
-from runner.model.request import CODE
+from runner.model.request import CODE, Isolation
 from runner.policy.grants import offered
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runner.model.events import EngineTroubled
     from runner.model.request import Request
 
+NETWORK_ALONE = "Cannot run here: with network it is CRITICAL, and your minimum for that is a stronger sandbox."
 STOPPERS = {
     "ledger": "Nothing can be approved while the history does not work: see the top of the window.",
     "sandbox": "Nothing can be approved while no sandbox works: see the top of the window.",
@@ -26,8 +27,11 @@ STOPPERS = {
 """A short text for each part whose trouble keeps everything from running. The banner has the reason and the remedy."""
 
 
-def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTroubled]) -> str:
-    """Return why `card` cannot be approved now; empty when it can. `unseen` are parts whose end was not shown."""
+def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTroubled], accepted: str = "") -> str:
+    """Return why `card` cannot be approved now; empty when it can. `unseen` are parts whose end was not shown.
+
+    `accepted` is the sandbox below the minimum that the person accepts for it.
+    """
     if card.missed and card.armed is not None:
         agent = phrases.visible(card.request.agent)
         return f"Approved for later: it runs once, when {agent} sends exactly this again. You can take that back."
@@ -35,8 +39,8 @@ def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTrou
         return became(card)
     if stopped := next((words for room, words in STOPPERS.items() if room in troubles), ""):
         return stopped
-    if card.blocked:
-        return card.blocked
+    if card.blocked and not (accepted and accepted == card.accepts):
+        return NETWORK_ALONE if card.accepts else card.blocked
     if card.assessment is None:
         return "Not assessed yet."
     return too_long(card.request) or to_look_at(unseen)
@@ -65,6 +69,12 @@ def to_look_at(unseen: Sequence[str]) -> str:
 def needs_holding(card: Card) -> bool:
     """Return whether Approve must be held: CRITICAL asks for a deliberate act (spec D2)."""
     return card.level is Level.CRITICAL
+
+
+def below_minimum(accepted: str) -> str:
+    """Return what it means to accept a sandbox below the minimum, for the sentence beside the button."""
+    where = phrases.isolation(Isolation(accepted))
+    return f"This one request would run in the {where}, below your minimum. The history keeps that you accepted it."
 
 
 def never_remembered(card: Card, why_not: str) -> str:

@@ -19,10 +19,9 @@ from app.review.approval import STOPPERS, too_long
 from app.review.buttons import DecisionButton
 from app.review.denial import ReasonField
 from app.review.guard import REST_SECONDS, ClickGuard
-from app.review.interest import Interest
 from app.review.joined import joined
 from app.review.limits import limit_pairs
-from app.review.steady import Steady
+from app.review.moved_target import Steady
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.events import RequestAssessed, RequestDecided
@@ -47,8 +46,6 @@ class Batch(QDialog):
     """Opened with `open`. What is listed is fixed by digest; whatever changes meanwhile leaves the list."""
 
     approved = Signal()
-    attended = Signal()
-    """A person did something here: countdowns may stand for a moment."""
 
     def __init__(
         self,
@@ -89,7 +86,6 @@ class Batch(QDialog):
         self._steady.moved.connect(self.rearm)
         self.code.seen_to_end.connect(self._show_state)
         cases.happened.connect(self._take)
-        Interest(self).shown.connect(self.attended)
         self._show_all()
         self.no.setFocus()
 
@@ -137,7 +133,7 @@ class Batch(QDialog):
         self.setWindowTitle("Answer selected")
         self.what.setText("\n".join(_lines(self.listed)))
         self.left_out.setText(
-            "\n".join(f"Left out: {phrases.title(card.request)}. {why}" for card, why in self.skipped)
+            "\n".join(f"Left out: {phrases.quoted_title(card.request)}. {why}" for card, why in self.skipped)
         )
         self.left_out.setVisible(bool(self.skipped))
         code, findings = joined(self.listed)

@@ -11,7 +11,8 @@ from runner.model.assessment import WHOLE, Level
 from runner.model.claimed import contradiction
 from runner.model.containment import Containment, conflicts
 from runner.model.network import Destination, UnusableHost
-from runner.model.request import Isolation, NetworkMode, Tool
+from runner.model.request import Isolation, NetworkMode
+from runner.model.tool_facts import FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 MOST_HOSTS = 2
 """Hosts that a chip names; all of them stand under Details."""
-SANDBOX_ALONE = frozenset({Tool.CODE_CREATE_SANDBOX, Tool.CODE_DESTROY_SANDBOX, Tool.CODE_SANDBOX_INFO})
-"""Tools that run no code and read no file, for which no time is counted."""
-FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ def chips(request: Request, kept: Iterable[Kept] = (), asked: float | None = Non
     if request.client is not None:
         return _on_the_machine(request)
     found = [_place(request, kept), _network(request)]
-    if request.tool not in SANDBOX_ALONE | FILE_TOOLS:
+    if FACTS[request.tool].timed:
         found.append(_time(request, asked))
     return tuple(found)
 

@@ -8,16 +8,19 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 
+from app.attention import rank
 from app.page_tasks import PageTasks
 from app.parts.fold import Pages, in_sight, reveal
 from app.queue.panel import QueuePanel
 from app.review.giving_way import AFTER_PROMPT_MS, GivingWay
-from app.review.holding import KeyHold
+from app.review.guard import GRAVER_SECONDS
+from app.review.key_repeat import KeyHold
 from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked
+from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.system.places import Places
 
+HURRY_SECONDS = 15.0
+"""What is left of a request that goes before the next in the list."""
 LEAST = 600
 """Width below which the queue and the request take turns."""
 WITHDRAWN = "The agent withdrew the request that was here before."
@@ -39,8 +44,6 @@ class Deciding(QWidget):
     """Nothing that arrives takes the place of a question. One that is over, and that nobody touches, gives way."""
 
     add_agent = Signal()
-    attended = Signal()
-    """A person did something in a batch, which is a window of its own."""
     opened = Signal(str)
     """A request was brought under review."""
     declined = Signal(str, str)
@@ -75,7 +78,7 @@ class Deciding(QWidget):
         self.review.page.header.back.clicked.connect(self._show_list)
         self.queue.batch.connect(self._ask_batch)
         self.queue.add_agent.connect(self.add_agent)
-        self.review.answered.connect(self._next)
+        self.review.answered.connect(self._after_answer)
         self.review.answer_declined.connect(self.declined)
         self.review.move_on.connect(self._next)
         cases.happened.connect(self._take)
@@ -215,7 +218,6 @@ class Deciding(QWidget):
         by = self._bridge.decisions.approve_by()
         batch = Batch(self, self._cases, self._approve_one, self._look, chosen, by, self._deny_one)
         batch.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        batch.attended.connect(self.attended)
         batch.open()
 
     def _approve_one(self, request_id: str, digest: str) -> None:
@@ -236,10 +238,26 @@ class Deciding(QWidget):
         if why_not:
             self.declined.emit(request_id, why_not)
 
+    @Slot(str)
+    def _after_answer(self, request_id: str) -> None:
+        """Show the next request; into one that is worth more of a look the hand does not slide."""
+        answered = self._cases.card(request_id)
+        self._next()
+        following = self.review.card
+        if answered is not None and following is not None and following.waiting and rank(following) > rank(answered):
+            self.review.answering.rearm(GRAVER_SECONDS)
+
+    def _next_card(self) -> Card | None:
+        """Return the request that is next in the list; one that is about to expire goes before it."""
+        urgent = self._cases.most_urgent()
+        if urgent is None or (not urgent.paused and (urgent.deadline or 0.0) - since_boot() < HURRY_SECONDS):
+            return urgent
+        return self._cases.card(self.queue.following) or urgent
+
     @Slot()
     def _next(self) -> None:
-        """Show the next most urgent request, or nothing."""
-        if card := self._cases.most_urgent():
+        """Show the next request, or nothing."""
+        if card := self._next_card():
             self.show_request(card.id)
         else:
             self.queue.choose("")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from app.review.guard import ClickGuard
 
 
+ALLOW, ALLOW_NOT = "Allow for this request\N{HORIZONTAL ELLIPSIS}", "Do not allow"
 FLASH_MS = 200
 """How long the sentence is tinted where a key cannot act."""
 MOST_LINES = 4
@@ -40,11 +41,7 @@ class Foot(QStackedWidget):
         self._look = look
         self._rows: list[Flow] = []
         self.sentence = plain_label(role="muted", wrap=True)
-        self.try_it = QPushButton("Try it  T")
-        self.try_it.setAutoDefault(False)
-        self.try_it.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.try_it.setAccessibleName("Try it without network before you decide, T")
-        self.try_it.clicked.connect(self.try_wanted)
+        self._make_try()
         self.edit = QPushButton("Edit  E")
         self.edit.setAutoDefault(False)
         self.edit.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -71,20 +68,13 @@ class Foot(QStackedWidget):
         self.remember.setAccessibleName("Approve and do not ask again, R")
         self.remember.setAutoDefault(False)
         self.again = ApproveAgain(look, self)
+        self._make_ways()
         self.next = QPushButton("Next  J")
         self.next.setAutoDefault(False)
-        row = (
-            self.try_it,
-            self.edit,
-            self.deny,
-            self.approve,
-            self.remember,
-            self.hand_over,
-            self.take_back,
-            self.later,
-            self.next,
+        answers = (self.approve, self.remember, self.hand_over, self.take_back, self.later, self.next)
+        self.buttons = self._page(
+            self.sentence, self.try_it, self.edit, self.stronger, self.deny, self.accept, *answers
         )
-        self.buttons = self._page(self.sentence, *row)
         self.denial = Denial(look, guard)
         self.word = ProofEntry(WordProof(look), look, guard)
         self.pin = ProofEntry(PinProof(look), look, guard)
@@ -97,6 +87,23 @@ class Foot(QStackedWidget):
         self._flash.timeout.connect(self._calm)
         self.currentChanged.connect(self._fit)
         self._fit()
+
+    def _make_try(self) -> None:
+        self.try_it = QPushButton("Try it  T")
+        self.try_it.setAutoDefault(False)
+        self.try_it.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.try_it.setAccessibleName("Try it without network before you decide, T")
+        self.try_it.clicked.connect(self.try_wanted)
+
+    def _make_ways(self) -> None:
+        """Make the buttons for what cannot run here."""
+        self.stronger = QPushButton("Stronger sandbox\N{HORIZONTAL ELLIPSIS}")
+        self.stronger.setToolTip("The Doctor: what is missing here, the command that brings it, and Build")
+        self.accept = QPushButton(ALLOW)
+        self.accept.setToolTip("Run this one request in a sandbox below your minimum. Nothing is approved by this yet.")
+        for button in (self.stronger, self.accept):
+            button.setAutoDefault(False)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def show_buttons(self) -> None:
         self.setCurrentWidget(self.buttons)

@@ -27,7 +27,7 @@ def joined(cards: list[Card]) -> tuple[str, tuple[Finding, ...]]:
     whole: list[tuple[int, Card]] = []
     """Those that are shown whole, by their numbers."""
     for number, card in enumerate(cards, 1):
-        title = phrases.title(card.request)
+        title = phrases.quoted_title(card.request)
         lines.append("\N{BOX DRAWINGS HEAVY HORIZONTAL}" * 3 + f" {number} of {len(cards)}: {title}")
         alike = next(((n, differ) for n, one in whole if (differ := differing(one, card)) is not None), None)
         if alike is None:

@@ -17,9 +17,9 @@ from app.review.comparing import Comparing
 from app.review.editing import VersionEditing
 from app.review.guard import ClickGuard
 from app.review.interest import Interest
+from app.review.moved_target import Steady
 from app.review.page import RequestPage
 from app.review.reading import CODE
-from app.review.steady import Steady
 from app.review.under_review import UnderReview
 from app.why.keeping import CaseKeeping
 from runner.model.decision import Decider
@@ -37,7 +37,7 @@ from runner.model.events import (
     TrialMoved,
     TroubleCleared,
 )
-from runner.model.request import NEW_PLACE
+from runner.model.tool_facts import NEW_PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +69,8 @@ class ReviewPanel(QFrame):
     """The person's answer to this request has been recorded: time for the next."""
     remember_wanted = Signal()
     """What is on screen is to be remembered; that answers nothing."""
+    stronger_wanted = Signal()
+    """A stronger sandbox than there is here."""
     move_on = Signal()
     """The person is through with a request that is over."""
 
@@ -89,7 +91,7 @@ class ReviewPanel(QFrame):
         self.editing = VersionEditing(self._under_review, reading, foot, bridge, self)
         self.answering = Answering(self._under_review, self.page, self.guard, self.editing, bridge, cards)
         self.comparing = Comparing(self._under_review, reading, bridge, self)
-        self._steady = Steady((foot.deny, foot.approve, foot.hand_over, foot.later), self)
+        self._steady = Steady((foot.deny, foot.accept, foot.approve, foot.hand_over, foot.later), self)
         self.nothing = EmptyState(look, "mark-open", *NOTHING)
         self.nothing.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._stack.addWidget(self.nothing)
@@ -104,6 +106,7 @@ class ReviewPanel(QFrame):
 
     def _connect(self) -> None:
         self.page.foot.next.clicked.connect(self._go_on)
+        self.page.foot.stronger.clicked.connect(self.stronger_wanted)
         self.page.limits.changed.connect(self.editing.choose_limits)
         self._steady.moved.connect(self.rearm)
         self._interest.shown.connect(self._under_review.pause_countdown)

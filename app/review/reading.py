@@ -1,4 +1,4 @@
-"""The parts of a request in tabs, which of their ends have been on the screen, and the editor in their place."""
+"""The parts of a request in tabs, the short ones under its code, which ends were on screen, and the editor."""
 
 from __future__ import annotations
 
@@ -17,12 +17,16 @@ from app.parts.tabs import WholeTabs
 from app.rehearsals import OUTCOME
 from app.review.changes import ChangesView
 from app.review.editor import CodeEditor
+from app.review.short_parts import ShortParts
 from runner.model.request import CODE as CODE_PART
-from runner.model.request import PACKAGES, Part, Tool
+from runner.model.request import PACKAGES, Part
+from runner.model.tool_facts import FACTS
 from runner.risk.writes import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from PySide6.QtGui import QResizeEvent
 
     from app.cards import Card
     from app.files.panel import FilesView
@@ -37,25 +41,7 @@ DETAILS = "Details"
 """Name of the last tab, and what its data is: it is no part of the request."""
 FILES = "Files"
 """Data of the tab with the files that a rehearsal created."""
-FIRST = {
-    Tool.CODE_EXECUTE: CODE_PART,
-    Tool.CODE_WRITE_FILE: "Content",
-    Tool.CLIENT_SHELL: "Command",
-    Tool.CLIENT_EDIT: "New text",
-    Tool.CLIENT_FETCH: "Address",
-    Tool.CLIENT_TOOL: "Input",
-}
-"""Names of the first tab; that of every other tool is "Request"."""
 UNSEEN = "(end not seen)"
-WITHOUT_CODE = {
-    Tool.CODE_WRITE_FILE: "The file would be empty.",
-    Tool.CLIENT_EDIT: "The text would be removed: see Replaces.",
-    Tool.CODE_READ_FILE: "The agent gets what the file holds. No code runs.",
-    Tool.CODE_LIST_FILES: "The agent gets the names and sizes of the files. No code runs.",
-    Tool.CODE_CREATE_SANDBOX: "An empty sandbox. No code runs.",
-    Tool.CODE_DESTROY_SANDBOX: "The sandbox and everything in it are removed.",
-    Tool.CODE_INSTALL_PACKAGE: "Packages are unpacked into the sandbox. None of their code runs by that.",
-}
 
 
 class ReadingPane(QWidget):
@@ -81,6 +67,7 @@ class ReadingPane(QWidget):
         self.extra = CodeView(look)
         self.extra.setAccessibleName("Variables or input")
         self.plan = PlanView(look)
+        self.short = ShortParts(look)
         self.editor = CodeEditor(look)
         self._place = Pages(self)
         self._parts = Pages(self._place)
@@ -98,10 +85,12 @@ class ReadingPane(QWidget):
         column.setSpacing(0)
         column.addWidget(self.tabs)
         column.addWidget(self._place, 1)
+        column.addWidget(self.short)
         self.tabs.currentChanged.connect(self._show_part)
         self.code.seen_to_end.connect(self.seen)
         self.extra.seen_to_end.connect(self._extra_seen)
         self.plan.seen_to_end.connect(self._plan_seen)
+        self.short.seen.connect(self._short_seen)
 
     # ---- what is shown ----
 
@@ -131,7 +120,7 @@ class ReadingPane(QWidget):
             parts.remove(plan)
             self.tabs.setTabData(self.tabs.addTab(plan.name), plan)
         else:
-            self.tabs.addTab(FIRST.get(request.tool, "Request"))
+            self.tabs.addTab(FACTS[request.tool].part)
         self.tabs.addTab("Changes")
         for part in parts:
             self.tabs.setTabData(self.tabs.addTab(part.name), part)
@@ -143,6 +132,8 @@ class ReadingPane(QWidget):
         self.tabs.blockSignals(False)
         self.changes.show_asking()
         self._parts.setCurrentWidget(self.subject)
+        self.short.show_parts(parts if request.code and plan is None else ())
+        self._fit_short()
 
     def show_request(self, shown: Card) -> None:
         """Show the code of `shown`, or in words what it asks for."""
@@ -154,7 +145,7 @@ class ReadingPane(QWidget):
             self.code.set_code(request.code, language or "", findings)
         look_at = shown.assessment.verdict.look_at if shown.assessment else None
         self.code.point_at(look_at.line if look_at is not None else 0)
-        self.codeless.say(f"{phrases.title(request)}", WITHOUT_CODE.get(request.tool, ""))
+        self.codeless.say(f"{phrases.title(request)}", FACTS[request.tool].empty)
 
     def go_to(self, line: int) -> None:
         """Bring `line` of the code into view, from 1."""
@@ -251,8 +242,33 @@ class ReadingPane(QWidget):
         last = self.tabs.count() - 1
         return last if last > CHANGES and self.tabs.tabData(last) == DETAILS else -1
 
+    def _fit_short(self) -> None:
+        """Show short parts under the code where they fit, and have no tab for them then."""
+        fits = self.short.fit(self.width(), self.height())
+        for tab in range(self.tabs.count()):
+            if self.tabs.tabData(tab) in self.short.parts and self.tabs.isTabVisible(tab) is fits:
+                if fits and self.tabs.currentIndex() == tab:
+                    self.tabs.setCurrentIndex(CODE)
+                self.tabs.setTabVisible(tab, not fits)
+        wanted = fits and self.tabs.currentIndex() <= CODE
+        if self.short.isHidden() is wanted:
+            self.short.setVisible(wanted)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_short()
+
+    @Slot(object)
+    def _short_seen(self, part: Part) -> None:
+        """Count it where the part is still one of the request on screen: the news comes a moment later."""
+        shown = self._under_review.shown
+        if part in self.short.parts and shown is not None and part in shown.request.parts:
+            self._seen.add(part)
+            self.seen.emit()
+
     @Slot(int)
     def _show_part(self, tab: int) -> None:
+        self._fit_short()
         part = self.tabs.tabData(tab)
         if tab <= CHANGES:
             self._parts.setCurrentWidget(self.subject if tab <= CODE else self.changes)
@@ -262,7 +278,7 @@ class ReadingPane(QWidget):
             self._parts.setCurrentWidget(self._files)
         elif self._is_plan(part):
             self._parts.setCurrentWidget(self.plan)
-        else:
+        elif part is not None:
             self.extra.set_code(part.text, "", ())
             self.extra.setAccessibleName(f"{part.name}, {counted(self.extra.line_count, 'line')}")
             self._parts.setCurrentWidget(self.extra)
@@ -337,7 +353,7 @@ class ReadingPane(QWidget):
             if isinstance(part, str):
                 continue
             name = part.name if part is not None else CODE_PART if tab == CODE else ""
-            words = part.name if part is not None else FIRST.get(card.request.tool, "Request")
+            words = part.name if part is not None else FACTS[card.request.tool].part
             if not name:
                 continue
             if name in unseen and (painted or name != CODE_PART):

@@ -21,6 +21,8 @@ class UnderReview:
         """The card with the person's version in it, once that has been assessed."""
         self.sent = False
         """An answer to it is on its way."""
+        self.accepted = ""
+        """The sandbox below the minimum that the person has accepted for the request as it was sent."""
         self._paused = False
         """Its countdown has been paused from here."""
 
@@ -34,12 +36,14 @@ class UnderReview:
         self.card = card
         self.draft = None
         self.sent = self._paused = False
+        self.accepted = ""
 
     def take_version(self, found: Draft | None) -> None:
         """Let the person's version `found` be what would run; None for the request as it was sent."""
         card = self.card
         assert card is not None
         self.draft = None
+        self.accepted = ""
         if found is not None:
             self.draft = replace(
                 card,
@@ -47,6 +51,7 @@ class UnderReview:
                 digest=found.request.digest,
                 assessment=found.assessment,
                 blocked=found.blocked,
+                accepts="",
                 original=card.request,
                 rehearsal=None,  # what was rehearsed is the request as it was sent
                 trial=None,

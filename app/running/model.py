@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from app import phrases
+from app import attention, phrases
 from app.parts.amounts import clock, counted
 from app.parts.lines import SUMMARY, Summary
 from runner.model.result import Outcome
@@ -91,16 +91,18 @@ def summary(card: Card) -> Summary:
     """Return one run in a row: who asked for it, for what and when; how it stands or ended."""
     request = card.request
     when = phrases.clock(request.received_at)
-    below = _DOT.join((phrases.sender(request, card.several), phrases.asks_for(request), when))
+    title = attention.headline(card)
+    claim = phrases.claim_of(request, card.several)
+    below = _DOT.join((claim, phrases.asks_for(request), when))
     if card.result is None:
         if card.held is not None:
-            return Summary(phrases.title(request), below, f"paused {clock(time.monotonic() - card.held)}", "medium")
+            return Summary(title, below, f"paused {clock(time.monotonic() - card.held)}", "medium")
         elapsed = clock(card.elapsed) if card.started is not None else ""
-        return Summary(phrases.title(request), below, f"running {elapsed}", "accent_ink")
+        return Summary(title, below, f"running {elapsed}", "accent_ink")
     words, ink = outcome(card.result)
     if card.result.outcome is Outcome.FAILED and (error := phrases.error_line(card.result.stderr)):
         below = _DOT.join((error, below))
-    return Summary(phrases.title(request), below, words, ink)
+    return Summary(title, below, words, ink)
 
 
 def outcome(result: Result) -> tuple[str, str]:

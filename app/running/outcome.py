@@ -102,7 +102,7 @@ class OutcomeView(QFrame):
             return False
         if one is not self._one:
             self._one, self._source, self._filled = one, None, False
-            self.title.setText(phrases.title(one.request))
+            self.title.setText(one.headline)
             self.output.clear()
         self._follow()
         return True
@@ -160,7 +160,7 @@ class OutcomeView(QFrame):
             words = state_words(card)
         else:
             words = "Done." if one.closed else "Starting\N{HORIZONTAL ELLIPSIS}"
-        return f"{phrases.visible(request.agent)}: {words}"
+        return f"{phrases.claim_of(request)}: {words}"
 
     def _silent(self, one: Answered) -> str:
         """Return what stands in place of the output where there is none to come."""

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import phrases
+from app import attention, phrases
 from app.behaviour.view import BehaviourOfRun
 from app.files.panel import FilesView
 from app.parts.back import back_button
@@ -128,7 +128,7 @@ class RunningPanel(QWidget):
     def _show(self, card: Card) -> None:
         if card is not self._card:
             self._card, self._source, self._over = card, None, False
-            self.title.setText(phrases.title(card.request))
+            self.title.setText(attention.headline(card))
             language = card.request.language.value if card.request.language else ""
             self.code.set_code(card.request.code, language, card.assessment.findings if card.assessment else ())
             networked = card.request.network is not NetworkMode.NONE
@@ -187,7 +187,9 @@ class RunningPanel(QWidget):
         claim = phrases.claim(card.request)
         build = self._bridge.runs.build(card.id) if card.result is None else None
         words = state_words(card) if build is None else f"Building {phrases.visible(build[0])}."
-        self.state.setText(f"{phrases.sender(card.request, card.several)}: {words}{claim and f' Its program {claim}.'}")
+        self.state.setText(
+            f"{phrases.claim_of(card.request, card.several)}: {words}{claim and f' Its program {claim}.'}"
+        )
         self.state.setToolTip(tip("\n".join((self.state.text(), *card.protections))))
         self.stop.setVisible(card.result is None)
         self.hold.setVisible(card.can_hold)

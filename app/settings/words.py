@@ -65,6 +65,7 @@ TITLES = {
     "network_received_mb": "Most received by a run",
     "network_connections": "Connections of a run",
     "approve_by": "Approve with",
+    "away_after": "Away by itself after",
     "secrets_file": "Secrets in a file",
 }
 """Names that say more than the field's own."""

@@ -96,7 +96,7 @@ class Leave(QObject):
         parts = []
         if waiting:
             but = ", but for those whose agents fetch the answer later" if self._away() else ""
-            parts.append(f"{counted(waiting, 'question')} will be denied{but}.")
+            parts.append(f"{counted(waiting, 'request')} will be denied{but}.")
         if running:
             parts.append(f"{counted(running, 'run')} will be stopped.")
         return " ".join(parts)

@@ -11,6 +11,7 @@ from app.parts.plain import plain_label
 from app.start.pyside import prepare
 from runner.commands import selftest
 from runner.commands.selftest import SelfCheck
+from runner.model.language_support import LANGUAGES
 from runner.system.places import resources
 
 FAMILIES = ("Inter", "JetBrains Mono")
@@ -54,7 +55,7 @@ def _colors(image: QImage) -> set[int]:
 
 def _lexers() -> SelfCheck:
     """Find the kinds of words in a line of each language."""
-    for language, (code, _) in selftest.PROGRAMS.items():
-        if len({kind for kind, _ in tokens(code, language)}) < 2:
+    for language, support in LANGUAGES.items():
+        if len({kind for kind, _ in tokens(support.sample[0], language)}) < 2:
             return SelfCheck("highlighting", f"nothing is found in {language}")
-    return SelfCheck("highlighting", words=f"{len(selftest.PROGRAMS)} languages")
+    return SelfCheck("highlighting", words=f"{len(LANGUAGES)} languages")

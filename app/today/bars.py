@@ -1,4 +1,4 @@
-"""The requests of a day as bars of a lane: when each waited, ran, was denied or missed."""
+"""A day as bars of a lane: when each request waited, ran, was denied or missed, and when programs were at work."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from app import phrases
+from app.history import session_words
+from app.parts.amounts import counted
 from runner.audit.row import Row
 from runner.model.decision import Decider, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from app.history.model import TitledRow
+    from runner.audit.past_work import PastSession
 
 HOUR = 3600.0
 LEAST_HOURS = 3
@@ -22,9 +25,15 @@ LEAST_HOURS = 3
 MOST_LANES = 12
 """Agents with a lane of their own; those with the fewest requests share the last."""
 OTHERS = "other agents"
-WAITED, RAN, REFUSED, MISSED = "medium", "low", "high", "edge"
+WAITED, RAN, REFUSED, MISSED, WORKED = "medium", "low", "high", "edge", "accent"
 """Inks of the parts of a bar."""
-LEGEND = ((WAITED, "waited for you"), (RAN, "ran"), (REFUSED, "denied"), (MISSED, "missed"))
+LEGEND = (
+    (WAITED, "waited for you"),
+    (RAN, "ran"),
+    (REFUSED, "denied"),
+    (MISSED, "missed"),
+    (WORKED, "at work over a copy"),
+)
 
 
 class Stretch(NamedTuple):
@@ -37,14 +46,16 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One request. Times are seconds since the epoch."""
+    """One request, or a program at work. Times are seconds since the epoch."""
 
     id: str
     agent: str
     begin: float
     parts: tuple[Stretch, ...]
     words: str
-    """The request and what became of it, in one line."""
+    """What it is and what became of it, in one line."""
+    work: bool = False
+    """Whether it is a program at work."""
 
     @property
     def is_open(self) -> bool:
@@ -60,6 +71,31 @@ class AgentLane:
 
     agent: str
     bars: tuple[Bar, ...]
+
+    @property
+    def words(self) -> str:
+        """How many requests there are, and how many programs that were at work."""
+        worked = sum(one.work for one in self.bars)
+        asked = len(self.bars) - worked
+        parts = [counted(asked, "request")] if asked or not worked else []
+        return ", ".join([*parts, *[counted(worked, "session")] * bool(worked)])
+
+
+def session_bars(sessions: Iterable[PastSession], at_work: Collection[str], now: float) -> list[Bar]:
+    """Return the bars of programs that are or were at work today.
+
+    Those of `at_work`, by the name of the working copy, have not ended.
+    """
+    found = []
+    for one in sessions:
+        going = one.name in at_work
+        last = one.last_at if one.ended_at is None else one.ended_at
+        if not one.recorded or not (going or last >= _midnight(now)):
+            continue
+        part = Stretch(one.started_at, None if going else max(one.started_at, last), WORKED)
+        words = f"{phrases.clock(one.started_at)} {session_words.title(one)}. {session_words.sentence(one, going, now)}"
+        found.append(Bar(one.id, one.who, one.started_at, (part,), words, work=True))
+    return found
 
 
 def bar(line: TitledRow) -> Bar | None:
@@ -142,10 +178,17 @@ class Axis(NamedTuple):
 
 
 def axis(bars: Sequence[Bar], now: float) -> Axis:
-    """Return the axis from the hour of the first request to the end of the present hour."""
+    """Return the axis from the hour of the first one to the end of the present hour, of today alone."""
     end = _full_hour(now) + HOUR
-    first = _full_hour(min((one.begin for one in bars), default=now))
+    # A program at work may have begun days ago.
+    first = max(_full_hour(min((one.begin for one in bars), default=now)), _midnight(now))
     return Axis(min(first, end - LEAST_HOURS * HOUR), end)
+
+
+def _midnight(epoch: float) -> float:
+    """Return when the day of a moment began on the clock on the wall."""
+    day = time.localtime(epoch)
+    return time.mktime((day.tm_year, day.tm_mon, day.tm_mday, 0, 0, 0, 0, 0, -1))
 
 
 def _full_hour(epoch: float) -> float:

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from app.look.look import Look
     from app.today.bars import AgentLane
+    from app.today.highlights import Notable
     from app.today.plots import Column
     from app.today.spans import SpanFigures
-    from app.today.worth import Notable
 
 NARROW = 600
 """Pixels below which the choice of span stands under the title."""

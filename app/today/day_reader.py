@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.errands import Errands
-from app.today.reading import TOUCHING, DayRead, read_day
+from app.today.reading import TOUCHING, WORKING, DayRead, read_day
 from app.today.spans import TimeSpan, today_ordinal
+from runner.audit.past_work import PastWork
 from runner.audit.search import History
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from app.cards import Cards
+    from app.work_cards import WorkCards
     from runner.model.events import Event
     from runner.system.places import Places
 
@@ -32,9 +34,14 @@ class DayReader(QObject):
     read = Signal(object)
     """A `DayRead`; None where the day cannot be read, which the page Today says."""
 
-    def __init__(self, cases: Cards, places: Places, parent: QObject | None = None) -> None:
+    def __init__(
+        self, cases: Cards, places: Places, parent: QObject | None = None, work: WorkCards | None = None
+    ) -> None:
+        """`work` says which programs are at work now, None for none."""
         super().__init__(parent)
         self._places = places
+        self._work = work
+        self._past = PastWork()
         self._viewers: list[QWidget] = []
         self._errands = Errands("today-beside", self)
         self._soon, self._again = QTimer(self), QTimer(self)
@@ -49,6 +56,10 @@ class DayReader(QObject):
     def add_viewer(self, viewer: QWidget) -> None:
         """Read again also while `viewer`, which lives as long as this does, can be seen."""
         self._viewers.append(viewer)
+
+    def at_work(self) -> frozenset[str]:
+        """Return the names of the working copies that have a program at work now."""
+        return frozenset(one.name for one in self._work.at_work()) if self._work is not None else frozenset()
 
     @property
     def seen(self) -> bool:
@@ -71,7 +82,7 @@ class DayReader(QObject):
 
         def work() -> DayRead:
             # Opened each time: it is read seldom, and nothing is held open for a page that nobody sees.
-            with closing(History(path)) as history:
+            with closing(History(path, self._past)) as history:
                 return read_day(history, TimeSpan.TODAY, day, verified)
 
         self._errands.send(work, self.read.emit, self._failed)
@@ -83,5 +94,5 @@ class DayReader(QObject):
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
-        if self.seen and not self._again.isActive() and any(isinstance(one, TOUCHING) for one in events):
+        if self.seen and not self._again.isActive() and any(isinstance(one, TOUCHING + WORKING) for one in events):
             self._again.start()

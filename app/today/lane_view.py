@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import phrases
 from app.parts.agent import paint_dot
-from app.parts.amounts import counted
 from app.parts.plain import tip
 from app.parts.roles import Role, announce
 from app.today.bars import OTHERS, AgentLane, Axis, Bar, Stretch, axis
@@ -44,7 +43,7 @@ class LanesView(QWidget):
 
     accessible_role = Role.Chart
     chosen = Signal(str, float)
-    """Agent of a request, and the moment at which it arrived."""
+    """Agent of a request or of a program at work, and the moment at which that began."""
     selected = Signal(str, float, float)
     """Agent ('' for all of the last lane), and the two moments between which was dragged."""
 
@@ -62,7 +61,7 @@ class LanesView(QWidget):
         self.setCursor(Qt.CursorShape.CrossCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Agents through the day")
-        self.setAccessibleDescription("Arrow keys go from request to request, Enter opens it in History.")
+        self.setAccessibleDescription("Arrow keys go from one to the next, Enter opens it in History.")
         self._tick = QTimer(self)
         self._tick.setInterval(TICK_MS)
         self._tick.timeout.connect(self._let_time_pass)
@@ -281,7 +280,7 @@ class LanesView(QWidget):
             paint_dot(painter, self._look, lane.agent, QPointF(px(10), top + px(LANE) / 2 - px(7)))
         for text, step, bold, ink, place in (
             (phrases.visible(lane.agent) or OTHERS, 0.0, True, tokens.text, -7),
-            (counted(len(lane.bars), "request"), -1.25, False, tokens.muted, 10),
+            (lane.words, -1.25, False, tokens.muted, 10),
         ):
             font = self._look.font(step, bold=bold)
             painter.setFont(font)
@@ -298,7 +297,7 @@ class LanesView(QWidget):
         room = self._room
         left, width = room.left(), room.width()
         found: dict[tuple[int, int, str], None] = {}
-        for one in lane.bars:
+        for one in sorted(lane.bars, key=lambda one: not one.work):  # what a program asked stands on its own bar
             for part, begin, end in self._placed(one, now, width):
                 shape = round(left + begin), round(left + end), part.ink
                 found.pop(shape, None)

@@ -19,15 +19,15 @@ from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
 from app.today import overview
-from app.today.bars import lanes, merged
-from app.today.beside import stretch
+from app.today.bars import lanes, merged, session_bars
 from app.today.cards import Heading, PlotCards, SpanCard, WorthCard
-from app.today.reading import MOST_BARS, TOUCHING, DayRead, read_day, read_news
+from app.today.embedded import stretch
+from app.today.highlights import Known, LeftByWork, ToHistory, ToPage, ToRemember, ToWork, worth_a_look
+from app.today.reading import MOST_BARS, TOUCHING, WORKING, DayRead, read_day, read_news
 from app.today.spans import TimeSpan, midnight, today_ordinal
 from app.today.table import table
 from app.today.tiles import Tiles
 from app.today.unforeseen import is_surprising
-from app.today.worth import Known, ToHistory, ToPage, ToRemember, worth_a_look
 from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged, RequestArrived
 from runner.system.durable import replace_file
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from app.cards import Cards
     from app.look.look import Look
     from app.today.bars import Bar
-    from app.today.worth import Act
+    from app.today.highlights import Act
+    from app.work_cards import WorkCards
     from runner.approval.hindsight import Suggestion
     from runner.audit.search import History
     from runner.model.events import Event
@@ -65,6 +66,8 @@ class TodayPanel(QWidget):
     history_wanted = Signal(object)
     """Requests to be shown in History, as `Filters.restore` takes them."""
     page_wanted = Signal(str)
+    work_wanted = Signal(str)
+    """Name of a working copy that is to be shown on the page of work."""
     remember = Signal(object)
     """A past request (`hindsight.Past`) that might be remembered."""
 
@@ -76,8 +79,11 @@ class TodayPanel(QWidget):
         places: Places,
         parent: QWidget | None = None,
         today: Callable[[], int] = today_ordinal,
+        work: WorkCards | None = None,
     ) -> None:
+        """`work` says which programs are at work now, and what they left; None for none."""
         super().__init__(parent)
+        self._work = work
         self._cases = cases
         self._bridge = bridge
         self._look = look
@@ -103,6 +109,7 @@ class TodayPanel(QWidget):
         self.no_requests = EmptyState(look, "chart", *NO_REQUESTS)
         self._news = self._timer(NEWS_MS, self._catch_up)
         self._behind = self._timer(BEHIND_MS, self.look_again)
+        self._soon = self._timer(NEWS_MS, self._show)
         self._clock = QTimer(self)
         self._clock.setInterval(DAY_MS)
         self._clock.timeout.connect(self._let_day_pass)
@@ -152,7 +159,7 @@ class TodayPanel(QWidget):
         if len(self._bars) > MOST_BARS:
             newest = sorted(self._bars.values(), key=lambda one: one.begin)[-MOST_BARS:]
             self._bars, cut = {one.id: one for one in newest}, True
-        self._take_read(DayRead(read.shown, (), read.verified, before.surprises, cut))
+        self._take_read(DayRead(read.shown, (), read.verified, before.surprises, cut, read.sessions))
 
     def _take_read(self, read: DayRead) -> None:
         self._asking = False
@@ -182,7 +189,7 @@ class TodayPanel(QWidget):
             self._suspects |= names
         if not self.isVisible():
             return
-        if names and not self._news.isActive():
+        if (names or any(isinstance(event, WORKING) for event in events)) and not self._news.isActive():
             self._news.start()
         if any(map(is_surprising, events)):
             self._behind.start()
@@ -212,7 +219,7 @@ class TodayPanel(QWidget):
         if read is None:
             return
         shown = read.shown
-        if not shown.figures.first and not self._bars:
+        if not (shown.figures.first or self._bars or read.sessions or self._left_by_work(read)):
             self._show_nothing()
             return
         self._pages.setCurrentIndex(0)
@@ -220,7 +227,9 @@ class TodayPanel(QWidget):
         overview.show_tiles(self.tiles, shown)
         if shown.span is TimeSpan.TODAY:
             note = f"The newest {MOST_BARS:,} requests of the day" if read.cut else ""
-            self.span_card.show_day(lanes(self._bars.values()), note)
+            at_work = {one.name for one in self._work.at_work()} if self._work is not None else frozenset()
+            worked = session_bars(read.sessions, at_work, time.time())
+            self.span_card.show_day(lanes([*self._bars.values(), *worked]), note)
         else:
             self.span_card.show_columns(overview.columns(shown), shown)
         self.plots.show_figures(shown)
@@ -232,12 +241,37 @@ class TodayPanel(QWidget):
         elif self.notice.isVisible() and self.notice.text.endswith("until all of it is."):
             self.notice.hide()
 
+    @Slot()
+    def _show_soon(self) -> None:
+        """Show once what came in many pieces: programs at work move by the second."""
+        if self.isVisible() and not self._soon.isActive():
+            self._soon.start()
+
     def _state(self) -> str:
         waiting = self._cases.count_waiting()
         running = self._cases.count_running()
         known = [agent for agent in self._cases.agents or () if not agent.revoked]
         parts = [counted(len(known), "agent"), f"{waiting:,} waiting for you" if waiting else "nothing waiting"]
-        return _DOT.join([*parts, *([f"{running:,} running"] if running else [])])
+        at_work = len(self._work.at_work()) if self._work is not None else 0
+        parts += [f"{running:,} running"] * bool(running) + [f"{at_work:,} at work"] * bool(at_work)
+        return _DOT.join(parts)
+
+    def _left_by_work(self, read: DayRead) -> tuple[LeftByWork, ...]:
+        """Return the working copies that want somebody. Changes of those that ended are read where they were not."""
+        if self._work is None:
+            return ()
+        past = {one.name: one for one in reversed(read.sessions)}
+        found, unread = [], []
+        for one in sorted(self._work.sessions, key=lambda one: -one.started_at):
+            known = self._work.changes(one.name)
+            if known is None and not (one.readable or one.at_work or self._work.problem(one.name)):
+                unread.append(one.name)
+            changes = len(known.changes) if known is not None and not one.at_work else 0
+            if changes or one.held:
+                found.append(LeftByWork(one, past.get(one.name), changes))
+        if unread and self.isVisible():
+            self._work.want(unread[0])  # one after the other: each comes back here
+        return tuple(found)
 
     def _show_worth(self) -> None:
         read = self._read
@@ -253,6 +287,7 @@ class TodayPanel(QWidget):
             period=overview.period_state(read.shown),
             surprises=read.surprises,
             grants=frozenset(grant.name for grant in self._bridge.memory.grants()),
+            left=self._left_by_work(read),
         )
         self.worth.show_notables(worth_a_look(read.shown, facts))
 
@@ -275,6 +310,8 @@ class TodayPanel(QWidget):
                 self.page_wanted.emit(name)
             case ToRemember(past):
                 self.remember.emit(past)
+            case ToWork(name):
+                self.work_wanted.emit(name)
 
     @Slot(str, float)
     def _open_request(self, agent: str, at: float) -> None:
@@ -357,6 +394,9 @@ class TodayPanel(QWidget):
         self.worth.acted.connect(self._act)
         self._cases.happened.connect(self._take)
         self._cases.agents_known.connect(self._show)
+        if self._work is not None:
+            self._work.moved.connect(self._show_soon)
+            self._work.changes_known.connect(self._show_soon)
         self.destroyed.connect(self._reader.close)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -375,3 +415,4 @@ class TodayPanel(QWidget):
         self._clock.stop()
         self._news.stop()
         self._behind.stop()
+        self._soon.stop()

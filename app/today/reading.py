@@ -1,4 +1,4 @@
-"""What the page reads of the ledger, on a thread of its own: the figures of a span, and the requests of the day."""
+"""What the page reads of the ledger, on a thread of its own: the figures of a span, and what happened on the day."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from runner.model.events import (
     RequestDecided,
     RunFinished,
     RunStarted,
+    WorkMoved,
+    WorkRecorded,
 )
 from runner.system.plain_file import read_file
 
@@ -25,10 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+    from runner.audit.past_work import PastSession
     from runner.audit.search import History
 
 TOUCHING = (QuestionAsked, RequestAssessed, RequestDecided, RunStarted, RunFinished, RequestClosed)
 """Events after which a request stands differently in the day."""
+WORKING = (WorkMoved, WorkRecorded)
+"""Events after which a program at work does."""
 MOST_BARS = 1500
 """Requests of the day that are painted, the newest ones."""
 _MOST_BYTES = 1 << 12
@@ -45,17 +50,23 @@ class DayRead:
     surprises: Surprises = NONE
     cut: bool = False
     """There are more requests of the day than bars."""
+    sessions: tuple[PastSession, ...] = ()
+    """The programs that were at work in the span, the newest first."""
 
 
 def read_day(history: History, span: TimeSpan, today: int, verified: Path) -> DayRead:
     """Return the figures of `span`, and the bars of today where that is shown. Raises KnownError."""
     shown = read_span(history, span, today)
     if span is not TimeSpan.TODAY:
-        return DayRead(shown, (), last_verified(verified), _surprises(history, shown))
+        return DayRead(
+            shown, (), last_verified(verified), _surprises(history, shown), sessions=_sessions(history, shown)
+        )
     rows = history.lines(Filter(since=midnight(today)), None, MOST_BARS)
     bars = [made for line in titled(history, rows) if (made := bar(line)) is not None]
     cut = len(rows) == MOST_BARS
-    return DayRead(shown, tuple(bars), last_verified(verified), _surprises(history, shown), cut)
+    return DayRead(
+        shown, tuple(bars), last_verified(verified), _surprises(history, shown), cut, _sessions(history, shown)
+    )
 
 
 def read_news(history: History, span: TimeSpan, today: int, names: Collection[str], verified: Path) -> DayRead:
@@ -65,7 +76,13 @@ def read_news(history: History, span: TimeSpan, today: int, names: Collection[st
     if span is TimeSpan.TODAY:
         found = list(history.fitting(Filter(since=midnight(today)), names).values())
         bars = tuple(made for line in titled(history, found) if (made := bar(line)) is not None)
-    return DayRead(shown, bars, last_verified(verified))
+    return DayRead(shown, bars, last_verified(verified), sessions=_sessions(history, shown))
+
+
+def _sessions(history: History, shown: SpanFigures) -> tuple[PastSession, ...]:
+    """Return the programs that were at work in the span, or of which no end is recorded: they may be at work still."""
+    begin = midnight(shown.first)
+    return tuple(one for one in history.sessions() if max(one.last_at, one.started_at) >= begin or one.is_open)
 
 
 def _surprises(history: History, shown: SpanFigures) -> Surprises:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from app.parts.line_notes import ShownLine
 
-KEYS = "Space ticks a part or leaves it out; N and P go to the next and the one before."
+KEYS = "In these lines (Tab leads there): Space ticks a part or leaves it out, N and P go to the next and back."
 
 
 class PartsView(DifferenceView):

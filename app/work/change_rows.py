@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from app.parts.amounts import counted
 from app.parts.expose import visible
 from app.work import words
-from runner.workspace.change import How
+from runner.workspace.change import WHOLE, How
 from runner.workspace.entry import TreeKind
 from runner.workspace.marks import bulk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from runner.workspace.change import ProjectChange, ProjectChanges
+    from runner.workspace.change import GitCommits, ProjectChange, ProjectChanges
 
 MERGED = "merged with your edit"
 """The mark of a change that is nothing but that."""
 COUNTED = "many changes in one folder: they are counted here, and not ticked beforehand"
+REPOSITORY = b".git"
 MOST_BULK = 5
 """Changes in a folder such as node_modules that are still listed one by one."""
 
@@ -86,6 +87,11 @@ class ChangeTable:
     folders: tuple[ProjectChange, ...] = ()
     """New folders, which have no row: each is applied with the first of what is in it."""
 
+    @property
+    def number(self) -> int:
+        """How many changes there are: each path counts, also a folder, as everywhere else."""
+        return len(self.folders) + sum(len(row.changes) for row in self.rows)
+
     def wanted(self, ticked: Iterable[ChangeRow]) -> tuple[ProjectChange, ...]:
         """Return the changes of the ticked rows, with the new folders that they need."""
         chosen = [change for row in ticked for change in row.changes]
@@ -106,14 +112,16 @@ def table_of(found: ProjectChanges) -> ChangeTable:
     for one in listed:
         if one.path in in_group:
             continue
-        folder = "" if one.conflict or one.mark else bulk(one.path)
+        folder = "" if one.conflict or one.mark else bulk(one.path) or _repository(one.path, found)
         if folder:
             many[folder].append(one)
         else:
             single.append(one)
     rows = [_deleted_row(path, group) for path, group in grouped.items()]
     for folder, group in many.items():
-        if len(group) > MOST_BULK:
+        if found.commits is not None and os.fsencode(folder) == REPOSITORY:
+            rows.append(_commits_row(folder, group, found.commits))
+        elif len(group) > MOST_BULK:
             rows.append(_many_row(folder, group))
         else:
             single += group
@@ -175,6 +183,16 @@ def _many_row(folder: str, group: list[ProjectChange]) -> ChangeRow:
     sign = words.SIGNS[hows.pop()] if len(hows) == 1 else "M"
     name = f"{words.name(os.fsencode(folder))}/"
     return ChangeRow(os.fsencode(folder), name, sign, RowKind.MANY, tuple(group), "", COUNTED, _files(group))
+
+
+def _commits_row(folder: str, group: list[ProjectChange], commits: GitCommits) -> ChangeRow:
+    row = _many_row(folder, group)
+    return replace(row, tag="commits", why=visible(f"{commits.words} {WHOLE}"))
+
+
+def _repository(path: bytes, found: ProjectChanges) -> str:
+    """Return the folder of the repository's own, where commits are among the changes: half of them would break it."""
+    return os.fsdecode(REPOSITORY) if found.commits is not None and path == REPOSITORY else ""
 
 
 def _deleted_folders(listed: list[ProjectChange]) -> dict[bytes, list[ProjectChange]]:

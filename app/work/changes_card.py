@@ -27,7 +27,7 @@ from app.parts.plain import plain_label, say
 from app.review.buttons import DecisionButton
 from app.review.deliberate import DeliberateDialog
 from app.review.guard import REST_SECONDS, ClickGuard
-from app.review.steady import Steady
+from app.review.moved_target import Steady
 from app.work import words
 from app.work.as_it_goes import AsItGoesSwitch
 from app.work.change_list import ChangeView, TickedChanges
@@ -53,15 +53,13 @@ if TYPE_CHECKING:
     from runner.model.work import WorkSession
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
+    from runner.workspace.undo import WayBack
 
 READING = ("Looking at the changes", "This takes a moment where there are many.")
 NONE = ("Nothing has changed", "What the program changes in its copy of the project is listed here.")
 UNREAD = "The changes cannot be shown"
 NOW = "The list shows the changes as they are now; your ticks stay where nothing has changed."
-UNDO_ASKS = (
-    "The files become again what they were before it was applied. If somebody has changed one of them since then,"
-    " nothing is taken back."
-)
+UNDO_ASKS = "The files become again what they were before it was applied."
 DISCARD_ASKS = (
     "The working copy is removed with all its changes, and with the way back of what was applied from it. Your folder"
     " stays as it is. This cannot be undone."
@@ -297,9 +295,9 @@ class ChangesCard(QFrame):
     def _show_state(self) -> None:
         session = self._session
         chosen = self.model.chosen
-        rows = [row for row in self.model.table.rows if row.kind is not RowKind.LEFT_OUT]
-        self.ticked.setText(f"{len(chosen):,} of {len(rows):,} ticked" if rows else "")
-        things = _things([change for row in chosen for change in row.changes])
+        wanted, whole = len(self.model.table.wanted(chosen)), self.model.table.number
+        self.ticked.setText(f"{wanted:,} of {whole:,} ticked" if whole else "")
+        things = counted(wanted, "change")
         if in_part := len(self.model.in_part):
             things += f", {in_part:,} in part"
         text = f"Apply {things}  A" if chosen else "Apply  A"
@@ -361,7 +359,7 @@ class ChangesCard(QFrame):
             parts.append(f"{_number(conflicts)} {also} changed in your folder too, and cannot be applied.")
         gone = sum(one.how is How.DELETED for row in self.model.chosen for one in row.changes)
         if gone:
-            parts.append(f"{counted(gone, 'ticked file')} will be deleted from your folder.")
+            parts.append(f"{counted(gone, 'ticked path')} will be deleted from your folder.")
         session = self._session
         if session is not None and session.at_work and len(parts) < 2:
             parts.append(words.MOVING)
@@ -399,7 +397,7 @@ class ChangesCard(QFrame):
             return
         wanted = self.model.table.wanted(chosen)
         in_part = {self.model.row(key).changes[0].path: parts for key, parts in self.model.in_part.items()}
-        things = _things([change for row in chosen for change in row.changes])
+        things = counted(len(wanted), "change")
         by = self._bridge.decisions.approve_by()
         if by not in (ApproveBy.WORD, ApproveBy.PIN):
             self._send(session, wanted, in_part, things, "")
@@ -442,16 +440,49 @@ class ChangesCard(QFrame):
         session = self._session
         if session is None or self._busy:
             return
-        by = self._bridge.decisions.approve_by()
+        self._busy = "Looking at what can be taken back\N{HORIZONTAL ELLIPSIS}"
+        self._show_state()
+        answer = self._bridge.work.undo_plan(session.name)
+
+        async def wait() -> None:
+            why = ""
+            try:
+                plan = await answer
+                plan.require_some()
+                wanted = await in_daemon("digest", lambda: digest(plan.changes))
+            except KnownError as error:
+                why = f"Not taken back: {phrases.visible(str(error))}"
+            finally:
+                self._busy = ""
+            if self._name != session.name:
+                return
+            self._tell(why, "bad")
+            if not why:
+                self._confirm_undo(session, plan, wanted)
+
+        self._tasks.start("undo", wait())
+
+    def _confirm_undo(self, session: WorkSession, plan: WayBack, wanted: str) -> None:
+        """Ask, once it is known what would be taken back and what would be left."""
 
         def confirmed(pin: str) -> None:
             if self._busy:
                 return
-            answer = self._bridge.work.undo(session.name, pin=pin)
-            self._do("Taking back\N{HORIZONTAL ELLIPSIS}", session, _awaited(answer), "Taken back", "Not taken back")
+            answer = self._bridge.work.undo(session.name, wanted, pin=pin)
+            self._do(
+                "Taking back\N{HORIZONTAL ELLIPSIS}",
+                session,
+                _awaited(answer),
+                "Taken back",
+                "Not taken back",
+                left=words.left_by_undo(plan),
+            )
 
-        title = "Take back what was applied last?"
-        DeliberateDialog(self.window(), title, UNDO_ASKS, "Undo", confirmed, by, self._look).open()
+        left = words.left_by_undo(plan)
+        number = counted(len(plan.changes), "change")
+        title = f"Take back {number}?" if left else "Take back what was applied last?"
+        by = self._bridge.decisions.approve_by()
+        DeliberateDialog(self.window(), title, f"{UNDO_ASKS} {left}".strip(), "Undo", confirmed, by, self._look).open()
 
     def _do(
         self,
@@ -461,6 +492,7 @@ class ChangesCard(QFrame):
         done: str,
         not_done: str,
         things: str = "",
+        left: str = "",
     ) -> None:
         """Wait for what is written into the project, and say what came of it."""
         self._busy = what
@@ -477,6 +509,7 @@ class ChangesCard(QFrame):
                 self._refused = text if self._name == session.name else ""
             else:
                 text, role = words.written(came, session, done, things), "bad" if came.passed_over else "ok"
+                text = f"{text} {left}".strip()
             finally:
                 self._busy = ""
             if self._name == session.name:
@@ -606,11 +639,6 @@ class ChangesCard(QFrame):
 
 async def _awaited(answer: Future[Applied]) -> Applied:
     return await answer
-
-
-def _things(changes: list[ProjectChange] | tuple[ProjectChange, ...]) -> str:
-    """Return how many files are meant; links and folders among them count too."""
-    return counted(len(changes), "file")
 
 
 def _number(count: int) -> str:

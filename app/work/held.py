@@ -16,8 +16,8 @@ from app.parts.plain import plain_label, say
 from app.review.buttons import ApproveButton, DecisionButton
 from app.review.denial import ReasonField
 from app.review.guard import REST_SECONDS, ClickGuard
+from app.review.moved_target import Steady
 from app.review.proof import ProofEntry, proof_for
-from app.review.steady import Steady
 from app.work import words
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level

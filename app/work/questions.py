@@ -17,7 +17,7 @@ from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.review.buttons import DecisionButton
 from app.review.guard import ClickGuard
-from app.review.steady import Steady
+from app.review.moved_target import Steady
 from app.work import words
 from app.work.held import HeldDialog
 from app.work_cards import refused

@@ -6,13 +6,14 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.page_tasks import PageTasks
 from app.parts.chips import ChipRow
 from app.parts.confirm import ConfirmDialog
+from app.parts.copying import CopyButton
 from app.parts.elide import ElidedLabel
 from app.parts.fold import keep_needed_height
 from app.parts.plain import plain_label, say, tip
@@ -57,6 +58,10 @@ class SessionCard(QFrame):
         self.ending = plain_label(role="muted", wrap=True)
         self.refused = plain_label(role="warn", wrap=True)
         self.chips = ChipRow(look)
+        self.name = plain_label(role="small")
+        self.name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.copy = CopyButton("Copy name", "Copy the name of the working copy")
+        self.copy.setProperty("kind", "quiet")
         self.gauges = ElidedLabel()
         self.gauges.setProperty("role", "muted")
         self.gauges.setAccessibleName("Use of processor and memory")
@@ -110,6 +115,9 @@ class SessionCard(QFrame):
         say(self.refused, words.refusing(session), "warn")
         self.chips.show_facts(words.chips(session))
         self.chips.setToolTip(tip(words.hosts(session)))
+        self.name.setText(phrases.visible(session.name))
+        self.copy.setToolTip(f"For a terminal: assent work apply {phrases.visible(session.name)}")
+        self.copy.set_text_to_copy(session.name)
         self.end.setVisible(session.at_work)
         self.gauges.setVisible(session.at_work)
         self.ports.show_ports(session.ports if session.at_work else ())
@@ -216,8 +224,11 @@ class SessionCard(QFrame):
         head.addWidget(self.end)
         facts = QHBoxLayout()
         facts.setSpacing(px(8))
+        facts.addWidget(self.name)
+        facts.addWidget(self.copy)
         facts.addWidget(self.gauges, 1)
         facts.addWidget(self.ports)
+        facts.addStretch()
         column = QVBoxLayout(self)
         column.setContentsMargins(px(16), px(12), px(14), px(8))
         column.setSpacing(px(6))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.difference import LineDifference
+    from runner.workspace.undo import WayBack
 
 DOT = " \N{MIDDLE DOT} "
 MINUS = "\N{MINUS SIGN}"
@@ -34,6 +35,8 @@ SHORT = ("permissions", "link", "folder", "pipe")
 """Words for what differs that have room in a row."""
 LONGEST_LINE = 60
 """Characters of a command line in a headline."""
+MOST_LEFT = 5
+"""Paths that Undo leaves, named in a sentence."""
 MOVING = "While it is at work, the list may still change."
 
 
@@ -227,6 +230,16 @@ def written(done: Applied, session: WorkSession, verb: str, things: str) -> str:
         more = f" and {len(done.passed_over) - 3:,} more" if len(done.passed_over) > 3 else ""
         text += f" Left alone, because somebody changed it in this moment: {named}{more}."
     return text
+
+
+def left_by_undo(plan: WayBack) -> str:
+    """Return what Undo leaves as it is, and why; '' for nothing."""
+    if not plan.kept:
+        return ""
+    named = "; ".join(f"{name(path)}: {why}" for path, why in plan.kept[:MOST_LEFT])
+    more = f"; and {len(plan.kept) - MOST_LEFT:,} more" if len(plan.kept) > MOST_LEFT else ""
+    stays = "stays" if len(plan.kept) == 1 else "stay"
+    return f"{counted(len(plan.kept), 'path')} {stays} as now, to be taken back later: {named}{more}."
 
 
 def port(number: int) -> str:

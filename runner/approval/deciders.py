@@ -150,7 +150,9 @@ class PersonDecider:
         body: dict[str, object] = {"window": window, "rule": ask.rule, "blocked": ask.blocked, "again": again}
         if ask.why:
             body["why"] = ask.why
-        event = QuestionAsked(request.id, question.deadline, window, ask.blocked, again)
+        if ask.accepts:
+            body["accepts"] = ask.accepts
+        event = QuestionAsked(request.id, question.deadline, window, ask.blocked, again, ask.accepts)
         try:
             await case.advance(Phase.ASKED, body, event)
         except BaseException:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -92,10 +92,12 @@ class Desk:
         self._open[request_id] = question
         return question
 
-    def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, edited: str = "") -> Taken:
+    def answer(
+        self, request_id: str, digest: str, verdict: Verdict, reason: str, edited: str = "", accepted: str = ""
+    ) -> Taken:
         """Take a person's answer, which must name the digest of exactly this question (spec A12).
 
-        `edited` is the digest of the person's own version where that is what is approved.
+        `edited` is the digest of the person's own version where that is what is approved; `accepted` as in `Decision`.
         """
         question = self._open.get(request_id)
         if question is None:
@@ -106,7 +108,7 @@ class Desk:
             return Taken.UNKNOWN
         if digest != question.digest:
             return Taken.STALE
-        self._settle(question, Decision(verdict, Decider.PERSON, reason, digest=edited or digest))
+        self._settle(question, Decision(verdict, Decider.PERSON, reason, digest=edited or digest, accepted=accepted))
         return Taken.ACCEPTED
 
     def pause(self, request_id: str) -> Question | None:
@@ -210,6 +212,6 @@ class Desk:
         del self._open[question.request_id]
         question.expiry.cancel()
         waited = round(self._clock() - question.asked_at, 3)
-        settled = Decision(decision.verdict, decision.by, decision.reason, question.ask.rule, waited, decision.digest)
+        settled = replace(decision, rule=question.ask.rule, after_seconds=waited)
         if not question.future.done():
             question.future.set_result(settled)

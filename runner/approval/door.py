@@ -30,6 +30,7 @@ REASON_LENGTH = 500
 """Characters of a reason (spec D3)."""
 REVOKED = "The agent was revoked."
 HANDED_OVER = "A person saw what it did when it was tried, and handed that over."
+NOT_ASKED = "Not approved: this sandbox cannot be accepted for that request. Look at it again."
 NOT_SHOWN = "Not handed over: the outcome on screen no longer exists. Look at the request again."
 RULES_CHANGED = "Rules or settings were changed before this could start. Ask again."
 MEANING = {
@@ -62,12 +63,14 @@ class Door:
         draft: Draft | None = None,
         *,
         release: str = "",
+        accepted: str = "",
         proven: bool = False,
     ) -> str:
         """Take a person's answer to an open question; return '' where it was accepted, else why not.
 
         `digest` is that of the request as it was asked; `draft` the person's own version, where that is approved;
         `release` the digest of the outcome that the person was shown, where that is handed over and nothing runs;
+        `accepted` the sandbox below the minimum that the person was asked about and accepts for this request;
         `proven`, whether the person's PIN came with it and was right.
         """
         case, question = self._cases.find(request_id), self._desk.question(request_id)
@@ -91,7 +94,9 @@ class Door:
             if why := unproven(self._circumstances.settings(), level, proven=proven):
                 return why
             case.generation = self._modes.generation
-            if (refusal := self._refusal(case, request, assessment)) is not None:
+            if accepted and (draft is not None or release or question.ask.accepts != accepted):
+                return NOT_ASKED
+            if (refusal := self._refusal(case, request, assessment, accepted=accepted)) is not None:
                 return refusal.reason
             # After the checks: they may have found that rehearsing was switched off for the agent.
             if release and (draft is not None or case.rehearsal is None or case.rehearsal.digest != release):
@@ -101,7 +106,7 @@ class Door:
             if draft is not None:
                 case.edited, case.edited_assessment = draft.request, draft.assessment
         edited = "" if draft is None else draft.request.digest
-        return MEANING[self._desk.answer(request_id, digest, verdict, reason[:REASON_LENGTH], edited)]
+        return MEANING[self._desk.answer(request_id, digest, verdict, reason[:REASON_LENGTH], edited, accepted)]
 
     def refuses(self, case: Case, decision: Decision) -> Decision | None:
         """Return the decision that replaces an approval which is not valid; None where it is valid.
@@ -111,7 +116,7 @@ class Door:
         request = case.approved
         if decision.digest != request.digest:
             raise AssertionError(f"{request.id}: approved {decision.digest}, would run {request.digest}")
-        return self._refusal(case, request, case.weighed, decision)
+        return self._refusal(case, request, case.weighed, decision, accepted=decision.accepted)
 
     def require(self, case: Case, decision: Decision) -> None:
         """Raise NotPermitted where an approval may not stand: the last look, with nothing awaited after it."""
@@ -128,11 +133,17 @@ class Door:
         return None
 
     def _refusal(
-        self, case: Case, request: Request, assessment: Assessment | None, approval: Decision | None = None
+        self,
+        case: Case,
+        request: Request,
+        assessment: Assessment | None,
+        approval: Decision | None = None,
+        *,
+        accepted: str = "",
     ) -> Decision | None:
         """Check the caller, console, mode, agent and its allowance, sandbox, assessment and the present policy.
 
-        `approval` is None while a person is giving it.
+        `approval` is None while a person is giving it. What was `accepted` counts as long as the policy lets it.
         """
         by_trust = approval is not None and approval.by is Decider.RULE and approval.rule == TRUST_RULE
 
@@ -155,7 +166,7 @@ class Door:
         settled = self._circumstances.policy().decide(request, assessment)
         if isinstance(settled, Decision):
             return settled if settled.verdict is Verdict.DENIED else None
-        if settled.blocked:
+        if settled.blocked and not (accepted and accepted == settled.accepts == request.isolation.value):
             return denied(settled.blocked)
         # Approved without asking; the present policy may no longer allow that.
         if by_trust or (approval is not None and approval.by is Decider.GRANT):

@@ -14,7 +14,7 @@ from runner.model.codec import encode
 from runner.model.decision import Decision, Verdict
 from runner.model.difference import difference
 from runner.model.errors import Refused
-from runner.model.request import CLIENT_TOOLS
+from runner.model.tool_facts import CLIENT_TOOLS
 from runner.requests import bounds, intake
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from runner.audit.search import History
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
-from runner.model.request import CLIENT_TOOLS
+from runner.model.tool_facts import CLIENT_TOOLS
 from runner.policy.explain import explain
 from runner.policy.grants import Subject, make, program
 from runner.requests import intake

@@ -11,7 +11,7 @@ from runner.audit.ledger import LedgerFailed
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import ModeChanged
-from runner.model.request import CLIENT_TOOLS
+from runner.model.tool_facts import CLIENT_TOOLS
 from runner.system.clock import since_boot
 from runner.system.expiry import Expiry
 from runner.system.tasks import spawn

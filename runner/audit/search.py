@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import logging
 import sqlite3
@@ -14,24 +15,27 @@ from runner.audit.entry import Entry, stored_entry
 from runner.audit.filter import ANYTHING, Filter
 from runner.audit.finding import ROW, Interrupted, Search, UnreadableRow, line_of
 from runner.audit.index import NO_FILE, IndexUnusable, SearchIndex, discard, identity, path_of
+from runner.audit.past_work import PastWork
 from runner.audit.removal import ContentRemoved, removed_content
 from runner.audit.row import Row, advance
 from runner.audit.statistics import Figures, read_figures
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.model.assessment import Assessment, Level
-from runner.model.codec import decode
+from runner.model.codec import UnreadableValue, decode
 from runner.model.decision import Decision
 from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED
 from runner.model.lifecycle import IllegalMove, Phase
 from runner.model.request import Request
 from runner.model.result import Result
+from runner.model.verdict import RiskVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from runner.audit.counting import Unit
+    from runner.audit.past_work import PastSession, PastStep
     from runner.audit.removal import RemovedContent
 
 __all__ = [
@@ -60,6 +64,10 @@ _ATTENTION = (
     " FROM requests JOIN entries ON request_id = id AND kind = 'assessed' JOIN bodies ON bodies.seq = entries.seq"
 )
 """The gravest finding of each request as a number, 0 for none; NULL for a body that is no JSON."""
+_VERDICT = (
+    "SELECT requests.seq, CASE WHEN json_valid(data) THEN data -> '$.verdict' END"
+    " FROM requests JOIN entries ON request_id = id AND kind = 'assessed' JOIN bodies ON bodies.seq = entries.seq"
+)
 _ENTRIES = (
     "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data"
     " FROM entries LEFT JOIN bodies USING (seq) WHERE request_id = ? ORDER BY seq"
@@ -110,9 +118,11 @@ class History:
     search uses its own History.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, work: PastWork | None = None) -> None:
+        """`work` is what an earlier reader has read of programs at work: it need not be read again."""
         self.path = path
         self._connection = connect_to_read(path)
+        self._work = PastWork() if work is None else work
         self._index: SearchIndex | None = None
         self._lock = threading.Lock()
         self._closed = False
@@ -205,6 +215,36 @@ class History:
         marks = ", ".join("?" * len(wanted))
         found = self._all(f"{_ATTENTION} WHERE requests.seq IN ({marks})", wanted)
         return {seq: Level(worst) if worst > Level.LOW else None for seq, worst in found if worst is not None}
+
+    def sessions(
+        self, wanted: Filter = ANYTHING, before: int | None = None, limit: int | None = None
+    ) -> list[PastSession]:
+        """Return the newest programs at work that fit, newest first; `before` as for `lines`."""
+        with self._reading() as connection:
+            return list(itertools.islice(self._work.fitting(connection, wanted, before), limit))
+
+    def session(self, name: str) -> PastSession | None:
+        """Return the program at work with this id; None for none."""
+        with self._reading() as connection:
+            return self._work.one(connection, name)
+
+    def session_steps(self, name: str) -> tuple[PastStep, ...]:
+        """Return what the program at work with this id did and what was decided about it, oldest first."""
+        with self._reading() as connection:
+            return self._work.steps(connection, name)
+
+    def verdicts(self, seqs: Iterable[int]) -> dict[int, RiskVerdict]:
+        """Return what was found that requests would do, by the `seq` of their rows.
+
+        What was not assessed, and what has no content any more or a damaged one, is missing.
+        """
+        wanted = tuple(seqs)
+        marks = ", ".join("?" * len(wanted))
+        found = {}
+        for seq, text in self._all(f"{_VERDICT} WHERE requests.seq IN ({marks})", wanted):
+            with contextlib.suppress(UnreadableValue):
+                found[seq] = decode(RiskVerdict, json.loads(text or "{}"))
+        return found
 
     def count(self, wanted: Filter = ANYTHING) -> int:
         """Return how many requests fit."""

@@ -218,6 +218,7 @@ _QWEN = WorkFacts(
     addresses=("OPENAI_BASE_URL", "DASHSCOPE_PROXY_BASE_URL", "ANTHROPIC_BASE_URL", "baseUrl"),
     settings=(".qwen/settings.json",),
     passed=("OPENAI_MODEL", "QWEN_MODEL", "QWEN_CODE_MODEL"),
+    names_shell=True,
     variables={"QWEN_SANDBOX": "false", "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1", "QWEN_CODE_NO_RELAUNCH": "true"},
     arguments=("--approval-mode=yolo",),
     unless=("--approval-mode", "-y", "--yolo"),

@@ -77,7 +77,7 @@ def _add(arguments: argparse.Namespace, places: Places) -> int:
     import os
 
     from runner.commands import run_token
-    from runner.gateway import door
+    from runner.gateway import address_file
     from runner.gateway.snippets import configurations, own_command
     from runner.identity.agents import Agents
     from runner.identity.secrets import Secrets
@@ -88,7 +88,7 @@ def _add(arguments: argparse.Namespace, places: Places) -> int:
     # The agent of `assent run`: added by name, it is to run again.
     own = arguments.name == run_token.AGENT
     token = run_token.add(places, agents, Secrets(places, settings)) if own else agents.add(arguments.name)
-    console = door.running(places)
+    console = address_file.running(places)
     port = settings.port if console is None else console.port
     print(f"Token of {arguments.name}, shown this once:\n\n    {token}\n")
     address = f"http://127.0.0.1:{port}/mcp"

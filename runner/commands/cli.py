@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,6 +41,20 @@ WORK_ACTIONS = (
 SIGNS = {"ok": "ok  ", "warn": "look", "bad": "BAD "}
 
 
+class CommandParser(argparse.ArgumentParser):
+    """One that answers for its own arguments.
+
+    argparse itself has what a command does not know reported by the parser of all commands, with the usage of that one.
+    """
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Return what it knows; ends with the usage of this command where there is more."""
+        known, more = super().parse_known_args(args, namespace)
+        if more:
+            self.error(f"unrecognized arguments: {' '.join(more)}")
+        return known, more
+
+
 def main(argv: Sequence[str]) -> int:
     """Return the exit code: 0 done, 1 something is wrong, 2 the command line is, or `verify` is not sure."""
     if argv and argv[0] == "mcp":
@@ -58,7 +72,7 @@ def main(argv: Sequence[str]) -> int:
 
         return assess(list(argv[1:]))
     if argv and argv[0] == "images":
-        from runner.sandbox.images.__main__ import main as images
+        from runner.commands.images import main as images
 
         return images(list(argv[1:]))
     arguments = _parsed(argv)
@@ -123,8 +137,8 @@ def whole_parser() -> argparse.ArgumentParser:
     from runner.commands.connect import add_arguments as of_connect
     from runner.commands.export import add_arguments as of_export
     from runner.commands.history import add_arguments as of_history
+    from runner.commands.images import add_arguments as of_images
     from runner.commands.work import add_arguments as of_work
-    from runner.sandbox.images.__main__ import add_arguments as of_images
 
     own = {
         "assess": of_assess,
@@ -144,11 +158,11 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     `own` adds the arguments of commands that parse theirs themselves, by name: reading them here would load what
     only these commands need.
     """
-    parser = argparse.ArgumentParser(
+    whole: argparse.ArgumentParser = CommandParser(
         "assent", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--version", action="version", version=f"assent {_version()}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    whole.add_argument("--version", action="version", version=f"assent {_version()}")
+    commands = whole.add_subparsers(metavar="COMMAND", required=True)
     commands.add_parser("demo", help="show the main job on a virtual screen, leaving screenshots", add_help=False)
 
     words = "Asks on this terminal what the window would ask; each question says what to type. Ctrl+C ends it."
@@ -186,7 +200,7 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
 
     _add_agents(commands)
     _add_started_by_programs(commands)
-    return parser
+    return whole
 
 
 def _add_agents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -15,7 +15,7 @@ from runner.clients.known import BY_ID
 from runner.clients.libraries import LIBRARIES
 from runner.clients.managed import advice, here
 from runner.commands.terminal import visible
-from runner.gateway import door
+from runner.gateway import address_file
 from runner.gateway.snippets import typed_command
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
@@ -149,7 +149,7 @@ def _agreed(arguments: argparse.Namespace, question: str) -> bool:
 
 def _wait(places: Places, client: Client, name: str) -> None:
     """Wait until the agent has called, or the person stops it."""
-    if door.read(places) is None:
+    if address_file.read(places) is None:
         print("Assent's console is not open; start it with: assent")
     print(f"Waiting for the first call of {client.name}. Ctrl+C stops waiting; what was written stays.")
     began = time.time()

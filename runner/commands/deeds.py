@@ -59,10 +59,12 @@ def carried_out(
     do: Callable[[str], T],
     *,
     by: str = PERSON,
+    more: Mapping[str, object] | None = None,
 ) -> T:
     """Do something with the changes of a working copy: `do` gets its number. Raises KnownError.
 
-    `by` says who does it: what is applied as it goes had its word when that was switched on.
+    `more` is what both entries say beside that. `by` says who does it: what is applied as it goes had its word when
+    that was switched on.
     """
     if by == BY_ITSELF:
         lockdown.require_open(places)
@@ -71,7 +73,7 @@ def carried_out(
     number = apply.new_number()
     facts = {**facts_of(copy, changes), "digest": digest(changes)} if changes else facts_of(copy, ())
     short = {"number": number, "name": copy.name, "project": str(copy.project), "by": by}
-    deed_log.note(places.work, deed.wanted, {"number": number, "by": by, "at": "terminal", **facts})
+    deed_log.note(places.work, deed.wanted, {"number": number, "by": by, "at": "terminal", **facts, **(more or {})})
     try:
         done = do(number)
     except (KnownError, OSError) as error:
@@ -81,8 +83,8 @@ def carried_out(
             raise KnownError(f"Not everything could be written: {what.what}", remedy) from error
         deed_log.note(places.work, deed.not_done, {**short, "why": str(what)})
         raise what from error
-    more = outcome_facts(done) if isinstance(done, apply.Applied) else {}
-    deed_log.note(places.work, deed.done, {**short, **more})
+    outcome = outcome_facts(done) if isinstance(done, apply.Applied) else {}
+    deed_log.note(places.work, deed.done, {**short, **outcome, **(more or {})})
     return done
 
 

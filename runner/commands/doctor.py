@@ -18,7 +18,7 @@ from runner.clients.known import CLIENTS
 from runner.commands import fixes
 from runner.commands.agents import last_call
 from runner.commands.check import Check, State
-from runner.gateway import door
+from runner.gateway import address_file
 from runner.identity.agents import Agents
 from runner.identity.secrets import Secrets, Vault
 from runner.model.errors import KnownError
@@ -27,11 +27,11 @@ from runner.network.proxies import ProxySettings
 from runner.network.registries import of_this_machine
 from runner.policy.rulefile import read
 from runner.risk import own
-from runner.sandbox import available
+from runner.sandbox import available, image_stores
 from runner.sandbox.choose import AUTO, NAMES
-from runner.sandbox.container import endpoint
 from runner.sandbox.container.failures import Denied
-from runner.sandbox.images import build, here, recipe
+from runner.sandbox.docker import endpoint
+from runner.sandbox.images import build, recipe
 from runner.sandbox.images.rootfs import Here
 from runner.system import installed
 
@@ -219,7 +219,7 @@ async def _images(settings: Settings) -> Check:
         return Check("Images", State.OK, "None of Assent's own are used, as the settings have it.")
     try:
         async with asyncio.timeout(IMAGES_SECONDS):
-            first, *others = await here.stores(settings)
+            first, *others = await image_stores.stores(settings)
             builder = build.Builder(first, Here(), also=tuple(others))
             states = {each: await builder.state(each) for each in map(recipe.recipe, recipe.names())}
     except TimeoutError:
@@ -291,13 +291,14 @@ def _secrets(secrets: Secrets) -> Check:
 
 def _console(places: Places, loaded: Loaded) -> Check:
     # Not by asking the port alone: whoever has that of a console that is gone would pass for it.
-    known, port = door.running(places), loaded.settings.port
+    known, port = address_file.running(places), loaded.settings.port
     what = "It is not open, so agents cannot reach it."
     if known is not None:
         what = f"Agents reach it at http://{known.host}:{known.port}/mcp."
     elsewhere = port and (known is None or known.port != port)
     if elsewhere and _answers("127.0.0.1", port):
-        what += f" Port {port}, the usual one, is taken by {door.named(door.holder(port))}; it takes another meanwhile."
+        other = address_file.named(address_file.holder(port))
+        what += f" Port {port}, the usual one, is taken by {other}; it takes another meanwhile."
         what += " A client that is configured with HTTP and that number sends its token there."
         return Check("Console", State.WARN, what, "End that program, or choose another port in Settings.")
     return Check("Console", State.WARN if known is None else State.OK, what, "assent" if known is None else "")

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.gateway.snippets import typed_command
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language
-from runner.sandbox.container import endpoint
 from runner.sandbox.container.failures import gone
 from runner.sandbox.container.sandbox import UNREPORTED
+from runner.sandbox.container.trial import TOO_OLD
+from runner.sandbox.docker import endpoint
 from runner.sandbox.gvisor import engine_feeds
-from runner.sandbox.gvisor.program import TOO_OLD, is_old, is_recent, located
-from runner.sandbox.images.gvisor import PLACE, next_step, put_in_place
+from runner.sandbox.gvisor.fetch import PLACE, next_step, put_in_place
+from runner.sandbox.gvisor.program import is_old, is_recent, located
 from runner.sandbox.local.control_groups import OWN_GROUP
 from runner.sandbox.local.group import GROUPED
 from runner.system import installed
@@ -56,7 +58,6 @@ OTHER_NAMES = {
     ("python3", "pacman"): "python",
     ("python3-pip", "pacman"): "python-pip",
 }
-INTERPRETERS = {Language.PYTHON: "python3", Language.JAVASCRIPT: "nodejs", Language.SHELL: "bash"}
 LEAST_NODE = 20
 OLDEST = "20180501"
 """Stands for a package that is not offered: a day before gVisor was published."""
@@ -204,7 +205,7 @@ def _read_again() -> str:
 
 def interpreter(language: Language) -> str:
     """Return what brings the interpreter of `language`, by npm where this system's own Node.js is too old."""
-    package = INTERPRETERS[language]
+    package = LANGUAGES[language].package
     offered = _offered_by_apt(package) if language is Language.JAVASCRIPT else None
     return install(package) if offered is None or offered >= LEAST_NODE else NEWER_NODE
 

@@ -29,16 +29,6 @@ NOT_RUN = 125
 """Exit code when the code was not run, as `env` and `docker run` have it."""
 PATIENCE = "3600"
 """Longest wait in seconds; a person at a shell can press Ctrl+C."""
-SUFFIXES = {
-    ".py": Language.PYTHON,
-    ".js": Language.JAVASCRIPT,
-    ".mjs": Language.JAVASCRIPT,
-    ".cjs": Language.JAVASCRIPT,
-    ".sh": Language.SHELL,
-    ".bash": Language.SHELL,
-}
-PROGRAMS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "bash": Language.SHELL, "sh": Language.SHELL}
-"""Interpreters in a first line that begins with #!."""
 
 
 class RunClient(StdioClient):
@@ -90,14 +80,16 @@ def read_code(path: str) -> str:
 
 def language_of(path: str, code: str) -> Language:
     """Return the language by the file's name, else by its first line. Raises KnownError where neither shows it."""
-    if known := SUFFIXES.get(Path(path).suffix):
+    from runner.model.language_support import LANGUAGES
+
+    if known := next((one for one, support in LANGUAGES.items() if Path(path).suffix in support.endings), None):
         return known
     first = code.partition("\n")[0]
     if first.startswith("#!"):
         words = [Path(word).name.rstrip("0123456789.") for word in first[2:].split()]
         for word in words:
-            if word in PROGRAMS:
-                return PROGRAMS[word]
+            if known := next((one for one, support in LANGUAGES.items() if word in support.programs), None):
+                return known
     raise KnownError(f"The language of {path} is not clear.", f"Say it: --language {'|'.join(Language)}.")
 
 

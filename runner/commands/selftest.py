@@ -28,6 +28,7 @@ from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked, RequestDecided
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language, Request, Tool
 from runner.model.submission import Submission
 from runner.sandbox import available
@@ -41,12 +42,6 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.sandbox.contract import Readiness
 
-PROGRAMS = {
-    Language.PYTHON: ("print(6 * 7)\n", "42"),
-    Language.JAVASCRIPT: ("console.log(6 * 7)\n", "42"),
-    Language.SHELL: ("echo $((6 * 7))\n", "42"),
-}
-"""Code and what it must print."""
 KEYRINGS = ("keyring.backends.SecretService", "keyring.backends.kwallet", "keyring.backends.libsecret")
 ASK_ALWAYS = {"ASSENT_AUTO_APPROVE_LOW": "false", "ASSENT_PORT": "0"}
 BRIDGE_SECONDS = 30.0
@@ -147,7 +142,7 @@ async def _play(home: Path, kind: Isolation, ready: Readiness) -> AsyncIterator[
     engine.listen(hear)
     await engine.start()
     try:
-        for language in PROGRAMS:
+        for language in LANGUAGES:
             name = f"{kind.label} sandbox, {language}"
             if language in (ready.images or ready.versions):
                 yield await _run(engine, asked, name, language)
@@ -167,7 +162,7 @@ async def _run(
     engine: Engine, asked: asyncio.Queue[QuestionAsked | RequestDecided], name: str, language: Language
 ) -> SelfCheck:
     """Ask for one program, approve it and compare what it prints."""
-    code, wanted = PROGRAMS[language]
+    code, wanted = LANGUAGES[language].sample
     ticket = await engine.submit(Submission(AGENT, Tool.CODE_EXECUTE, language, code))
     while (event := await asked.get()).request_id != ticket.request_id:
         pass

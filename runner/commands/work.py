@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import shlex
 import signal
 import sys
 import threading
 import time
+from argparse import RawDescriptionHelpFormatter
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +21,9 @@ from runner.commands import added_findings
 from runner.commands.deeds import carried_out, note_order, ordered, require_terminal, require_word, switched
 from runner.commands.terminal import in_one_line, visible
 from runner.engine.networking import look_up
+from runner.engine.work.deeds import kept_facts
 from runner.engine.work.facts import cut
+from runner.engine.work.orders import LONGEST_REASON
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
 from runner.model.work import WorkSession, after
@@ -28,12 +32,11 @@ from runner.sandbox.file_names import shown
 from runner.work import project_hosts
 from runner.work.control import order
 from runner.work.log import WorkReading
-from runner.workspace.apply import undo_of
-from runner.workspace.change import MERGED, How, ProjectChange, digest
+from runner.workspace.change import MERGED, WHOLE, How, ProjectChange, digest
 from runner.workspace.difference import compared, total
 from runner.workspace.hunks import with_hunks
 from runner.workspace.lines import unified_numbers
-from runner.workspace.marks import bulk
+from runner.workspace.marks import PART, bulk
 from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, named
 
 if TYPE_CHECKING:
@@ -46,7 +49,9 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChanges
     from runner.workspace.progress import WriteProgress
+    from runner.workspace.undo import WayBack
 
+PORTS = {"https": 443, "http": 80}
 SIGNS = {How.ADDED: "+", How.CHANGED: "~", How.DELETED: "-", How.TOUCHED: "."}
 COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
 MOST_LISTED = 200
@@ -54,6 +59,23 @@ MOST_BULK = 5
 """Changes in a folder such as node_modules that are still listed one by one."""
 SHOWN_SECONDS = 0.1
 """Between two lines that say how far it is."""
+EPILOG = """\
+OPTIONS are those of `assent try`: see assent try --help.
+NAME is that of a working copy, such as shop-1a2b3c: the page Work and `assent work list` show it.
+
+exit codes: 0 all of it was done; 1 something was not, or stays: what and why is said; 2 the command was not understood;
+of `assent work PROGRAM` that of the program, or 1 where the program could not be started."""
+APPLY_EPILOG = """\
+examples:
+  assent work apply shop-1a2b3c                       everything that is not marked, merged or in conflict
+  assent work apply shop-1a2b3c src docs/index.md     only what is there and below
+  assent work apply shop-1a2b3c Makefile --marked     a file that runs something later by itself
+  assent work apply shop-1a2b3c app.py --hunks 1,3    two places of one file, as `changes --diff` numbers them
+  assent work apply shop-1a2b3c --digest DIGEST       only exactly what `changes --json` has shown
+
+PATH is below the project's folder, wherever you are. exit codes: 0 all of it was applied; 1 something stays in the
+working copy, or nothing was done."""
+GIT = b".git"
 LEFT = 1
 """Exit code where something was not done."""
 
@@ -61,9 +83,10 @@ LEFT = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     parser.usage = "assent work [-h] ACTION ...\n       assent work [OPTIONS] PROGRAM [ARGUMENTS]"
-    parser.epilog = "OPTIONS are those of `assent try`: see assent try --help."
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = EPILOG
     parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    actions = parser.add_subparsers(metavar="ACTION", required=True, prog="assent work")
     listed = actions.add_parser("list", help="the working copies, the newest first")
     listed.add_argument("--json", action="store_true", help="as JSON")
     listed.set_defaults(command=list_copies)
@@ -72,27 +95,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     changes.add_argument("--diff", action="store_true", help="with the lines that differ")
     changes.add_argument("--json", action="store_true", help="as JSON, with the digest that `apply --digest` takes")
     changes.set_defaults(command=show_changes)
-    apply = actions.add_parser(
-        "apply",
-        help="write changes into the project",
-        description="Writes changes into the project, all of them or none. What conflicts with the project stays in"
-        " the working copy. So does what is marked (!) as running later by itself, unless --marked is given, and what"
-        " was merged with your edits, unless --merged is.",
+    _add_apply(actions)
+    undo = actions.add_parser(
+        "undo",
+        help="take back what was applied last",
+        description="Takes back what was applied last, path by path. What somebody changed since stays as it is, is"
+        " named with why, and can be taken back later; you are asked first, or say --partly.",
     )
-    _name(apply)
-    apply.add_argument("path", nargs="*", metavar="PATH", help="only these paths, and what is below them")
-    apply.add_argument(
-        "--hunks",
-        type=_numbers,
-        metavar="1,3",
-        help="of the one PATH only these places, as `changes --diff` numbers them",
-    )
-    apply.add_argument("--marked", action="store_true", help="also what is marked")
-    apply.add_argument("--merged", action="store_true", help="also what was merged with your edits of the same files")
-    apply.add_argument("--digest", metavar="DIGEST", help="only where the changes are exactly those with this digest")
-    apply.set_defaults(command=apply_changes)
-    undo = actions.add_parser("undo", help="take back what was applied last")
     _name(undo)
+    undo.add_argument("--dry-run", action="store_true", help="only say what would be taken back, and what would stay")
+    undo.add_argument("--partly", action="store_true", help="also where something has to stay, without asking")
+    undo.add_argument("--json", action="store_true", help="as JSON: what was taken back, and what stays and why")
     undo.set_defaults(command=undo_changes)
     discard = actions.add_parser("discard", help="remove the working copy with its changes")
     discard.add_argument("name", metavar="NAME", nargs="?", help="as `assent work list` says it")
@@ -105,13 +118,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     discard.set_defaults(command=discard_copy)
     allow = actions.add_parser("allow", help="let a program at work reach a host until it ends")
     _name(allow)
-    allow.add_argument("host", metavar="HOST", help="such as example.com or example.com:8080")
+    allow.add_argument(
+        "host", metavar="HOST", help="such as example.com or example.com:8080; of a URL its host and port"
+    )
     allow.add_argument("--always", action="store_true", help="and later ones of this project, too")
     allow.set_defaults(command=allow_host)
     for verb, run in (("run", True), ("refuse", False)):
         answer = actions.add_parser(verb, help=f"{verb} a command that is held")
         _name(answer)
         answer.add_argument("number", type=int, metavar="NUMBER", help="of the command, as `list` says it")
+        if not run:
+            answer.add_argument("--why", default="", metavar="SENTENCE", help="what the agent is told beside that")
         answer.set_defaults(command=answer_command, run=run)
     goes = actions.add_parser(
         "as-it-goes",
@@ -126,6 +143,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     end = actions.add_parser("end", help="end a program at work and all that it started")
     _name(end)
     end.set_defaults(command=end_program)
+
+
+def _add_apply(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    apply = actions.add_parser(
+        "apply",
+        help="write changes into the project",
+        description="Writes changes into the project, all of them or none. What conflicts with the project stays in"
+        " the working copy. So does what is marked (!) as running later by itself, unless --marked is given, and what"
+        " was merged with your edits, unless --merged is.",
+        epilog=APPLY_EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    _name(apply)
+    apply.add_argument("path", nargs="*", metavar="PATH", help="only these paths, and what is below them")
+    apply.add_argument(
+        "--hunks",
+        type=_numbers,
+        metavar="1,3",
+        help="of the one PATH only these places, as `changes --diff` numbers them",
+    )
+    apply.add_argument("--marked", action="store_true", help="also what is marked")
+    apply.add_argument("--merged", action="store_true", help="also what was merged with your edits of the same files")
+    apply.add_argument("--digest", metavar="DIGEST", help="only where the changes are exactly those with this digest")
+    apply.set_defaults(command=apply_changes)
 
 
 class ProgressLine:
@@ -254,28 +295,83 @@ def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
     if arguments.hunks and (len(below) != 1 or [one.path for one in asked] != below):
         raise KnownError("Hunks are of one file.", f"assent work apply {copy.name} PATH --hunks 1,3")
     wanted = chosen(asked, marked=arguments.marked, merged=arguments.merged)
+    _require_whole(copy, found, wanted)
     if arguments.hunks:
         wanted = [with_hunks(one, copy.project, copy.content, arguments.hunks) for one in wanted]
     return apply(places, copy, wanted, left=len(asked) - len(wanted))
 
 
+def _require_whole(copy: WorkingCopy, found: ProjectChanges, wanted: Sequence[ProjectChange]) -> None:
+    """Raise KnownError where some of what a repository needs for its commits would be applied, and the rest not."""
+    if found.commits is None:
+        return
+    needed = {
+        one.path for one in found.changes if _is_below(one.path, GIT) and one.mark in ("", PART) and not one.conflict
+    }
+    if (some := needed & {one.path for one in wanted}) and some != needed:
+        what = f"Nothing was applied. {found.commits.words} {WHOLE}"
+        raise KnownError(what, f"Name .git, or what else is to be applied: assent work changes {copy.name}")
+
+
 def undo_changes(arguments: argparse.Namespace, places: Places) -> int:
-    """Take back what was applied last. Raises KnownError."""
+    """Take back what can be of what was applied last; 1 where something stays. Raises KnownError."""
     copy = named(places.work, arguments.name)
-    back = undo_of(copy.folder)
-    changes = () if back is None else back.changes
-    with ProgressLine("taken back") as shown_progress:
+    try:
+        plan = copy.undo_plan()
+    except OSError as error:
+        raise KnownError(f"{copy.name} cannot be read: {error}.", "Nothing was taken back.") from error
+    if not arguments.json:
+        for path, why in plan.kept:
+            _line("?", shown(path), f"stays: {why}", conflict=True)
+    if arguments.dry_run:
+        if arguments.json:
+            _print(json.dumps(_undo_as_json(copy, plan, None), indent=2))
+        else:
+            for one in plan.changes:
+                _line(SIGNS[one.how], _path(one))
+            _say(f"{total(plan.changes)} would be taken back. Nothing was done.")
+        return LEFT if plan.kept else 0
+    plan.require_some()
+    if plan.kept and not arguments.partly:
+        question = f"{total(plan.changes)} can be taken back; what is named above stays."
+        if not sys.stdin.isatty() or arguments.json:
+            what = f"Nothing was taken back: {len(plan.kept):,} would stay, as somebody changed that since."
+            raise KnownError(what, f"assent work undo {copy.name} --partly takes back the rest.")
+        if not _yes(f"{question} Take it back?"):
+            return LEFT
+    with ProgressLine("taken back") as progress:
         done = carried_out(
-            places, WorkDeed.UNDO, copy, changes, lambda number: copy.undo(shown_progress, number=number)
+            places,
+            WorkDeed.UNDO,
+            copy,
+            plan.changes,
+            lambda number: copy.undo(progress, number=number, wanted=digest(plan.changes)),
+            more=kept_facts(plan),
         )
-    return _said(done, "Taken back", copy, 0)
+    if arguments.json:
+        _print(json.dumps(_undo_as_json(copy, plan, done), indent=2))
+        return LEFT if plan.kept or done.passed_over else 0
+    return _said(done, "Taken back", copy, 0) or (LEFT if plan.kept else 0)
+
+
+def _undo_as_json(copy: WorkingCopy, plan: WayBack, done: Applied | None) -> dict[str, object]:
+    """Return what was taken back, or without `done` what would be."""
+    over = () if done is None else done.passed_over
+    return {
+        "name": copy.name,
+        "project": str(copy.project),
+        "done": done is not None,
+        "undone": [shown(one.path) or "." for one in plan.changes if one.path not in over],
+        "kept": [{"path": shown(path), "why": why} for path, why in plan.kept],
+        "passed_over": [shown(path) for path in over],
+    }
 
 
 def allow_host(arguments: argparse.Namespace, places: Places) -> int:
     """Let a program at work reach a host. Raises KnownError."""
     copy = named(places.work, arguments.name)
     try:
-        destination = Destination.parse(arguments.host)
+        destination = _destination(arguments.host)
     except UnusableHost as error:
         raise KnownError(f"“{arguments.host}” cannot be allowed: {error}.", "Name a host.") from error
     require_word(places)
@@ -294,8 +390,24 @@ def allow_host(arguments: argparse.Namespace, places: Places) -> int:
 
     ordered(places, copy, (OPEN, NOT_OPENED), {**where, "address": private}, do)
     leads = f"at {private}" if private else "where it leads to a public address"
-    _say(f"{destination} is open for {copy.name}{' and its project' if kept else ''}, {leads}.")
+    later = " and later sessions of its project" if kept else ", until it ends"
+    _say(f"{destination.host} is open at port {destination.port} for {copy.name}{later}, {leads}.")
+    if "://" in arguments.host:
+        _say("A host is allowed as a whole: every path of it, and no other port.")
     return 0
+
+
+def _destination(text: str) -> Destination:
+    """Return the host that is meant, also by a URL. Raises UnusableHost."""
+    scheme, colon, rest = text.strip().partition("://")
+    if not colon:
+        return Destination.parse(text)
+    if (port := PORTS.get(scheme.lower())) is None:
+        raise UnusableHost("it is neither an https nor an http address")
+    host = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2]
+    found = Destination.parse(host)
+    named_port = re.search(r":\d+\Z", host)
+    return found if named_port else Destination(found.host, port)
 
 
 def _private(destination: Destination) -> str:
@@ -320,7 +432,8 @@ def answer_command(arguments: argparse.Namespace, places: Places) -> int:
         require_word(places)
     held = next((one for one in _session(copy).held if one.number == arguments.number), None)
     said = {} if held is None else {"sentence": cut(held.sentence), "level": held.level}
-    what: dict[str, object] = {"number": arguments.number, "run": arguments.run, "why": ""}
+    why = "" if arguments.run else arguments.why[:LONGEST_REASON]
+    what: dict[str, object] = {"number": arguments.number, "run": arguments.run, "why": why}
     ordered(
         places,
         copy,
@@ -328,7 +441,12 @@ def answer_command(arguments: argparse.Namespace, places: Places) -> int:
         {**what, **said},
         lambda: order(places.runtime, copy.name, "answer", **what),
     )
-    _say(f"Command {arguments.number} {'runs' if arguments.run else 'was refused'}.")
+    told = (
+        f" The agent is told: {why}"
+        if why
+        else " The agent is told that it was refused, and not why: say that with --why."
+    )
+    _say(f"Command {arguments.number} {'runs.' if arguments.run else f'was refused.{told}'}")
     return 0
 
 
@@ -458,6 +576,8 @@ def tell(found: ProjectChanges) -> None:
     for path, why in found.left_out[:MOST_LISTED]:
         _line("?", shown(path), why)
     _say(f"{total(found.changes)}.")
+    if found.commits is not None:
+        _say(f"{found.commits.words} {WHOLE}")
 
 
 def tell_lines(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
@@ -555,7 +675,9 @@ def _as_json(places: Places, copy: WorkingCopy, found: ProjectChanges) -> dict[s
         for one in found.changes
     ]
     left = [{"path": shown(path), "why": why} for path, why in found.left_out]
-    return {**_about(copy), "digest": digest(found.changes), "changes": rows, "left_out": left}
+    made = found.commits
+    commits = None if made is None else {"branch": made.branch, "subjects": list(made.subjects)}
+    return {**_about(copy), "digest": digest(found.changes), "changes": rows, "left_out": left, "commits": commits}
 
 
 def _colored(line: str) -> str:

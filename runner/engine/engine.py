@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from runner.approval.deliberate import unproven
 from runner.approval.desk import Taken
-from runner.approval.door import MEANING, NOT_SHOWN
+from runner.approval.door import MEANING, NOT_ASKED, NOT_SHOWN
 from runner.approval.ticket import Ticket
 from runner.audit import captures
 from runner.audit.ledger import LedgerFailed
 from runner.engine.configuration import SETTINGS_CHANGED, differing
 from runner.engine.opening import MOVED
+from runner.engine.past_answers import recalled
 from runner.engine.path import GONE
-from runner.engine.recall import recalled
 from runner.engine.refusals import Refusals
 from runner.engine.runs import STOPPED
 from runner.model.decision import Verdict
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.approval.approvals import Approvals
+    from runner.engine.admission import Admission
     from runner.engine.bulletin import Bulletin
     from runner.engine.closing import Closing
-    from runner.engine.entrance import Entrance
     from runner.engine.history_bounds import HistoryBounds
     from runner.engine.history_opening import HistoryOpening
     from runner.engine.installing import Installing
@@ -75,7 +75,7 @@ class Engine:
         sandboxes: KeptSandboxes,
         runs: Runs,
         membership: Membership,
-        entrance: Entrance,
+        admission: Admission,
         path: Path,
         watch: SandboxWatch,
         installing: Installing,
@@ -108,7 +108,7 @@ class Engine:
         self._closing = closing
         self._cases = cases
         self._door = approvals.door
-        self._entrance = entrance
+        self._admission = admission
         self._path = path
         self._watch = watch
         self.installing = installing
@@ -125,7 +125,7 @@ class Engine:
         Raises Refused for arguments out of bounds and KnownError while no request can be taken: then
         there is no request and nothing will run.
         """
-        case, joined = await self._entrance.admit(submission, self._path.begin)
+        case, joined = await self._admission.admit(submission, self._path.begin)
         return Ticket(case, self.desk, joined)
 
     async def at_work(self, door: SessionDoor) -> WorkPlace:
@@ -135,6 +135,15 @@ class Engine:
     def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, *, proven: bool = False) -> str:
         """Take a person's answer to a question; return '' where it was accepted, else why not."""
         return self._door.take(request_id, digest, verdict, reason, proven=proven)
+
+    def approve_below_minimum(self, request_id: str, digest: str, accepted: str, *, proven: bool = False) -> str:
+        """Approve a request in the sandbox `accepted`, below the minimum, of which the question says that one may.
+
+        Return '' where that was accepted, else why not.
+        """
+        if not accepted:
+            return NOT_ASKED
+        return self._door.take(request_id, digest, Verdict.APPROVED, "", accepted=accepted, proven=proven)
 
     def hand_over(self, request_id: str, digest: str, outcome: str, *, proven: bool = False) -> str:
         """Give the agent exactly the outcome with the digest `outcome`, which a rehearsal had; nothing runs.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from runner.engine.planning import Planning
 from runner.model.bundle import PYTHON_FOLDER
 from runner.model.errors import KnownError
+from runner.model.language_support import LANGUAGES, language_of
 from runner.model.plan import Registry
-from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.model.workspace import WORKSPACE
 from runner.packages.building import PlanBuild
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.engine.building import PackageBuilder
     from runner.engine.sandbox_choice import SandboxChoice
     from runner.model.plan import Plan
-    from runner.model.request import Request
+    from runner.model.request import Language, Request
     from runner.model.result import Result, Usage
     from runner.packages.installing import Built, Prepared
     from runner.sandbox.contract import Run, Sandbox, Session
@@ -35,9 +35,6 @@ UNPACK_SECONDS = 120.0
 """For packages to be unpacked in a kept sandbox; in a run of its own that counts as the run's time."""
 PARTLY = "Packages that were installed before have to be installed again."
 UNTOUCHED = "Nothing was changed."
-NOTHING = {Language.PYTHON: "pass", Language.JAVASCRIPT: ";"}
-"""Code that does nothing: what runs when packages are installed in a kept sandbox."""
-LANGUAGES = {Registry.PYPI: Language.PYTHON, Registry.NPM: Language.JAVASCRIPT}
 HOW = {
     Registry.PYPI: (
         f"Import them in Python code. Their commands are in {WORKSPACE}/{PYTHON_FOLDER}/bin. They are not found by "
@@ -81,7 +78,7 @@ class Installing:
     ) -> dict[str, Built]:
         """Build what has to be built, in sandboxes that hold nothing of the agent's. Raises KnownError."""
         files = await self.planning.planner.files(request.agent, plan, before)
-        target = await self.planning.target(request, LANGUAGES[plan.registry])
+        target = await self.planning.target(request, language_of(plan.registry))
 
         async def run(title: str, job: Job) -> Result:
             sandbox = self.planning.sandbox(request)
@@ -163,7 +160,7 @@ class Installing:
         job = Job(
             id=request.id,
             language=language,
-            code=NOTHING[language],
+            code=LANGUAGES[language].idle,
             limits=replace(request.limits, seconds=UNPACK_SECONDS),
             own_modules=False,
             bundle=prepared.bundle,

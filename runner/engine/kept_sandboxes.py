@@ -9,9 +9,9 @@ import secrets
 import time
 from collections import Counter
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
-from runner.engine import intact
+from runner.engine import integrity
 from runner.engine.file_answers import listed, read_piece
 from runner.engine.lending import Lending, OpenSandbox
 from runner.engine.past_states import PastStates
@@ -20,6 +20,7 @@ from runner.model.errors import KnownError, Refused
 from runner.model.events import SandboxesChanged
 from runner.model.kept_sandbox import Kept
 from runner.model.request import KnownFile, Tool
+from runner.model.tool_facts import FACTS
 from runner.model.workspace import WORKSPACE
 from runner.requests.intake import UNNAMED_SANDBOX
 from runner.sandbox.contract import Lasting, NotPermitted
@@ -46,8 +47,6 @@ ENDED = "It ended by itself."
 MOST_WRITTEN = 200
 LONGEST_WRITTEN = 1_000_000
 """Files, and characters of all of them, that are remembered of one sandbox."""
-CHANGING = frozenset({Tool.CODE_WRITE_FILE, Tool.CODE_INSTALL_PACKAGE})
-"""Tools that change files without a run."""
 PUT_BACK = "A person has put the files of this sandbox back since you asked."
 CLOSING_SECONDS = 1.0
 """For sandboxes that are removed or being made when the console closes."""
@@ -121,7 +120,7 @@ class KeptSandboxes:
         packages = self.packages(request.sandbox)
         if (None if packages is None else packages.seen) != request.installed:
             raise NotPermitted("The sandbox has other packages by now.", "Nothing was run. Ask again.")
-        if packages is not None and await asyncio.to_thread(intact.mentions, request, packages):
+        if packages is not None and await asyncio.to_thread(integrity.mentions, request, packages):
             await self._require_intact(request, session, packages)
         for file in request.known:
             data = file.text.encode()
@@ -138,8 +137,8 @@ class KeptSandboxes:
     async def _require_intact(self, request: Request, session: Session, packages: PackageSet) -> None:
         """Raise NotPermitted where a file of the packages was changed: then none of them counts any more."""
         try:
-            await intact.require(session, request, packages)
-        except intact.Altered:
+            await integrity.require(session, request, packages)
+        except integrity.Altered:
             if (one := self._open.get(request.sandbox)) is not None and one.packages is packages:
                 one.packages = None
             raise
@@ -168,7 +167,7 @@ class KeptSandboxes:
                 raise NotPermitted(PUT_BACK, "Nothing was done. Look at the files, then ask again.")
             one.kept = replace(one.kept, uses=one.kept.uses + 1, put_back_to=0)
             self._wind(one, in_use=True)
-            if request.tool in CHANGING:
+            if FACTS[request.tool].changes:
                 one.past.touched()
             try:
                 yield one.session
@@ -212,8 +211,17 @@ class KeptSandboxes:
             case Tool.CODE_INSTALL_PACKAGE:
                 with self._installing.stoppable(request):
                     return await self._install(request, permit)
+            case (
+                Tool.CODE_EXECUTE
+                | Tool.CODE_SANDBOX_INFO
+                | Tool.CLIENT_SHELL
+                | Tool.CLIENT_EDIT
+                | Tool.CLIENT_FETCH
+                | Tool.CLIENT_TOOL
+            ):
+                raise AssertionError(request.tool)  # done elsewhere
             case _:
-                raise AssertionError(request.tool)
+                assert_never(request.tool)
 
     async def remove(self, id: str, why: str) -> bool:
         """Stop its run, remove it and return whether it existed. A later call of its agent is answered with `why`."""

@@ -16,12 +16,13 @@ from runner.identity.agents import Agents
 from runner.identity.outside import outside_anchors
 from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
-from runner.model.request import CLIENT_TOOLS, Tool
+from runner.model.request import Tool
+from runner.model.tool_facts import CLIENT_TOOLS
 from runner.requests.network import registry_hosts
 from runner.risk import own
 from runner.risk.worker.assessor import Assessor
 from runner.sandbox import available
-from runner.system.aside import Aside
+from runner.system.offload import Aside
 
 if TYPE_CHECKING:
     from runner.audit.telemetry.feed import LogStore

@@ -20,6 +20,7 @@ from runner.model.recorded import record_of
 from runner.model.rehearsal import RELEASED
 from runner.model.request import NetworkMode, Tool
 from runner.model.result import Outcome
+from runner.model.tool_facts import FACTS
 from runner.requests import bounds
 from runner.requests.network import through_gate
 from runner.requests.places import require_unmoved
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
 
 FOR_THE_WINDOW = frozenset({"chosen", "warm", "missing"})
 """Facts about the sandbox that help no agent, and cost its tokens."""
-READING = frozenset({Tool.CODE_SANDBOX_INFO, Tool.CODE_LIST_FILES, Tool.CODE_READ_FILE})
-"""Tools that change nothing: their approval is durable before the agent gets its answer, not before they are used."""
 UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
 BROKEN = "Assent itself failed while handling this request; see its fault log. Ask again."
 OUTCOME_UNKNOWN = "Not known here: the agent's program runs it on this machine itself, in no sandbox of Assent."
@@ -153,7 +152,7 @@ class Path:
             else:
                 await self._withhold(case)
         phase, event = Phase(decision.verdict.value), RequestDecided(case.request.id, decision)
-        if decision.verdict is Verdict.APPROVED and case.request.tool in READING and self._record.works:
+        if decision.verdict is Verdict.APPROVED and FACTS[case.request.tool].reads and self._record.works:
             case.advance_soon(phase, decision, event)
         else:
             await case.advance(phase, decision, event)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError, Refused
+from runner.model.language_support import LANGUAGES
 from runner.model.plan import Registry
 from runner.model.request import Language, Limits, Tool
 from runner.model.result import Outcome
@@ -116,17 +117,11 @@ class Planning:
 
 def registry_of(language: Language | None, named: str = "") -> Registry:
     """Return the registry for packages of a language. Raises Refused where `named` is another one, or there is none."""
-    match language:
-        case Language.PYTHON:
-            registry = Registry.PYPI
-        case Language.JAVASCRIPT:
-            registry = Registry.NPM
-        case Language.SHELL | None:
-            raise Refused(
-                "Packages are for Python and JavaScript code.", "Leave packages out, or send code in one of the two."
-            )
-        case _:
-            assert_never(language)
+    registry = None if language is None else LANGUAGES[language].registry
+    if language is None or registry is None:
+        raise Refused(
+            "Packages are for Python and JavaScript code.", "Leave packages out, or send code in one of the two."
+        )
     if named and named != registry.value:
         known = ", ".join(Registry)
         raise Refused(

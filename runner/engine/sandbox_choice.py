@@ -10,8 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
-from runner.model.request import NEW_PLACE, Isolation, Language, Tool
+from runner.model.request import Isolation, Language, Tool
 from runner.model.submission import Submission
+from runner.model.tool_facts import NEW_PLACE
 from runner.model.workspace import WORKSPACE
 from runner.requests import intake
 from runner.requests.network import network_facts, through_gate, usual_mode

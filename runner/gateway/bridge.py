@@ -15,7 +15,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, BinaryIO
 
-from runner.gateway import catalog, door
+from runner.gateway import address_file, catalog
 from runner.gateway.messages import (
     HANDSHAKES,
     MODERN,
@@ -277,10 +277,10 @@ class StdioBridge:
 
     def _address(self) -> tuple[str, int]:
         """Return host and port of the console. Raises Unreachable with a text for the agent."""
-        known = door.read(self._places)
+        known = address_file.read(self._places)
         if known is None:
             raise Unreachable(not_running())
-        if door.foreign(known.port):
+        if address_file.foreign(known.port):
             raise Unreachable(FOREIGN)
         if not self._token:
             raise Unreachable(NO_TOKEN)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from runner.gateway.body import Body
     from runner.gateway.limits import CallLimits
     from runner.identity.agents import Agent, Agents
-    from runner.system.aside import Aside
+    from runner.system.offload import Aside
 
 CALLER = "assent.caller"
 """Key of the `Caller` in the scope of a request."""

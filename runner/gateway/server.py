@@ -24,7 +24,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, ImageContent, ListToolsResult, TextContent, Tool
 
-from runner.gateway import catalog, door, origin, sessions
+from runner.gateway import address_file, catalog, origin, sessions
 from runner.gateway.acceptor import Acceptor
 from runner.gateway.connection import IDLE_SECONDS
 from runner.gateway.guard import ARGUMENTS, CALLER, Doorway, Guard
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from runner.gateway.tools import Counter
     from runner.gateway.waiting import Caller
     from runner.identity.agents import Agents
-    from runner.system.aside import Aside
+    from runner.system.offload import Aside
     from runner.system.places import Places
 
 DETAILS = "assent/request"
@@ -151,7 +151,7 @@ class Gateway:
     def _announce(self) -> None:
         port = int(self.address.removesuffix(PATH).rpartition(":")[2])
         try:
-            door.write(self._places, door.ConsoleAddress(HOST, port, os.getpid(), time.time()))
+            address_file.write(self._places, address_file.ConsoleAddress(HOST, port, os.getpid(), time.time()))
         except OSError as error:
             what = f"The address could not be written to {self._places.door}: {error.strerror}."
             fix = "Agents with the stdio bridge cannot find Assent. Make that possible, then start Assent again."
@@ -163,7 +163,7 @@ class Gateway:
             return
         server, self._server = self._server, None
         self.address = ""
-        door.remove(self._places, os.getpid())
+        address_file.remove(self._places, os.getpid())
         self._waiting.close(why)
         await self._guard.idle(ANSWER_SECONDS)
         self._guard.hang_up()
@@ -322,13 +322,13 @@ def _bound(port: int) -> socket.socket:
 
 def _holder(port: int, places: Places) -> str:
     """Return who has a port, in words. Raises KnownError where it is an Assent with these very folders."""
-    holder, known = door.holder(port), door.read(places)
+    holder, known = address_file.holder(port), address_file.read(places)
     if known is not None and holder is not None and holder.pid == known.pid:
         raise KnownError(
             f"Port {port} is taken by another Assent (process {holder.pid}).",
             "Use that window, or quit it and start Assent again.",
         )
-    return door.named(holder)
+    return address_file.named(holder)
 
 
 def _version() -> str:

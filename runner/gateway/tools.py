@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.model.request import WorkPlace
     from runner.model.result import CapturedFile
     from runner.model.submission import SessionDoor, Submission
-    from runner.system.aside import Aside
+    from runner.system.offload import Aside
 
 KEPT_SECONDS = 3600.0
 REQUEST_ID = re.compile("[0-9a-f]{32}")

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from runner.model.rehearsal import RehearsalMode
-from runner.model.request import CLIENT_TOOLS, NEW_PLACE, Language, NetworkMode, Tool
+from runner.model.request import Language, NetworkMode, Tool
+from runner.model.tool_facts import CLIENT_TOOLS, NEW_PLACE
 from runner.settings.default_packages import default_packages
 
 if TYPE_CHECKING:

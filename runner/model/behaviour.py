@@ -12,6 +12,7 @@ MOST_DEEDS = 250
 """Different things that are listed of one run."""
 NOT_REPORTED = "This kind of sandbox does not report what code does."
 """Why there is nothing to see of a run in a sandbox without a feed."""
+NEVER_REPORTED = "gVisor did not report what this run did."
 A_NAME = "a host name (the sandbox does not report which)"
 """What was asked for where a program looks up a name."""
 OWN_FILE = "./"

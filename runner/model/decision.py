@@ -35,6 +35,8 @@ class Decision:
     """Seconds between the question being asked and the answer."""
     digest: str = ""
     """The digest that was decided on; only an approval with the request's own digest runs."""
+    accepted: str = ""
+    """The kind of sandbox that a person accepted for this request although the minimum is stronger; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +50,5 @@ class Ask:
     """Why approval is not possible (spec R7); empty where it is."""
     why: str = ""
     """Why a person is asked although the agent is trusted; empty otherwise."""
+    accepts: str = ""
+    """The kind of sandbox that a person may accept for this one request although it is `blocked`; empty for none."""

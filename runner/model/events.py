@@ -46,6 +46,8 @@ class QuestionAsked:
     blocked: str
     again: bool = False
     """Whether it is asked again after a restart."""
+    accepts: str = ""
+    """As in `Ask`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,11 @@ class WorkMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkRecorded:
+    """What programs at work did is in the history now."""
+
+
+@dataclass(frozen=True, slots=True)
 class GrantsChanged:
     """A grant was made, used or revoked."""
 
@@ -296,6 +303,7 @@ Event = (
     | CallsRefused
     | AgentsChanged
     | WorkMoved
+    | WorkRecorded
     | GrantsChanged
     | ModeChanged
     | AwayChanged

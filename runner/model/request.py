@@ -58,12 +58,6 @@ class NetworkMode(StrEnum):
     DOMAINS = "domains"
 
 
-CLIENT_TOOLS = frozenset({Tool.CLIENT_SHELL, Tool.CLIENT_EDIT, Tool.CLIENT_FETCH, Tool.CLIENT_TOOL})
-"""Tools that the agent's own program has: what they do happens on the machine itself, in no sandbox of Assent."""
-NEW_PLACE = frozenset({Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX})
-"""Tools that run code, or make a sandbox to run it in later."""
-
-
 ALL_LIMITS = "time, memory, processor, process and output limits"
 """The protection of a sandbox that binds every resource by itself."""
 

@@ -17,7 +17,7 @@ from runner.network.addresses import Reach, members
 from runner.network.caps import STANDARD
 from runner.network.contacts import ContactBook
 from runner.network.dialing import DirectDialer
-from runner.network.doors import direct, proxy
+from runner.network.listeners import direct, proxy
 from runner.network.permissions import Permissions
 from runner.network.refusals import unreachable
 from runner.network.run_clock import RunClock

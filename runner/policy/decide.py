@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.network import Destination, UnusableHost
-from runner.model.request import NEW_PLACE, Isolation, NetworkMode, Tool
+from runner.model.request import Isolation, NetworkMode, Tool
+from runner.model.tool_facts import NEW_PLACE
 from runner.policy.rules import Action
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ NO_GATE = {
     Isolation.PROCESS: "Plain processes are without any wall, so their network cannot be held to the hosts that were "
     "asked for."
 }
+NETWORK_FOUND = "request.network"
+"""The finding that a request asks for network at all."""
 WEAKEST = {
     Level.CRITICAL: "Minimum sandbox for CRITICAL",
     Level.HIGH: "Minimum sandbox for HIGH",
@@ -107,7 +110,9 @@ class Policy:
             name = rule.name if rule is not None and rule.action is Action.ALLOW else "low-risk"
             return _ruled(Verdict.APPROVED, request, name, "Approved by rule, without asking.")
         window = rule.window if rule is not None and rule.window else self.window(level)
-        return Ask(window, rule.name if rule is not None else "", self.blocked(request, level))
+        blocked = self.blocked(request, level)
+        accepts = self._accepts(request, assessment, rule) if blocked else ""
+        return Ask(window, rule.name if rule is not None else "", blocked, accepts=accepts)
 
     def window(self, level: Level) -> float:
         """Return the attention window in seconds (spec R1)."""
@@ -137,6 +142,20 @@ class Policy:
                 f'"{WEAKEST[level]}" in Settings.'
             )
         return ""
+
+    def _accepts(self, request: Request, assessment: Assessment, rule: Rule | None) -> str:
+        """Return the sandbox that a person may accept for this request below the minimum; empty for none.
+
+        That is so where nothing but its network makes it CRITICAL, and without network it could run there: the hosts
+        are named and no others are reached, and nothing in it was found to be as grave.
+        """
+        worst = max((one.level for one in assessment.findings if one.id != NETWORK_FOUND), default=Level.LOW)
+        ruled = rule is not None and rule.level is Level.CRITICAL
+        if request.network is NetworkMode.NONE or request.isolation not in WITH_GATE or request.builds:
+            return ""
+        if worst is Level.CRITICAL or ruled or self._ask_everything or request.tool is not Tool.CODE_EXECUTE:
+            return ""
+        return "" if self.stronger(Level.HIGH, request.isolation) else request.isolation.value
 
     def stronger(self, level: Level, isolation: Isolation) -> Isolation | None:
         """Return the weakest sandbox that the settings allow for `level`; None where `isolation` is strong enough."""

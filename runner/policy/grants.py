@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Level, Touch
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
-from runner.model.request import CLIENT_TOOLS, Isolation, Language, Limits, NetworkMode, Tool, canonical
+from runner.model.request import Isolation, Language, Limits, NetworkMode, Tool, canonical
+from runner.model.tool_facts import CLIENT_TOOLS, FACTS
 from runner.policy.file_patterns import fits, pattern_of
 from runner.policy.touches import within
 from runner.risk.tool_files import is_data_file
@@ -68,7 +69,6 @@ IN_KEPT = frozenset({Subject.FILES, Subject.PACKAGES})
 """Kinds of grants for what an agent does in a sandbox that it keeps."""
 # With another value a tool of an agent's own program does another thing to real files.
 OF_CLIENTS = (Subject.EXACT, Subject.TEXT)
-FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,14 @@ def _misses(grant: Grant) -> str:
         case Subject.HOST:
             return "" if _names_a_host(grant) else "A grant for a host needs exactly one host, its agent and an end."
         case Subject.FILES:
-            whole = grant.tool in FILE_TOOLS and grant.sandbox and grant.pattern and grant.agent and grant.session
+            whole = (
+                grant.tool is not None
+                and FACTS[grant.tool].files
+                and grant.sandbox
+                and grant.pattern
+                and grant.agent
+                and grant.session
+            )
             return "" if whole else "A grant for files needs its sandbox, its pattern and its agent."
         case Subject.KIND:
             return ""
@@ -332,7 +339,7 @@ def offered(request: Request, level: Level) -> tuple[Subject, ...]:
         return subjects(level)
     if request.tool is Tool.CODE_INSTALL_PACKAGE:
         return (Subject.PACKAGES,) if request.plan is not None and level <= Level.HIGH else ()
-    plain = request.tool in FILE_TOOLS and not any("*" in path for path in request.files)
+    plain = FACTS[request.tool].files and not any("*" in path for path in request.files)
     return (Subject.FILES,) if plain and level <= Level.MEDIUM else ()
 
 

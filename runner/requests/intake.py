@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from runner.model.errors import Refused
-from runner.model.request import NEW_PLACE, Isolation, Language, Limits, Request, Tool
+from runner.model.request import Isolation, Language, Limits, Request, Tool
+from runner.model.tool_facts import FACTS
 from runner.model.variables import NAMES, is_harmless
 from runner.model.workspace import inside
 from runner.requests.network import Offered, network, through_gate
@@ -75,7 +76,7 @@ def request(
         executable=submission.executable,
         offset=_offset(submission),
         most_bytes=_most_bytes(submission, settings),
-        protections=through_gate(protections, asked.mode) if submission.tool in NEW_PLACE and kept is None else (),
+        protections=through_gate(protections, asked.mode) if FACTS[submission.tool].new_place and kept is None else (),
     )
 
 
@@ -142,7 +143,7 @@ def _within_kept(submission: Submission, settings: Settings, kept: Kept) -> Limi
 
 def _files(submission: Submission) -> tuple[str, ...]:
     """Return the file of a file tool, else nothing. Raises Refused for a path that leads out of the workspace."""
-    if submission.tool not in (Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES):
+    if not FACTS[submission.tool].files:
         return ()
     path = inside(submission.file_path)
     if path == "." and submission.tool is not Tool.CODE_LIST_FILES:
@@ -209,7 +210,7 @@ def _figure(value: float) -> str:
 
 
 def _language(submission: Submission, settings: Settings) -> Language | None:
-    if submission.tool not in NEW_PLACE:
+    if not FACTS[submission.tool].new_place:
         return None
     known = ", ".join(settings.supported_languages)
     if submission.language is None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import Refused
 from runner.model.network import Destination, UnusableHost
-from runner.model.request import NEW_PLACE, Isolation, NetworkMode, Tool
+from runner.model.request import Isolation, NetworkMode, Tool
+from runner.model.tool_facts import NEW_PLACE
 from runner.network.registries import of_this_machine
 from runner.policy.decide import WITH_GATE
 from runner.sandbox.networked import PROTECTION

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, combined
 from runner.model.request import Language, Request
 from runner.model.verdict import RiskVerdict
+from runner.risk.across_languages import ESCAPED, Nested
 from runner.risk.handed import Handed, assess_handed, read_as, size, variables
 from runner.risk.images import IN_AN_IMAGE, milder
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
@@ -18,7 +19,6 @@ from runner.risk.surroundings import surroundings
 from runner.risk.text import tricks
 from runner.risk.touch import touched
 from runner.risk.trace.machine import TooDeep
-from runner.risk.trace.nested import ESCAPED, Nested
 from runner.risk.use import Use
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Classifier:
 
         texts = ((request.language, use.rest), *use.texts)
         left = unread(request, texts, trail, ordered, self._knowledge)
-        verdict = verdict_on(request, trail, lines, ordered, judged, targets, proved=is_proved(left), whole=not left)
+        verdict = verdict_on(request, trail, lines, ordered, judged, targets, proved=is_proved(left), left=left)
         level = combined(Level.HIGH, ordered)
         return Assessment(level, _reasons(ordered), ordered, touch, verdict, base=Level.HIGH, unread=left)
 

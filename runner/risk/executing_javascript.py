@@ -35,13 +35,13 @@ def root_of(code: str) -> Node:
 until_forgotten(root_of.cache_clear)
 
 
-def of_javascript(code: str) -> str:
-    """Return why `code` may run what it is handed, or '' where it only reads it."""
+def of_javascript(code: str, root: Node | None = None) -> str:
+    """Return why `code` may run what it is handed, or '' where it only reads it; `root` is that of its tree if made."""
     plain = ESCAPE.sub(lambda found: chr(min(int(found[1] or found[2] or found[3], 16), 0x10FFFF)), code)
     for one in (code, plain):
         if (word := JS_WORDS.search(one)) is not None:
             return word.group()
-    root = root_of(code)
+    root = root_of(code) if root is None else root
     if root.has_error:
         return "it cannot be parsed"
     picked: set[bytes] = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from tree_sitter import Parser
 
@@ -13,6 +13,7 @@ from runner.model.assessment import WHOLE, Capability, Finding, Level
 from runner.model.expression import expression
 from runner.model.request import Language, Request
 from runner.model.variables import is_harmless
+from runner.risk.across_languages import ESCAPED
 from runner.risk.executing_javascript import root_of
 from runner.risk.handed_paths import try_paths
 from runner.risk.model.bounds import bounded, excerpt
@@ -22,13 +23,12 @@ from runner.risk.model.value import MOST_TEXTS as MOST_TEXTS_FOLLOWED
 from runner.risk.python.syntax import Unparsed, parse
 from runner.risk.shell import syntax as shell
 from runner.risk.text import tricks
-from runner.risk.trace.nested import ESCAPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from runner.risk.across_languages import Nested
     from runner.risk.model.acts import Place
-    from runner.risk.trace.nested import Nested
 
 PLACE: Place = (1, 0, 1, 0)
 DEEPEST = 200
@@ -204,6 +204,8 @@ def read_as(nested: Nested, language: Language, code: str) -> bool:
                 if Parser(shell.GRAMMAR).parse(code.encode("utf-8", "surrogatepass")).root_node.has_error:
                     return False
                 nested.shell(code)
+            case _:
+                assert_never(language)
         nested.finish()
     return True
 

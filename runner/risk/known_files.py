@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from runner.model.expression import expression
 from runner.model.modules import is_standard, modules
@@ -52,15 +52,19 @@ FIRST_LINE = expression(
 def used(language: Language | None, code: str, files: Sequence[KnownFile]) -> Use:
     """Return what `code` uses of `files`. Never raises."""
     by_path = {one.path: one for one in files}
+    if not by_path:
+        return Use(code)
     match language:
-        case Language.SHELL if by_path:
+        case Language.SHELL:
             return _shell(code, by_path)
-        case Language.PYTHON if by_path:
+        case Language.PYTHON:
             return _python(code, by_path)
-        case Language.JAVASCRIPT if by_path:
+        case Language.JAVASCRIPT:
             return _javascript(code, by_path)
-        case _:
+        case None:
             return Use(code)
+        case _:
+            assert_never(language)
 
 
 # ---- Shell ----

@@ -13,7 +13,6 @@ ON_DEMAND = (
     "runner.risk.programs",
     "runner.risk.python.program",
     "runner.risk.python.python2",
-    "runner.risk.python.spared",
     "runner.risk.roundabout",
     "runner.risk.run_yaml",
     "runner.risk.shell.script",

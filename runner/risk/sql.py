@@ -45,6 +45,12 @@ WHERE = expression(r"\b(?:WHERE|LIMIT)\b", re.IGNORECASE)
 ALWAYS = expression(r"\bWHERE\s+(?:1\s*=\s*1|TRUE|1)\s*(?:$|;)", re.IGNORECASE)
 TAKEN_BACK = expression(r"\bROLLBACK(?:\s+(?:TRANSACTION|WORK))?[\s;]*\Z", re.IGNORECASE)
 """The end of statements of which nothing stays."""
+PUT_TOGETHER = expression(
+    r"\bEXECUTE\s{1,20}+(?:IMMEDIATE\b|FORMAT\s{0,9}\(|'|CONCAT\s{0,9}\(|\w{1,60}+\s{0,9}\|\|)"
+    r"|\bPREPARE\s{1,9}\w{1,60}\s{1,9}FROM\s{1,9}[@C]|\bEXEC(?:UTE)?\s{0,9}\(|\bsp_executesql\b",
+    re.IGNORECASE,
+)
+"""A text that a statement runs as one."""
 CONDITION = expression(r"\bWHERE\b", re.IGNORECASE)
 OF_ONE = expression(
     r"WHERE\s++(?:\w{1,60}+\.)?+[\"`\[]?+_?(?:id|uuid|guid|pk|rowid)[\"`\]]?+\s*+=\s*+"
@@ -74,6 +80,8 @@ class Effect(IntEnum):
     CHANGES_ALL = 4
     DELETES_ALL = 5
     DROPS = 6
+    ANYTHING = 7
+    """What is only put together while the statement runs."""
 
 
 class DataChange(NamedTuple):
@@ -100,6 +108,8 @@ class DataChange(NamedTuple):
                 return f"deletes every row of {self.table}"
             case Effect.DROPS:
                 return f"drops {self.what} {self.table}"
+            case Effect.ANYTHING:
+                return "runs a statement that it puts together"
 
 
 def changes(text: str, noted: Notes | set[str]) -> Iterator[DataChange]:
@@ -116,6 +126,8 @@ def changes(text: str, noted: Notes | set[str]) -> Iterator[DataChange]:
 def _of(statement: str) -> DataChange | None:
     if statement[:4].upper() == "WITH" and (inner := INNER.search(statement)) is not None:
         statement = statement[inner.start() :]
+    if PUT_TOGETHER.search(statement) is not None:
+        return DataChange(Effect.ANYTHING, "")
     if (drops := DROP.match(statement)) is not None:
         return DataChange(Effect.DROPS, _table(drops[2]), f"the {' '.join(drops[1].lower().split())}")
     if (empties := TRUNCATE.match(statement)) is not None:

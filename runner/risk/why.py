@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, combined
 from runner.model.request import NetworkMode, Request, Tool
+from runner.model.tool_facts import FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -165,20 +166,6 @@ def _unread(findings: Iterable[Finding]) -> bool:
 
 # ---- what kind of request it is, and what raises it ----
 
-KINDS = {
-    Tool.CODE_EXECUTE: "Running code",
-    Tool.CODE_CREATE_SANDBOX: "Making an empty sandbox",
-    Tool.CODE_WRITE_FILE: "Writing a file",
-    Tool.CODE_READ_FILE: "Handing a file to the agent",
-    Tool.CODE_LIST_FILES: "Listing files for the agent",
-    Tool.CODE_DESTROY_SANDBOX: "Removing the agent's own sandbox",
-    Tool.CODE_SANDBOX_INFO: "Describing the sandbox",
-    Tool.CODE_INSTALL_PACKAGE: "Installing packages",
-    Tool.CLIENT_SHELL: "Running code",
-    Tool.CLIENT_EDIT: "Changing a file",
-    Tool.CLIENT_FETCH: "Reading an address from your machine",
-    Tool.CLIENT_TOOL: "Using a tool that Assent does not know",
-}
 STARTED = " that can be run"
 BUILT = "packages that run programs of their own while they are installed"
 BUILDING = {
@@ -189,7 +176,7 @@ BUILDING = {
 
 def kind_of(request: Request, base: Level | None) -> str:
     """Return the kind of a request, with what gives it `base`."""
-    words = KINDS[request.tool]
+    words = FACTS[request.tool].kind
     if request.builds:
         return BUILDING.get(request.tool, f"{words} with {BUILT}")
     if request.tool in (Tool.CODE_WRITE_FILE, Tool.CLIENT_EDIT) and base is not None and base >= Level.HIGH:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch, combined
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Language, Request, Tool
 from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.model.workspace import WORKSPACE
@@ -25,28 +26,9 @@ from runner.risk.verdict.naming import file_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-LANGUAGES = {
-    ".py": Language.PYTHON,
-    ".pyw": Language.PYTHON,
-    ".sh": Language.SHELL,
-    ".bash": Language.SHELL,
-    ".zsh": Language.SHELL,
-    ".ksh": Language.SHELL,
-    ".command": Language.SHELL,
-    ".js": Language.JAVASCRIPT,
-    ".mjs": Language.JAVASCRIPT,
-    ".cjs": Language.JAVASCRIPT,
-    ".jsx": Language.JAVASCRIPT,
-    ".ts": Language.JAVASCRIPT,
-    ".tsx": Language.JAVASCRIPT,
-    ".mts": Language.JAVASCRIPT,
-    ".cts": Language.JAVASCRIPT,
-}
 NAMES = {"sconstruct": Language.PYTHON, "sconscript": Language.PYTHON, "wscript": Language.PYTHON}
 """Files without an ending that a build runs as it finds them."""
 RUN_BY_TOOL = "A tool runs what stands in this file."
-INTERPRETERS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "sh": Language.SHELL}
-"""By a part of the first line, `#!...`."""
 
 
 def assess_write(
@@ -148,14 +130,15 @@ def on_file(verb: str, path: str, findings: Sequence[Finding], inner: str = "") 
 def language_of(path: str, content: str) -> Language | None:
     """Return the language of a program, by its name or its first line; None for what is no program."""
     ending = posixpath.splitext(path.lower())[1]
-    if ending in LANGUAGES:
-        return LANGUAGES[ending]
+    for language, support in LANGUAGES.items():
+        if ending in support.endings or ending in support.also:
+            return language
     if (name := posixpath.basename(path.lower())) in NAMES:
         return NAMES[name]
     first = content.partition("\n")[0]
     if not first.startswith("#!"):
         return None
-    return next((language for word, language in INTERPRETERS.items() if word in first), None)
+    return next((one for one, support in LANGUAGES.items() if support.programs[0] in first), None)
 
 
 def _place(path: str) -> Iterator[Finding]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language
 from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.docker.client import finder
 from runner.sandbox.gvisor.engine import DirectEngine
 from runner.sandbox.local.sandbox import LocalSandbox
 
@@ -21,9 +23,9 @@ def sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
     named = images(settings)
     return (
         local_sandbox(settings),
-        ContainerSandbox(Isolation.DOCKER, named, context=settings.docker_context),
+        ContainerSandbox(Isolation.DOCKER, named, finder(settings.docker_context)),
         ContainerSandbox(Isolation.GVISOR_DIRECT, named, DirectEngine(), own=True),
-        ContainerSandbox(Isolation.GVISOR, named, context=settings.docker_context),
+        ContainerSandbox(Isolation.GVISOR, named, finder(settings.docker_context)),
     )
 
 
@@ -34,9 +36,5 @@ def local_sandbox(settings: Settings) -> LocalSandbox:
 
 def images(settings: Settings) -> dict[Language, str]:
     """Return the image for each language: its own setting, else the one for all, else Assent's."""
-    given = {
-        Language.PYTHON: settings.python_image,
-        Language.JAVASCRIPT: settings.javascript_image,
-        Language.SHELL: settings.shell_image,
-    }
-    return {language: given[language] or settings.docker_image or OWN_IMAGES[language] for language in Language}
+    given = {language: str(getattr(settings, support.image)) for language, support in LANGUAGES.items()}
+    return {language: own or settings.docker_image or OWN_IMAGES[language] for language, own in given.items()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.model.behaviour import NOT_REPORTED, Behaviour
 from runner.model.request import Isolation, Language
-from runner.model.result import Meta, Outcome, Result
+from runner.model.result import Meta, Outcome, Result, Usage
 from runner.sandbox import imports
 from runner.sandbox.output import Stream
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Job
     from runner.sandbox.output import Transcript
     from runner.sandbox.report import Report
-    from runner.sandbox.watch import RunEnd
 
 TAIL = 4096
 """Characters of stderr in which a runtime's last words are looked for."""
@@ -47,6 +46,25 @@ class Setting:
     versions: dict[str, str]
     isolation: Isolation = Isolation.LOCAL
     image: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """The end of a child: its status and the cause."""
+
+    status: int
+    """Exit status, 128 + signal when killed by one."""
+    seconds: float
+    why: Outcome | None
+    """Why it was ended; None where it ended by itself."""
+    reason: str
+    """In words, where there is more to say."""
+    curve: tuple[Usage, ...]
+    peak_memory: int
+    """Bytes."""
+    disk_is_full: bool
+    processes_full: bool = False
+    """Whether a process was seen not to be started for the limit on them."""
 
 
 def result(job: Job, setting: Setting, transcript: Transcript, ended: RunEnd, report: Report) -> Result:

@@ -286,6 +286,11 @@ class Settings:
         False, "Whether there is a sound when half of the time to answer has passed and the window is not in front.",
         group=WINDOW, yaml="window.notice_sound",
     )
+    away_after: int = setting(
+        0, "Minutes without a key or a press in Assent after which requests wait as they do while you are away, until "
+        "you do something here again. 0: only when you say that you are away.",
+        group=WINDOW, yaml="window.away_after", unit="min", at_least=0, at_most=240,
+    )
     approve_by: str = setting(
         "key", "What approves a request: its key or the mouse; the mouse only; or, for HIGH and CRITICAL, a word shown "
         "beside the button and typed by hand, or your PIN. Remember, Trust, a weaker sandbox and settings ask for the "

@@ -92,6 +92,8 @@ class Undo:
     """What Assent wrote into the project, by the hexadecimal digits of the path, of all that was applied from here."""
     last: int = 0
     """How many paths the last of these calls has written."""
+    passed_over: tuple[bytes, ...] = ()
+    """Those that it left, because somebody changed them in that moment."""
     earlier: tuple[dict[str, Any], ...] = ()
     """What could be taken back after this, the newest first, as the list has it."""
 
@@ -99,6 +101,11 @@ class Undo:
     def plain(self) -> dict[str, Any]:
         """The part of the list that is about this alone."""
         return {"content": self.content.name, "changes": [_plain(one) for one in self.changes]}
+
+    def all(self, record: Path) -> Iterator[tuple[tuple[ProjectChange, ...], Path]]:
+        """Yield what can be taken back, with the folder of what comes back, the last Apply first."""
+        for one in (self.plain, *self.earlier):
+            yield _changes(one["changes"]), record / one["content"]
 
 
 def write(
@@ -126,7 +133,7 @@ def write(
         try:
             steps = staging.staged(top, stage, changes, content, report, own=own)
             _sync(top)
-            Journal(project, stage, tuple(steps), own).write(record)
+            Journal(project, stage, tuple(steps), own, content.name if own else "").write(record)
         except BaseException:
             _remove_stage(top, stage)
             raise
@@ -152,7 +159,7 @@ def outcome(record: Path, number: str) -> Applied | None:
     """
     if (back := undo_of(record)) is None or number not in back.done:
         return None
-    return Applied(back.last if back.done[-1] == number else 0)
+    return Applied(back.last, back.passed_over) if back.done[-1] == number else Applied(0)
 
 
 def finish(record: Path, report: Report = unheard) -> Applied | None:
@@ -189,16 +196,21 @@ def undo_of(record: Path) -> Undo | None:
         said = json.loads((record / UNDO_LIST).read_text("utf-8"))
     except FileNotFoundError:
         return None
-    changes = tuple(
-        ProjectChange(bytes.fromhex(path), journal.entry_of(before), journal.entry_of(after), merged=merged)
-        for path, before, after, merged in said["changes"]
-    )
+    changes = _changes(said["changes"])
     written = {path: WrittenPath(*one) for path, one in said["written"].items()}
     done = tuple(said.get("done", ()))
     earlier = tuple(said.get("earlier", ()))
     last = said.get("last", len(changes))
+    passed_over = tuple(map(bytes.fromhex, said.get("passed_over", ())))
     project, content = Path(said["project"]), record / said["content"]
-    return Undo(project, changes, content, said["taken_back"], done, written, last, earlier)
+    return Undo(project, changes, content, said["taken_back"], done, written, last, passed_over, earlier)
+
+
+def _changes(plain: Iterable[Sequence[Any]]) -> tuple[ProjectChange, ...]:
+    return tuple(
+        ProjectChange(bytes.fromhex(path), journal.entry_of(before), journal.entry_of(after), merged=merged)
+        for path, before, after, merged in plain
+    )
 
 
 def _plain(one: ProjectChange) -> list[object]:
@@ -214,11 +226,12 @@ def _check(top: int, changes: Iterable[ProjectChange]) -> None:
             now = entry.at(top, change.path)
         except (UnreadableEntry, SpecialEntry, OSError) as error:
             raise KnownError(f"“{shown(change.path)}” cannot be read: {error}.", staging.AGAIN) from error
-        if not _is(now, change.before):
+        if not is_same(now, change.before):
             raise KnownError(f"“{shown(change.path)}” was changed in the project meanwhile.", staging.AGAIN)
 
 
-def _is(now: TreeEntry | None, expected: TreeEntry | None) -> bool:
+def is_same(now: TreeEntry | None, expected: TreeEntry | None) -> bool:
+    """Return whether what stands at a path is what a change says; of a folder, whether it is the same one."""
     if now is None or expected is None:
         return now is expected
     if now.kind is not expected.kind or now.inode != expected.inode:
@@ -375,14 +388,11 @@ def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over:
             written[step.path.hex()] = WrittenPath(now.inode, now.modified, "" if begun.own else step.taken_in)
         elif now is not None and not begun.own:
             written[step.path.hex()] = WrittenPath(0, 0, step.taken_in)
-    earlier = [] if old is None else [*old.earlier]
-    this: dict[str, Any] = {"content": content, "changes": back}
-    taken_back = begun.own
-    if begun.own and earlier:
-        # What was applied before is the last now.
-        this, taken_back = earlier.pop(0), False
-    elif not begun.own and old is not None and not old.taken_back:
-        earlier = [old.plain, *earlier][: MOST_UNDO - 1]
+    known = [] if old is None or old.taken_back else [old.plain, *old.earlier]
+    # After Undo what is left of it, or what was applied before, is the last.
+    known = _without(known, begun, passed_over) if begun.own else [{"content": content, "changes": back}, *known]
+    this, *earlier = known[:MOST_UNDO] or [{"content": content, "changes": back}]
+    taken_back = begun.own and not known
     said = {
         **this,
         "project": str(begun.project),
@@ -390,6 +400,7 @@ def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over:
         "done": [*(one for one in (old.done if old else ()) if one != number), number],
         "written": written,
         "last": len(back),
+        "passed_over": [path.hex() for path in sorted(passed_over)],
         "earlier": earlier,
     }
     replace_file(record / UNDO_LIST, json.dumps(said))
@@ -397,6 +408,18 @@ def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over:
     for other in record.glob(f"{UNDO}-*"):
         if other.name not in needed:
             shutil.rmtree(other, ignore_errors=True)
+
+
+def _without(known: Sequence[dict[str, Any]], begun: Journal, passed_over: Collection[bytes]) -> list[dict[str, Any]]:
+    """Return what can still be taken back after the Undo `begun`: what it left stays, where it stood."""
+    undone = {step.path.hex() for step in begun.steps} - {path.hex() for path in passed_over}
+    place = next((number for number, one in enumerate(known) if one["content"] == begun.undoes), 0)
+    left = []
+    for number, one in enumerate(known):
+        changes = [row for row in one["changes"] if row[0] not in undone] if number == place else one["changes"]
+        if changes:
+            left.append({**one, "changes": changes})
+    return left
 
 
 def _move_out(staged: int, name: str, tree: Path, path: bytes) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 MERGED = "merged with your edit"
 """The mark of a merge, alone or behind another one."""
+MOST_SUBJECTS = 3
+"""Subjects of commits that are named."""
+WHOLE = "Commits are applied with all of .git, or not at all."
 MOST_BYTES = 1 << 20
 """Of a file whose lines are compared and merged."""
 
@@ -71,12 +74,33 @@ class ProjectChange:
 
 
 @dataclass(frozen=True, slots=True)
+class GitCommits:
+    """Commits that a program made, as the log of its repository says it."""
+
+    branch: str
+    """'' where none is checked out."""
+    subjects: tuple[str, ...]
+    """The first line of each, the oldest first: text of the program."""
+
+    @property
+    def words(self) -> str:
+        """Return how many there are, on which branch, with the first of their subjects."""
+        number = len(self.subjects)
+        named = ", ".join(f"“{one}”" for one in self.subjects[:MOST_SUBJECTS])
+        more = f" and {number - MOST_SUBJECTS:,} more" if number > MOST_SUBJECTS else ""
+        where = f" on branch {self.branch}" if self.branch else ""
+        return f"{number:,} {'commit' if number == 1 else 'commits'}{where}: {named}{more}."
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectChanges:
     """All that a layer changes, by path."""
 
     changes: tuple[ProjectChange, ...] = ()
     left_out: tuple[tuple[bytes, str], ...] = ()
     """Paths that cannot be applied, and why: sockets, devices, what this account may not read."""
+    commits: GitCommits | None = None
+    """Those that were made inside, and are part of the changes below `.git`; None for none."""
     stamp: str = field(default="", compare=False)
     """What the layer and the project looked like, for a later look; '' where that was still moving."""
 

@@ -64,6 +64,8 @@ class Journal:
     steps: tuple[ApplyStep, ...]
     own: bool = False
     """Whether this is Undo: what comes is what Assent took away before."""
+    undoes: str = ""
+    """Name of the folder with what comes, in that case; '' for that of the last Apply."""
 
     @classmethod
     def read(cls, record: Path) -> Journal | None:
@@ -76,7 +78,7 @@ class Journal:
             ApplyStep(bytes.fromhex(path), name, inode, entry_of(before), entry_of(after), *rest)
             for path, name, inode, before, after, *rest in said["steps"]
         )
-        return cls(Path(said["project"]), said["stage"], tuple(steps), said["own"])
+        return cls(Path(said["project"]), said["stage"], tuple(steps), said["own"], said.get("undoes", ""))
 
     def write(self, record: Path) -> None:
         """Write it, durably. Raises OSError."""
@@ -84,7 +86,8 @@ class Journal:
             [one.path.hex(), one.name, one.inode, plain(one.before), plain(one.after), one.merged, one.partial]
             for one in self.steps
         ]
-        said = {"project": str(self.project), "stage": self.stage, "own": self.own, "steps": steps}
+        said = {"project": str(self.project), "stage": self.stage, "own": self.own, "undoes": self.undoes}
+        said["steps"] = steps
         replace_file(record / NAME, json.dumps(said))
 
 

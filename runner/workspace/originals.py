@@ -138,19 +138,22 @@ def texts(folder: Path, paths: Sequence[bytes]) -> dict[bytes, bytes]:
     return _of_git(folder, [path for path in paths if path not in found]) | found
 
 
-def read_exactly(top: int, path: bytes, expected: entry.TreeEntry) -> bytes:
-    """Return the content of the very file that `expected` is about. Raises UnreadableEntry and OSError."""
-    content, now = _read(top, path)
+def read_exactly(top: int, path: bytes, expected: entry.TreeEntry, most: int = MOST_BYTES) -> bytes:
+    """Return the content of the very file that `expected` is about, which has at most so many bytes.
+
+    Raises UnreadableEntry and OSError.
+    """
+    content, now = _read(top, path, most)
     if (now.st_ino, now.st_ctime_ns, now.st_size) != (expected.inode, expected.changed, len(content)):
         raise OSError(f"{path!r} was changed while it was read")
     return content
 
 
-def _read(top: int, path: bytes) -> tuple[bytes, os.stat_result]:
+def _read(top: int, path: bytes, most: int = MOST_BYTES) -> tuple[bytes, os.stat_result]:
     """Return content and status of a file, of a large one the beginning. Raises UnreadableEntry and OSError."""
     with entry.parent(top, path) as (folder, name), entry.opened(folder, name, entry.READ_FLAGS) as descriptor:
         content = b""
-        while len(content) <= MOST_BYTES and (piece := os.read(descriptor, entry.CHUNK)):
+        while len(content) <= most and (piece := os.read(descriptor, entry.CHUNK)):
             content += piece
         return content, os.fstat(descriptor)
 

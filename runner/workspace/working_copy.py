@@ -18,7 +18,21 @@ from runner.system.durable import replace_file
 from runner.system.file_lock import held, is_held, shared
 from runner.system.private_folder import make_folder
 from runner.system.removal import remove_tree
-from runner.workspace import apply, copied, entry, journal, merge, moment, originals, overlay, staging
+from runner.workspace import (
+    apply,
+    commits,
+    copied,
+    entry,
+    git_index,
+    journal,
+    merge,
+    moment,
+    originals,
+    overlay,
+    staging,
+    undo,
+)
+from runner.workspace.change import digest
 from runner.workspace.progress import WriteProgress, unheard
 from runner.workspace.stamp import Stamp
 
@@ -28,6 +42,7 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.progress import Report
+    from runner.workspace.undo import WayBack
 
 ABOUT, USE, RUNS = "about.json", "use", "runs"
 REMOVED = ".removed-"
@@ -190,13 +205,32 @@ class WorkingCopy:
             originals.keep_applied(self.folder, self.content, wanted)
             return apply.write(self.project, wanted, self.content, self.folder, report, number=number)
 
-    def undo(self, report: Report = unheard, *, number: str = "") -> Applied:
-        """Take back what was applied last. Blocks. Raises KnownError and OSError."""
-        with self._finished(), self._top():
-            back = apply.undo_of(self.folder)
-            if back is None or back.taken_back:
-                raise KnownError("Nothing of this working copy was applied: there is nothing to undo.")
-            return apply.write(self.project, back.changes, back.content, self.folder, report, own=True, number=number)
+    def undo_plan(self) -> WayBack:
+        """Return what can be taken back of what was applied last, and what was changed since. Blocks.
+
+        Raises KnownError where nothing was applied, and OSError.
+        """
+        with self._finished(), self._top() as top:
+            return self._undo_plan(top)
+
+    def undo(self, report: Report = unheard, *, number: str = "", wanted: str = "") -> Applied:
+        """Take back what can be of what was applied last; where `wanted` is given, exactly what that digest is of.
+
+        What somebody changed since stays as that left it, and can be taken back later. Blocks. Raises KnownError, also
+        where nothing can be, and OSError.
+        """
+        with self._finished(), self._top() as top:
+            plan = self._undo_plan(top)
+            if wanted and digest(plan.changes) != wanted:
+                raise KnownError("What can be taken back is not what you looked at any more.", staging.AGAIN)
+            plan.require_some()
+            return apply.write(self.project, plan.changes, plan.content, self.folder, report, own=True, number=number)
+
+    def _undo_plan(self, top: int) -> WayBack:
+        plan = undo.planned(top, self.folder)
+        if plan is None:
+            raise KnownError("Nothing of this working copy was applied: there is nothing to undo.")
+        return plan
 
     @property
     def can_undo(self) -> bool:
@@ -316,6 +350,9 @@ class WorkingCopy:
         written = {} if found is None else found.written
         ours = {(one.inode, one.modified) for one in written.values() if one.inode}
         changes = WAYS[self.way].changes(self.folder, top, self._since, ours)
+        paths = {bytes.fromhex(path) for path in written}
+        changes = git_index.without_refreshed(changes, top, self.content, self.folder, paths)
+        changes = commits.with_commits(changes, top, self.content)
         taken = {bytes.fromhex(path): one.taken_in for path, one in written.items() if one.taken_in}
         return merge.with_merges(changes, self.folder, top, self.content, taken)
 

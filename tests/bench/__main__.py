@@ -33,6 +33,7 @@ MODULES = (
     "peer",
     "classifier",
     "disguises",
+    "ablation",
     "bombs",
     "hostile",
     "trial",

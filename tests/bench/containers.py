@@ -21,8 +21,8 @@ from tests.bench.row import Row, attempt
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
-    from runner.sandbox.container.client import EngineClient
     from runner.sandbox.container.shape import Shape
+    from runner.sandbox.docker.client import EngineClient
 
 ROUNDS = 12
 MANY = 20

@@ -24,7 +24,7 @@ from tests.resident import resident
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.docker.client import EngineClient
 
 RUNS = 500
 BEFORE = 30

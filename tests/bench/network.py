@@ -35,8 +35,8 @@ from tests.contract.web import served
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
-    from runner.sandbox.container.client import EngineClient
     from runner.sandbox.container.session import ContainerSession
+    from runner.sandbox.docker.client import EngineClient
 
 ROUNDS = 7
 EXCHANGES = 60

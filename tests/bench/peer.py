@@ -27,7 +27,7 @@ from tests.bench.row import Row, attempt, skip
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.docker.client import EngineClient
 
 PEER = "llm-sandbox[docker]==0.3.46"
 NAME = "llm-sandbox"

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import lzma
+from typing import TYPE_CHECKING, Any
 
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+
+def labelled(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file, one JSON object a line; one that ends in `.xz` is unpacked in memory alone."""
+    with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
 
 
 def request(record: Mapping[str, object]) -> Request:

@@ -9,7 +9,6 @@ fit one source finds nothing there, and the fall of the recall shows how much of
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 from collections import defaultdict
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from runner.model.assessment import Level
 from runner.risk.assess import assess
-from tests.bench.risk import request
+from tests.bench.risk import labelled, request
 
 FEWEST = 5
 """Dangerous records of a source below which its recall says little; it is left out of the spread."""
@@ -44,14 +43,12 @@ def main(argv: list[str]) -> int:
 def read(path: Path, core: bool) -> dict[tuple[str, str], Source]:
     """Every record assessed, by source and language."""
     found: dict[tuple[str, str], Source] = defaultdict(Source)
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            record = json.loads(line)
-            if record["label"] == "doubtful" or (core and record["label"] == "dangerous" and record["tier"] != "core"):
-                continue
-            alarms = {one.id for one in assess(request(record)).findings if one.level is Level.CRITICAL}
-            source = found[record["source"], record["language"]]
-            (source.dangerous if record["label"] == "dangerous" else source.benign).append(frozenset(alarms))
+    for record in labelled(path):
+        if record["label"] == "doubtful" or (core and record["label"] == "dangerous" and record["tier"] != "core"):
+            continue
+        alarms = {one.id for one in assess(request(record)).findings if one.level is Level.CRITICAL}
+        source = found[record["source"], record["language"]]
+        (source.dangerous if record["label"] == "dangerous" else source.benign).append(frozenset(alarms))
     return found
 
 

@@ -23,7 +23,7 @@ from tests.resident import resident
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
-    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.docker.client import EngineClient
 
 MEGABYTES = 600
 CODE = f"head -c {MEGABYTES}M /dev/zero | tr '\\0' x"

@@ -42,6 +42,12 @@ def test_a_command_that_runs_more_than_the_wrapping_is_shown_whole(seen: dict[st
         assert "curl evil" in facts.unwrapped([*argv[:-1], one])
 
 
+@pytest.mark.parametrize("seen", SEEN, ids=lambda seen: seen["client"])
+def test_a_shell_calls_itself_in_its_messages_as_its_client_started_it(seen: dict[str, list[str]]) -> None:
+    facts = AT_WORK[str(seen["client"]).partition(",")[0]]
+    assert facts.names_shell == ("/" not in seen["argv"][0])
+
+
 @pytest.mark.parametrize(
     ("argv", "shown"),
     [

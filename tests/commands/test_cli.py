@@ -248,6 +248,16 @@ def test_a_wrong_command_line_ends_with_2(arguments: tuple[str, ...]) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("command", ["work apply", "agents list", "doctor"])
+def test_a_command_answers_for_its_own_arguments(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name = ["p-1"] if command == "work apply" else []
+    with pytest.raises(SystemExit):
+        cli.main([*command.split(), *name, "--no-such"])
+    said = capsys.readouterr().err
+    assert said.startswith(f"usage: assent {command} [")
+    assert f"assent {command}: error: unrecognized arguments: --no-such" in said
+
+
 def test_assess_and_images_are_commands_of_assent(tmp_path: Path) -> None:
     file = tmp_path / "clean.sh"
     file.write_text("rm -rf ~/\n")

@@ -18,20 +18,20 @@ from runner.clients.known import BY_ID
 from runner.commands import doctor, fixes
 from runner.commands.check import Check, State
 from runner.commands.doctor import DIRECT, DOCKER, GVISOR, examine
-from runner.gateway import door, snippets
+from runner.gateway import address_file, snippets
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
 from runner.network.registries import Registries
-from runner.sandbox.container.endpoint import STANDARD, Endpoint
+from runner.sandbox import image_stores
 from runner.sandbox.container.failures import gone as lost
 from runner.sandbox.container.sandbox import UNREPORTED
+from runner.sandbox.container.trial import TOO_OLD
 from runner.sandbox.contract import Readiness
+from runner.sandbox.docker.endpoint import STANDARD, Endpoint
+from runner.sandbox.docker.image_store import Store
 from runner.sandbox.gvisor import engine_feeds
-from runner.sandbox.gvisor.program import TOO_OLD
-from runner.sandbox.images import here
 from runner.sandbox.images.recipe import recipe
-from runner.sandbox.images.store import Store
 from runner.sandbox.local import sandbox, trusted
 from runner.sandbox.local.control_groups import OWN_GROUP
 from runner.sandbox.local.group import GROUPED
@@ -113,15 +113,15 @@ def test_a_taken_port_is_reported_with_who_has_it(places: Places) -> None:
         assert check.state is State.WARN
         assert check.what.startswith("It is not open, so agents cannot reach it.") and "process" in check.what
         with socket.create_server(("127.0.0.1", 0)) as own:
-            place = door.ConsoleAddress("127.0.0.1", int(own.getsockname()[1]), os.getpid(), 0.0)
-            door.write(places, place)
+            place = address_file.ConsoleAddress("127.0.0.1", int(own.getsockname()[1]), os.getpid(), 0.0)
+            address_file.write(places, place)
             check = examined(places, {"ASSENT_PORT": str(port)})["Console"]
             assert check.state is State.WARN and check.what.startswith(
                 f"Agents reach it at http://127.0.0.1:{place.port}/mcp. Port {port}"
             )
             assert "sends its token there" in check.what
             # That of a console that is gone, whose port somebody else has by now.
-            door.write(places, place._replace(pid=os.getppid()))
+            address_file.write(places, place._replace(pid=os.getppid()))
             assert examined(places, {"ASSENT_PORT": str(place.port)})["Console"].what.startswith("It is not open")
 
 
@@ -160,7 +160,7 @@ class Shelf:
 
 def test_images_that_are_missing_or_old_are_named(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     there = {"assent-python:1": recipe("python").digest, "assent-shell:1": "earlier"}
-    monkeypatch.setattr(here, "store", lambda _context: Shelf(there))
+    monkeypatch.setattr(image_stores, "store", lambda _context: Shelf(there))
     check = examined(places)["Images"]
     assert (check.state, check.images) == (State.WARN, ("javascript", "shell"))
     assert check.what == "Missing: javascript. Out of date: shell."
@@ -519,10 +519,10 @@ def test_images_belong_where_something_starts_from_them(
                 raise lost(OSError())
             return {"Runtimes": engine}
 
-    monkeypatch.setattr(here, "located", lambda: "/usr/bin/runsc" if installed else "")
-    monkeypatch.setattr(here, "store", lambda _context: Store(Client()))  # type: ignore[arg-type]
+    monkeypatch.setattr(image_stores, "located", lambda: "/usr/bin/runsc" if installed else "")
+    monkeypatch.setattr(image_stores, "store", lambda _context: Store(Client()))  # type: ignore[arg-type]
     assert [
-        type(one).__name__ for one in asyncio.run(here.stores(replace(Settings(), sandbox_type=wanted)))
+        type(one).__name__ for one in asyncio.run(image_stores.stores(replace(Settings(), sandbox_type=wanted)))
     ] == expected
 
 
@@ -531,7 +531,7 @@ def test_without_an_engine_and_gvisor_it_is_said_how_to_get_either(monkeypatch: 
         async def call(self, _function: object, _seconds: float) -> object:
             raise lost(OSError())
 
-    monkeypatch.setattr(here, "located", lambda: "")
-    monkeypatch.setattr(here, "store", lambda _context: Store(Client()))  # type: ignore[arg-type]
+    monkeypatch.setattr(image_stores, "located", lambda: "")
+    monkeypatch.setattr(image_stores, "store", lambda _context: Store(Client()))  # type: ignore[arg-type]
     with pytest.raises(KnownError, match=r"runsc.*assent images --gvisor"):
-        asyncio.run(here.stores(Settings()))
+        asyncio.run(image_stores.stores(Settings()))

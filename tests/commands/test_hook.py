@@ -27,7 +27,7 @@ from runner.clients.known import BY_ID
 from runner.clients.managed import here
 from runner.commands import hook
 from runner.engine.path import OUTCOME_UNKNOWN
-from runner.gateway import door
+from runner.gateway import address_file
 from runner.gateway.bridge import LOST
 from runner.identity.agents import Agents
 from runner.model.assessment import Level
@@ -253,7 +253,7 @@ def test_a_console_that_hangs_is_a_no_when_the_time_is_over(account: Home) -> No
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         account.places.make()
-        door.write(account.places, door.ConsoleAddress("127.0.0.1", port, os.getpid(), 0.0))
+        address_file.write(account.places, address_file.ConsoleAddress("127.0.0.1", port, os.getpid(), 0.0))
         taken: list[socket.socket] = []
 
         def take() -> None:
@@ -375,8 +375,8 @@ def test_a_file_of_the_project_cannot_name_another_console(account: Home, tmp_pa
         listener.settimeout(0)
         for places in (Places.under(fake), Places(fake, fake, fake, fake / "assent")):
             places.runtime.mkdir(parents=True, exist_ok=True)
-            address = door.ConsoleAddress("127.0.0.1", listener.getsockname()[1], os.getpid(), 0.0)
-            door.write(places, address)
+            address = address_file.ConsoleAddress("127.0.0.1", listener.getsockname()[1], os.getpid(), 0.0)
+            address_file.write(places, address)
         hostile = {"ASSENT_HOME": str(fake), "XDG_RUNTIME_DIR": str(fake), "XDG_STATE_HOME": str(fake)}
         done = subprocess.run(
             ["sh", "-c", command],

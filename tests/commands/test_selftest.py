@@ -11,6 +11,7 @@ import pytest
 from runner.audit import redact
 from runner.commands import selftest
 from runner.identity.agents import Agents
+from runner.model.language_support import LANGUAGES
 from runner.system.places import Places
 from tests import direct_gvisor
 from tests.components import require
@@ -111,5 +112,5 @@ def test_every_language_that_has_an_image_is_tried(home: Path, monkeypatch: pyte
     places.data.mkdir(parents=True)
     places.images.symlink_to(direct_gvisor.images().folder)
     found = {step.name: step for step in selftest._path(home / "self-test") if "gVisor without Docker" in step.name}
-    assert {*found} == {f"gVisor without Docker sandbox, {language}" for language in selftest.PROGRAMS}
+    assert {*found} == {f"gVisor without Docker sandbox, {language}" for language in LANGUAGES}
     assert not [step.line for step in found.values() if step.skipped or step.problem]

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.commands import cli
+from runner.commands import work as commands
+from runner.model.network import UnusableHost
 from runner.system.places import Places
 from runner.workspace.working_copy import WorkingCopy
 from tests.workspace.trees import look, make, work
@@ -128,6 +130,30 @@ def test_undo_takes_back_once(shell: Shell, copy: WorkingCopy) -> None:
     assert said.code == 1 and "nothing to undo" in said.err
 
 
+def test_undo_names_what_it_would_leave_and_leaves_it_only_when_told(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "echo n >n; rm b")
+    shell("apply", copy.name)
+    (copy.project / "n").write_text("mine")
+    applied = look(copy.project)
+    seen = shell("undo", copy.name, "--dry-run")
+    assert (seen.code, "? n  CONFLICT: stays: it was changed since" in seen.out) == (1, True)
+    plan = shell.json("undo", copy.name, "--dry-run")
+    assert (plan["done"], "b" in plan["undone"], plan["kept"]) == (
+        False,
+        True,
+        [{"path": "n", "why": "it was changed since"}],
+    )
+    for flags in ([], ["--json"]):
+        said = shell("undo", copy.name, *flags)
+        assert said.code == 1 and "1 would stay" in said.err and look(copy.project) == applied
+    said = shell("undo", copy.name, "--partly")
+    assert said.code == 1 and "? n  CONFLICT: stays" in said.out and "Taken back" in said.out
+    assert (copy.project / "n").read_text() == "mine" and (copy.project / "b").exists()
+    said = shell("undo", copy.name, "--partly")
+    assert said.code == 1 and "Nothing can be taken back. “n”" in said.err
+    (copy.project / "n").unlink()
+
+
 def test_a_merge_is_applied_only_with_a_word_of_its_own(shell: Shell, copy: WorkingCopy) -> None:
     work(copy, "sed -i s/^25$/program/ text")
     shell("changes", copy.name)
@@ -209,9 +235,9 @@ def test_an_error_about_an_odd_name_is_written_out(shell: Shell, copy: WorkingCo
     work(copy, PROGRAM)
     shell("apply", copy.name)
     (copy.project / b"n\n\x1b[2J\xe2\x80\xae\xff".decode("utf-8", "surrogateescape")).write_text("mine")
-    said = shell("undo", copy.name)
-    assert said.code == 1 and "meanwhile" in said.err
-    assert len(said.err.splitlines()) == 1 and not set(said.err) & {"\x1b", "\u202e", "\udcff"}
+    said = shell("undo", copy.name, "--partly")
+    assert said.code == 1 and "it was changed since" in said.out.splitlines()[0]
+    assert not set(said.out) & {"\x1b", "\u202e", "\udcff"}
 
 
 def test_some_hunks_are_applied_and_the_others_stay(shell: Shell, copy: WorkingCopy) -> None:
@@ -305,3 +331,39 @@ def test_added_lines_carry_their_findings(shell: Shell, copy: WorkingCopy) -> No
     rows = {row["path"]: row for row in shell.json("changes", copy.name)["changes"]}
     assert {"line": 1, "level": "CRITICAL"}.items() <= rows["n.py"]["findings"][0].items()
     assert rows["m.py"]["findings"] == [] and rows["m.py"]["not_read"] == "It is no text."
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("https://pypi.example/simple/x?y#z", "pypi.example:443"),
+        ("HTTP://user:pw@Pypi.example", "pypi.example:80"),
+        ("https://pypi.example:8443/", "pypi.example:8443"),
+        ("pypi.example", "pypi.example:443"),
+        ("pypi.example:8080", "pypi.example:8080"),
+    ],
+)
+def test_a_host_is_meant_by_a_url_as_well(text: str, meant: str) -> None:
+    assert commands._destination(text).with_port == meant
+
+
+@pytest.mark.parametrize("text", ["ftp://pypi.example", "https://", "https:///etc/passwd", "file:///etc/passwd"])
+def test_an_address_of_another_kind_means_no_host(text: str) -> None:
+    with pytest.raises(UnusableHost):
+        commands._destination(text)
+
+
+def test_the_help_of_apply_has_examples_and_exit_codes(shell: Shell) -> None:
+    said = shell("apply", "--help").out
+    assert "assent work apply shop-1a2b3c" in said and "exit codes: 0" in said
+    assert "exit codes: 0" in shell("--help").out
+
+
+def test_commits_are_named_and_not_applied_in_part(shell: Shell, copy: WorkingCopy) -> None:
+    git = "git -c user.name=a -c user.email=a@example.com"
+    work(copy, f"git init -q -b trunk; git add a; {git} commit -qm 'Add a'")
+    assert "1 commit on branch trunk: “Add a”." in shell("changes", copy.name).out
+    assert shell.json("changes", copy.name)["commits"] == {"branch": "trunk", "subjects": ["Add a"]}
+    before = look(copy.project)
+    said = shell("apply", copy.name, ".git/HEAD", ".git/logs")
+    assert said.code == 1 and "or not at all" in said.err and look(copy.project) == before

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.commands.images import main
 from runner.model.errors import KnownError
 from runner.model.request import Language
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.images import store
-from runner.sandbox.images.__main__ import main
+from runner.sandbox.docker import image_store
 from runner.sandbox.images.archive import LIST
 from runner.sandbox.images.build import LOADING, Builder, ImageState
 from runner.sandbox.images.recipe import names, recipe
@@ -140,7 +140,7 @@ def command() -> Iterator[_Command]:
     def images(at: str) -> subprocess.CompletedProcess[str]:
         # Where gVisor is installed, images would else go to its folders.
         environment = {**os.environ, "DOCKER_HOST": at, "SANDBOX_TYPE": "docker"}
-        words = [sys.executable, "-m", "runner.sandbox.images", "shell"]
+        words = [sys.executable, "-m", "runner.commands.images", "shell"]
         return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
 
     with _engine_of_its_own() as (at, _):
@@ -228,7 +228,7 @@ def test_an_engine_that_hangs_while_it_gets_an_image_is_reported(
 ) -> None:
     at, folder = own
     daemon = int((folder / "docker.pid").read_text())
-    monkeypatch.setattr(store, "STALL_SECONDS", 0.3)
+    monkeypatch.setattr(image_store, "STALL_SECONDS", 0.3)
 
     def halt(step: Progress) -> None:
         if step.part > LOADING:

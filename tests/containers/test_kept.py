@@ -20,14 +20,14 @@ from runner.sandbox.contract import Job
 from tests import container_engine as engine
 
 if TYPE_CHECKING:
-    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.docker.client import EngineClient
 
 CONSOLE = """
 import asyncio, sys
 from runner.sandbox.available import OWN_IMAGES
 from runner.model.request import Isolation, Language, Limits
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import Endpoint
+from runner.sandbox.docker.client import EngineClient
+from runner.sandbox.docker.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
 

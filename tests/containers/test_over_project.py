@@ -14,10 +14,10 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job, ProjectLayer
+from runner.sandbox.docker.client import EngineClient
+from runner.sandbox.docker.endpoint import Endpoint
 from tests import container_engine as engine
 
 if TYPE_CHECKING:

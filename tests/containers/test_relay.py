@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.result import Result, Usage
-    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.docker.client import EngineClient
     from tests.contract.web import Outside
 
 pytestmark = pytest.mark.asyncio

@@ -25,9 +25,9 @@ from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.choose import choose
 from runner.sandbox.container import container as container_module
 from runner.sandbox.container import sandbox as sandbox_module
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.docker.client import EngineClient
+from runner.sandbox.docker.endpoint import Endpoint
 from runner.sandbox.gvisor.engine_feeds import EngineFeeds
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load

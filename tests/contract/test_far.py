@@ -20,9 +20,9 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import Endpoint, find
 from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.docker.client import EngineClient
+from runner.sandbox.docker.endpoint import Endpoint, find
 from tests import container_engine as engine
 from tests.contract.conftest import job
 

@@ -26,7 +26,7 @@ from runner.engine.work.facts import MOST_PATHS
 from runner.model.errors import KnownError
 from runner.settings.loading import load
 from runner.system.tasks import spawn
-from runner.workspace import apply
+from runner.workspace import apply, undo
 from runner.workspace.change import digest
 from runner.workspace.working_copy import WorkingCopy
 from tests.engine.test_at_work import FakeProgram, a_copy, session_of
@@ -387,7 +387,7 @@ from pathlib import Path
 from runner.assembly import build
 from runner.settings.loading import load
 from runner.system.places import Places
-from runner.workspace import apply, working_copy
+from runner.workspace import apply, undo, working_copy
 from runner.workspace.change import digest
 
 root, name, what, when = sys.argv[1:]
@@ -504,3 +504,36 @@ async def test_a_full_disk_leaves_what_looking_again_ends(
         assert kinds(house) == ["work-apply"]
     assert (await house.engine.work.changes(copy.name)).changes == ()
     assert kinds(house) == ["work-apply", "work-applied"]
+
+
+async def test_the_ledger_says_exactly_what_was_undone_and_what_was_left(house: House, tmp_path: Path) -> None:
+    copy = a_copy(house, tmp_path)
+    work(copy, "echo n >new; echo p >>a")
+    wanted = (await house.engine.work.changes(copy.name)).changes
+    await house.engine.work.apply(copy.name, wanted, digest(wanted))
+    (copy.project / "a").write_text("mine")
+    plan = await house.engine.work.undo_plan(copy.name)
+    assert dict(plan.kept) == {b"a": undo.CHANGED}
+    await house.engine.work.undo(copy.name, digest(plan.changes))
+    assert (copy.project / "a").read_text() == "mine" and not (copy.project / "new").exists()
+    begun, ended = recorded(house.places.ledger)[-2:]
+    left = [{"path": "a", "why": undo.CHANGED}]
+    assert (begun[0], ended[0]) == ("work-undo", "work-undone")
+    assert [row["path"] for row in begun[1]["paths"] if row["path"] != "."] == ["new"]
+    assert begun[1]["kept"] == ended[1]["kept"] == left and ended[1]["paths"] == len(begun[1]["paths"])
+    with pytest.raises(KnownError, match="Nothing can be taken back"):
+        await house.engine.work.undo(copy.name)
+    assert recorded(house.places.ledger)[-1] == ended, "what was refused before anything is no deed"
+    assert (await session_of(house, copy.name)).can_undo
+
+
+async def test_what_was_changed_after_the_look_is_not_undone_with_it(house: House, tmp_path: Path) -> None:
+    copy = a_copy(house, tmp_path)
+    work(copy, "echo n >new; echo p >>a")
+    wanted = (await house.engine.work.changes(copy.name)).changes
+    await house.engine.work.apply(copy.name, wanted, digest(wanted))
+    seen = digest((await house.engine.work.undo_plan(copy.name)).changes)
+    (copy.project / "a").write_text("mine")
+    with pytest.raises(KnownError):
+        await house.engine.work.undo(copy.name, seen)
+    assert (copy.project / "new").exists()

@@ -18,7 +18,7 @@ from mcp_types import Implementation
 from runner.gateway import server
 from runner.gateway.server import Gateway
 from runner.identity.agents import Agents
-from runner.system.aside import Aside
+from runner.system.offload import Aside
 from runner.system.places import Places
 from tests.gateway.counter import PaperCounter, Terms
 from tests.patience import HANGS

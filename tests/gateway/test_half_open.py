@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.gateway import door, server
+from runner.gateway import address_file, server
 from runner.model.events import EngineTroubled, TroubleCleared
 from runner.system.places import Places
 from tests.gateway.house import opened
@@ -39,7 +39,7 @@ async def test_an_address_that_cannot_be_written_leaves_the_gateway_open_and_clo
         await house.engine.open_gateway()
         assert house.engine.parts.address == before
         assert standing(house) is None and TroubleCleared("gateway") in house.heard
-        assert door.read(places) is not None
+        assert address_file.read(places) is not None
         port = Address(before, "").port
     with socket.create_server(("127.0.0.1", port)):
         assert not places.door.exists()

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.gateway import door
+from runner.gateway import address_file
 from runner.gateway.server import Gateway
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
-from runner.system.aside import Aside
+from runner.system.offload import Aside
 from runner.system.places import Places
 from tests.gateway.counter import PaperCounter, Terms
 from tests.gateway.house import opened
@@ -56,7 +56,7 @@ async def test_another_port_is_taken_and_found_by_the_door(tmp_path: Path) -> No
         gateway = Gateway(PaperCounter(), agents, replace(Terms(), port=port), places, Aside())
         address = await gateway.open()
         try:
-            known = door.running(places)
+            known = address_file.running(places)
             assert known is not None and known.port != port and str(known.port) in address
             assert gateway.moved.startswith(f"Port {port} is taken by ") and f"port {known.port}." in gateway.moved
             assert f"(process {pid})" in gateway.moved or "another user" in gateway.moved
@@ -88,11 +88,11 @@ async def test_a_second_console_with_the_same_folders_is_refused(stage: Stage) -
 
 async def test_a_door_of_a_console_that_is_gone_is_not_a_running_one(tmp_path: Path) -> None:
     places = Places.under(tmp_path / "home")
-    assert door.running(places) is None
+    assert address_file.running(places) is None
     with socket.create_server(("127.0.0.1", 0)) as own:
-        here = door.ConsoleAddress("127.0.0.1", int(own.getsockname()[1]), os.getpid(), 0.0)
+        here = address_file.ConsoleAddress("127.0.0.1", int(own.getsockname()[1]), os.getpid(), 0.0)
         # Somebody else has its port by now.
-        door.write(places, here._replace(pid=os.getppid()))
-        assert door.read(places) is not None and door.running(places) is None
-        door.write(places, here)
-        assert door.running(places) == here
+        address_file.write(places, here._replace(pid=os.getppid()))
+        assert address_file.read(places) is not None and address_file.running(places) is None
+        address_file.write(places, here)
+        assert address_file.running(places) == here

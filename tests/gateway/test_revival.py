@@ -13,7 +13,7 @@ from runner.gateway import catalog
 from runner.gateway.revival import MOST_ENDED
 from runner.gateway.server import Gateway
 from runner.gateway.sessions import MOST_EACH
-from runner.system.aside import Aside
+from runner.system.offload import Aside
 from runner.system.tasks import spawn
 from tests.gateway.counter import Terms
 from tests.gateway.stage import AGENT, PRINT, call, introduction, staged

@@ -16,7 +16,7 @@ from runner.gateway.rejection import Rejected
 from runner.gateway.server import Gateway
 from runner.gateway.sessions import MOST_EACH, Sessions
 from runner.identity.agents import Agents
-from runner.system.aside import Aside
+from runner.system.offload import Aside
 from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests.gateway.counter import PaperCounter, Terms

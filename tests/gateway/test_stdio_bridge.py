@@ -14,12 +14,12 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
+from runner.gateway import address_file, catalog
 from runner.gateway import bridge as carrier
-from runner.gateway import catalog, door
 from runner.gateway.server import Gateway
 from runner.gateway.snippets import own_command
 from runner.identity.agents import Agents
-from runner.system.aside import Aside
+from runner.system.offload import Aside
 from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests.gateway.counter import PaperCounter, Terms
@@ -174,7 +174,7 @@ async def test_a_console_that_died_counts_as_none(tmp_path: Path, era: str) -> N
     places = Places.under(tmp_path)
     async with staged(tmp_path) as stage:
         port = stage.port
-    door.write(places, door.ConsoleAddress("127.0.0.1", port, 1, 0.0))
+    address_file.write(places, address_file.ConsoleAddress("127.0.0.1", port, 1, 0.0))
     async with bridged(tmp_path, "assent_x", era) as client:
         assert START in text(await client.call_tool("code_execute", PRINT))
 
@@ -300,19 +300,19 @@ async def test_a_message_over_the_limit(stage: Stage, tmp_path: Path) -> None:
 
 async def test_no_token_is_sent_to_another_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with staged(tmp_path) as stage:
-        assert not door.foreign(stage.port)
+        assert not address_file.foreign(stage.port)
         monkeypatch.setattr(os, "getuid", lambda: 4_000_000)
-        assert door.foreign(stage.port)
-    assert not door.foreign(stage.port), "nobody listens any more"
+        assert address_file.foreign(stage.port)
+    assert not address_file.foreign(stage.port), "nobody listens any more"
 
 
 async def test_the_bridge_asks_who_listens_before_it_sends_anything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places, out = Places.under(tmp_path), io.BytesIO()
-    door.write(places, door.ConsoleAddress("127.0.0.1", 17317, os.getpid(), 0.0))
+    address_file.write(places, address_file.ConsoleAddress("127.0.0.1", 17317, os.getpid(), 0.0))
     bridge = carrier.StdioBridge(places, "assent_x", "", carrier.StdioClient(out))
-    monkeypatch.setattr(door, "foreign", lambda port: port == 17317)
+    monkeypatch.setattr(address_file, "foreign", lambda port: port == 17317)
     monkeypatch.setattr(bridge, "_opened", lambda *_: pytest.fail("the token was sent"))
     bridge.carry(CALL)
     assert json.loads(out.getvalue())["result"]["content"][0]["text"].startswith(carrier.FOREIGN)

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.cards import Cards
 from app.chrome.frame import Frame
+from app.chrome.pages import PAGES, PageSpec
 from app.chrome.window import Window
 from app.chrome.window_state import Remembered
 from app.errands import Errands
@@ -27,7 +28,7 @@ from tests.gui.loop import in_loop
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from app.review.page import RequestPage
     from app.review.panel import ReviewPanel
@@ -141,12 +142,18 @@ class Desk:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, look: Look, places: Places) -> Iterator[Desk]:
+def pages() -> Sequence[PageSpec]:
+    """The pages that the window of `desk` has."""
+    return PAGES
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, look: Look, places: Places, pages: Sequence[PageSpec]) -> Iterator[Desk]:
     cases, bridge = Cards(), feed.RecordingBridge()
     bridge.known = (Agent("claude-code", "0" * 64, 0.0),)
     bridge.happened.connect(cases.take)
     frame = Frame(Remembered(places.state / "window.json"))
-    window = Window(cases, bridge, look, places, frame)
+    window = Window(cases, bridge, look, places, frame, pages)
     qtbot.addWidget(frame)
     cases.know_agents(bridge.known)
     frame.resize(1280, 800)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 
-from app.review.guard import REST_SECONDS
-
 if TYPE_CHECKING:
     from PySide6.QtCore import QTimer
 
@@ -32,5 +30,5 @@ def rest(guard: ClickGuard, timer: QTimer) -> bool:
     QApplication.processEvents()
     if guard._turn != turn:
         return False
-    guard._since -= REST_SECONDS
+    guard._until = float("-inf")
     return elapse(timer) and guard._turn == turn

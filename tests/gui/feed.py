@@ -132,6 +132,8 @@ class RecordingBridge(EngineLink):
         self.approve_by = ApproveBy.KEY
         self.closes = True
         self.prompting = False
+        self.idle_minutes = 0
+        self.minimum = ""
         for part in PARTS:
             setattr(self, part, _recording(cast("Any", type(getattr(self, part))))(self))
 
@@ -172,6 +174,12 @@ class RecordingBridge(EngineLink):
 
     def sounds(self) -> bool:
         return False
+
+    def away_after(self) -> int:
+        return self.idle_minutes
+
+    def minimum_for_critical(self) -> str:
+        return self.minimum
 
     def prompts(self) -> bool:
         return self.prompting

@@ -26,7 +26,7 @@ from app.history.panel import HistoryPanel
 from app.parts.notice import Tone
 from app.remembering.dialog import RememberDialog
 from app.settings.pin import PinDialog
-from app.today.beside import TodayInBrief, TodayLanes
+from app.today.embedded import TodayInBrief, TodayLanes
 from app.today.panel import TodayPanel
 from app.today.spans import TimeSpan
 from runner.approval.deliberate import ApproveBy

@@ -254,7 +254,9 @@ def test_rows_are_read_as_sentences(stage: Stage) -> None:
     table = QAccessible.queryAccessibleInterface(stage.window.deciding.queue.view)
     rows = [table.child(number).text(QAccessible.Text.Name) for number in range(table.childCount())]
     row = next(row for row in rows if "CRITICAL" in row)
-    assert row.startswith("codex, Bash, CRITICAL, rm -rf ~/build ~/ && make deploy, ")
+    assert row.startswith("CRITICAL, ")
+    title = "\N{LEFT DOUBLE QUOTATION MARK}rm -rf ~/build ~/ && make deploy\N{RIGHT DOUBLE QUOTATION MARK}"
+    assert f", {title}, codex, Bash, " in row, "what the agent calls it comes after what it would do, and in quotes"
     assert row.endswith(" s left")
 
 
@@ -266,7 +268,7 @@ def test_critical_requests_are_announced_and_others_are_not(desk: Desk) -> None:
     focus = QApplication.focusWidget()
     desk.ask(feed.request("rm -rf /", "codex", title="Remove all"), feed.assessment(Level.CRITICAL))
     assert len(said) == 1
-    assert said[0].startswith("CRITICAL request by codex: Remove all, ")
+    assert said[0].startswith("CRITICAL request by codex: Code is run, ")
     assert QApplication.focusWidget() is focus
     assert desk.answers == []
     announcing.deleteLater()

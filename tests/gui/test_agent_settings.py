@@ -103,6 +103,20 @@ def test_pause_and_color_take_effect_at_once(desk: Desk) -> None:
     assert calls(desk)[-1] == ("resume_agent", "codex")
 
 
+def test_the_agent_of_a_row_is_paused_and_resumed_from_the_list(desk: Desk) -> None:
+    panel = opened(desk)
+    know(desk, CODEX)
+    panel.view.setCurrentIndex(panel.model.index(0, 0))
+    panel.pause.click()
+    assert calls(desk)[-1] == ("pause_agent", "codex")
+    know(desk, replace(CODEX, paused_at=5.0))
+    assert panel.pause.text() == "Resume"
+    panel.pause.click()
+    assert calls(desk)[-1] == ("resume_agent", "codex")
+    know(desk, replace(CODEX, revoked_at=6.0))
+    assert not panel.pause.isEnabled() and panel.pause.text() == "Pause"
+
+
 def test_what_is_typed_stays_when_something_else_changes(desk: Desk) -> None:
     form = opened(desk).form
     form.limits["seconds"].setValue(7)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.bridge import EngineLink
-from app.chrome.vault import BANNER, VaultNotice
+from app.chrome.keyring_notice import BANNER, VaultNotice
 from app.errands import Errands
 from app.parts.confirm import ConfirmDialog
 from app.parts.notice import Tone

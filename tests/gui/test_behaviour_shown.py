@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from app.history.detail import Detail
 from app.running.panel import RunningPanel
+from app.today.highlights import Known, ToHistory, ToPage, worth_a_look
 from app.today.spans import SpanFigures, TimeSpan
 from app.today.unforeseen import Surprises, is_surprising, read_surprises
-from app.today.worth import Known, ToHistory, ToPage, worth_a_look
 from runner.audit.filter import Filter
 from runner.audit.indexing import Indexing
 from runner.audit.search import History

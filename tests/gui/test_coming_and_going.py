@@ -86,19 +86,19 @@ def test_the_first_call_ever_is_told_from_the_first_since_the_start(
         assert record.events == [AgentsChanged(connected)]
 
 
-def test_the_window_says_that_an_agent_has_connected_and_then_no_longer(
+def test_the_window_says_that_an_agent_has_connected_where_nothing_moves(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.chrome.banners.CONNECTED_MS", 1)
-    banners, heard = desk.window.banners, Heard()
+    toolbar, heard = desk.window.toolbar, Heard()
     monkeypatch.setattr("app.notify.notices.in_front", lambda: False)
     notices = Notices(desk.cases, desk.window, heard, lambda: False)  # type: ignore[arg-type]
     desk.hear((AgentsChanged(),))
     assert not heard.said
     desk.hear((AgentsChanged("claude-code"),))
-    assert banners.text("connected claude-code") == "claude-code has connected."
+    assert toolbar.state.text() == "claude-code has connected." and not desk.window.banners.isVisible()
     assert [said.text for said in heard.said] == ["claude-code has connected."]
-    desk.qtbot.waitUntil(lambda: not banners.text("connected claude-code"))
+    toolbar._silence.timeout.emit()
+    assert "connected" not in toolbar.state.text()
     notices.deleteLater()
 
 

@@ -8,15 +8,19 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.chrome.keys import KEYS, KeySheet
-from app.chrome.navigation import PAGES
-from app.chrome.palette import Palette
+from app.chrome.pages import PAGES
+from app.chrome.palette import Palette, Way
+from app.chrome.past import MOST, PastRequests
 from app.parts.confirm import ConfirmDialog
 from runner.approval.modes import Mode
 from runner.model.events import ModeChanged
 from runner.system.clock import since_boot
-from tests.gui import feed
+from tests.gui import feed, record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from PySide6.QtWidgets import QDialog
 
     from tests.gui.conftest import Desk
@@ -53,7 +57,7 @@ def test_the_palette_goes_to_a_page(desk: Desk) -> None:
 
 def test_the_palette_names_the_keys_that_open_pages(desk: Desk) -> None:
     keys = {way.keys: way.name for way in desk.window.commands.ways() if way.kind == "page" and way.keys}
-    assert len(keys) == len(PAGES)
+    assert len(keys) == sum(page.key is not None for page in PAGES)
     for key, digit in ((Qt.Key.Key_2, 2), (Qt.Key.Key_1, 1)):
         desk.qtbot.keyClick(desk.window, key, CONTROL)
         assert desk.window.shown_page == keys[f"Ctrl+{digit}"]
@@ -77,6 +81,49 @@ def test_the_palette_says_when_nothing_has_that_name(desk: Desk) -> None:
     assert found.list.count() == 0 and found.none.isVisible()
     desk.qtbot.keyClick(found.field, Qt.Key.Key_Return)
     assert desk.window.shown_page == "Queue"
+
+
+def test_what_is_found_meanwhile_comes_below_and_only_for_what_is_typed_now(desk: Desk) -> None:
+    asked: list[tuple[str, Callable[[str, list[Way]], None]]] = []
+    went: list[str] = []
+    ways = [Way("Doctor", "page", lambda: went.append("doctor"))]
+    found = Palette(desk.window, desk.window._look, ways, lambda words, tell: asked.append((words, tell)))
+    found.open()
+    found.field.setText("doc")
+    past = Way("Writes docs.txt", "codex, 14:03", lambda: went.append("past"))
+    asked[0][1]("", [past])
+    assert found.list.count() == 1, "that was asked for something else"
+    asked[-1][1]("doc", [past])
+    assert found.list.count() == 2 and found.list.currentRow() == 0
+    desk.qtbot.keyClick(found.field, Qt.Key.Key_Down)
+    desk.qtbot.keyClick(found.field, Qt.Key.Key_Return)
+    assert went == ["past"] and desk.answers == []
+
+
+def test_the_palette_finds_past_requests_by_their_content_and_bounded(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    record.ledger(path, record.many(30))
+    shown: list[tuple[str, str]] = []
+    finder = PastRequests(path, lambda one, words: shown.append((one, words)), desk.window)
+    answers: list[tuple[str, list[Way]]] = []
+    finder.find("request print", lambda words, ways: answers.append((words, ways)))
+    desk.qtbot.waitUntil(lambda: bool(answers))
+    words, ways = answers[0]
+    assert words == "request print" and len(ways) == MOST
+    assert "\N{LEFT DOUBLE QUOTATION MARK}Request 29\N{RIGHT DOUBLE QUOTATION MARK}" in ways[0].name
+    ways[0].go()
+    assert shown == [("m0029", "request print")]
+    finder.close()
+
+
+def test_what_fits_best_stands_first_in_the_palette(desk: Desk) -> None:
+    found = palette(desk, "agents")
+    assert found.list.item(0).text().startswith("Agents ")
+    assert palette_kinds(desk) >= {"page", "help", "setting", "command"}
+
+
+def palette_kinds(desk: Desk) -> set[str]:
+    return {way.kind for way in desk.window.commands.ways()}
 
 
 def test_a_question_mark_shows_every_key(desk: Desk) -> None:

@@ -420,7 +420,7 @@ def test_missed_requests_are_listed_until_dismissed(desk: Desk) -> None:
     queue = desk.window.deciding.queue
     rows = [queue.model.text(row) for row in range(queue.model.rowCount())]
     assert rows[0] == "Missed" and "missed" in rows[1]
-    assert desk.window.navigation._counts.get("Queue", 0) == 0
+    assert desk.window.navigation._buttons["Queue"]._count == 0
     desk.page.foot.next.click()
     assert desk.cases.card(one.id) is None
     assert queue.model.rowCount() == 0
@@ -477,7 +477,7 @@ def test_near_identical_requests_stand_behind_one_and_can_be_listed(desk: Desk) 
     queue = desk.window.deciding.queue
     assert queue.model.rowCount() == 5, "two lanes, a group, and two requests of which no other is like"
     assert queue.model.text(1).endswith("3 more alike")
-    assert desk.window.navigation._counts["Queue"] == 6
+    assert desk.window.navigation._buttons["Queue"]._count == 6
     assert queue.bar.isVisible()
     queue.bar.list.click()
     assert queue.model.rowCount() == 8
@@ -602,7 +602,8 @@ def test_a_batch_shows_all_of_the_code_before_it_approves(desk: Desk) -> None:
     found = batch(desk)
     rest_passes(desk, found)
     assert not found.yes.isEnabled() and ("attend",) not in desk.bridge.asides
-    desk.qtbot.keyClick(found.code, Qt.Key.Key_End)
+    found.code.setFocus()
+    desk.qtbot.keyClick(found.windowHandle(), Qt.Key.Key_End)
     assert ("attend",) in desk.bridge.asides, "what is read in a batch does not expire meanwhile"
     desk.qtbot.waitUntil(found.yes.isEnabled)
 

@@ -177,7 +177,7 @@ def test_what_is_at_stake_is_asked_once(door: Door) -> None:
     door.cases.take((*feed.decided(one), *feed.started(one)))
     door.leave.wish()
     door.leave.wish()
-    assert [what for what, _ in door.asked] == ["1 question will be denied. 1 run will be stopped."]
+    assert [what for what, _ in door.asked] == ["1 request will be denied. 1 run will be stopped."]
     assert door.heard == []
     door.asked[0][1](False)
     assert door.heard == []

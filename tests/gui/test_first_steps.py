@@ -12,7 +12,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 
 from app.chrome.frame import Frame
-from app.chrome.vault import UNASKED as ASKS
+from app.chrome.keyring_notice import UNASKED as ASKS
 from app.chrome.window_state import Remembered
 from app.errands import Errands
 from app.first_start.isolation import WORDS, stronger
@@ -273,6 +273,25 @@ def test_the_sandbox_is_named_with_the_command_for_a_stronger_one(desk: Desk, pa
     desk.cases.know_sandbox({"isolation": "none", "problem": "There is no sandbox to run in."})
     assert "refused" in page.isolation_step.sentence.text()
     assert page.isolation_step.ring.state is RingState.TODO
+
+
+def test_a_sandbox_below_the_minimum_for_critical_is_no_green_tick(desk: Desk, page: FirstSteps) -> None:
+    desk.bridge.minimum = "docker"
+    engine_is_there(desk)
+    desk.cases.know_sandbox(SANDBOX)
+    step = page.isolation_step
+    assert step.ring.state is RingState.TODO and "allow each of them" in step.sentence.text()
+    desk.bridge.minimum = "local"
+    step.refresh()
+    assert step.ring.state is RingState.DONE and "allow each of them" not in step.sentence.text()
+
+
+def test_the_one_step_that_is_worth_most_is_named(desk: Desk, page: FirstSteps) -> None:
+    engine_is_there(desk)
+    desk.cases.know_sandbox({"isolation": "none", "problem": "There is no sandbox to run in."})
+    assert "step 5" in page.worth.text(), "without a sandbox nothing runs"
+    desk.cases.know_sandbox(SANDBOX)
+    assert "step 2" in page.worth.text(), "nobody is connected"
 
 
 def test_the_strongest_sandbox_that_does_not_work_yet_is_named() -> None:

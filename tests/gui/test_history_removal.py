@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from app.history.gone import TITLE, removal
 from app.history.panel import HistoryPanel
+from app.history.removed_content import TITLE, removal
 from app.review.deliberate import DeliberateDialog
 from app.settings.removing import LOOKING, OldContentDialog
 from runner.audit.removal import ContentRemoved, RemovedContent

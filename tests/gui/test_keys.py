@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
 
-from app.chrome.navigation import PAGES
+from app.chrome.pages import PAGES
 from app.parts.notice import Tone
 from runner.model.events import EngineTroubled, RunHeld, RunStarted
 from runner.model.request import Isolation
@@ -77,9 +77,9 @@ def test_coming_back_to_the_queue_rests_again(desk: Desk) -> None:
 
 @pytest.mark.parametrize("name", READY)
 def test_pages_have_keys(desk: Desk, name: str) -> None:
-    (number,) = [page.number for page in PAGES if page.name == name]
+    (number,) = [page.key for page in PAGES if page.name == name]
     desk.window.show_page("Agents" if name == "Queue" else "Queue")
-    key(desk, Qt.Key(Qt.Key.Key_0 + number), CONTROL)
+    key(desk, Qt.Key(Qt.Key.Key_0 + (number or 0)), CONTROL)
     assert desk.window.shown_page == name
     assert desk.window.navigation._buttons[name].isChecked()
 
@@ -117,9 +117,9 @@ def test_stop_all_asks_once_and_only_its_button_means_yes(desk: Desk) -> None:
     assert desk.bridge.calls == []
     desk.window.overall.stop_all()
     asked = [found for found in desk.window.findChildren(ConfirmDialog) if found.isVisible()]
-    assert asked[-1].what == "1 run will be stopped. 1 question will be denied."
+    assert asked[-1].what == "1 run will be stopped. 1 request will be denied."
     desk.ask()
-    assert asked[-1].what == "1 run will be stopped. 2 questions will be denied.", "what the answer means by now"
+    assert asked[-1].what == "1 run will be stopped. 2 requests will be denied.", "what the answer means by now"
     asked[-1].yes.click()
     assert desk.bridge.calls == [("stop_all",)]
 

@@ -370,8 +370,9 @@ def test_the_tray_lists_what_waits_the_worst_first_and_leads_there(desk: Desk) -
     tray = Tray(desk.cases, desk.window._look, desk.window)
     tray.fill(sorted(desk.cases.waiting(), key=urgency))
     first, second, *_ = tray._menu.actions()
-    assert first.text().startswith("CRITICAL: xxx") and len(first.text()) < 100
-    assert second.text().startswith("Tom && Jerry Ctrl+X"), "an ampersand or a tab would be taken for a key"
+    said = "\N{LEFT DOUBLE QUOTATION MARK}"
+    assert first.text().startswith(f"CRITICAL: Code is run \N{EN DASH} {said}xxx") and len(first.text()) < 100
+    assert f"{said}Tom && Jerry Ctrl+X" in second.text(), "an ampersand or a tab would be taken for a key"
     desk.window.show_page("Help")
     first.trigger()
     assert desk.window.shown_page == "Queue" and desk.answers == []

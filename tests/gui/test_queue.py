@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QAbstractItemModelTester
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractItemView, QApplication
 
 from app.cards import Card, Cards
 from app.queue.likeness import likeness
@@ -98,11 +98,12 @@ def test_rows_say_in_words_what_they_show(model: QueueModel) -> None:
     found = feed.finding(1, "Reads a secret.", Level.HIGH)
     take(model, feed.asked(one, feed.assessment(Level.HIGH, found), left=24.0))
     assert model.text(0) == "Agent codex"
-    assert model.text(1).startswith("codex, Python, HIGH, Print <b>one</b>")
+    assert model.text(1).startswith("HIGH, Code is run, \N{LEFT DOUBLE QUOTATION MARK}Print <b>one</b>")
+    assert "\N{RIGHT DOUBLE QUOTATION MARK}, codex, Python, " in model.text(1)
     assert model.text(1).endswith(", 24 s left")
     assert "\u202e" not in model.text(1)
     take(model, feed.asked(feed.request("print(2)", "cursor"), feed.assessment(Level.HIGH)))
-    assert model.text(3).startswith("cursor, Python, No findings, "), "the class alone is nothing to look at"
+    assert model.text(3).startswith("No findings, Code is run, "), "the class alone is nothing to look at"
 
 
 def test_what_is_worth_a_look_comes_first(model: QueueModel) -> None:
@@ -158,6 +159,8 @@ def test_the_chosen_row_stays_where_it_is_on_the_screen(desk: Desk) -> None:
     queue = desk.window.deciding.queue
     row = queue.model.rowCount() - 5
     queue.view.setCurrentIndex(queue.model.index(row, 0))
+    # Away from the edge: what comes below the list takes room from it, and a row is kept whole.
+    queue.view.scrollTo(queue.view.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
     QApplication.processEvents()
     before = queue.view.visualRect(queue.view.currentIndex()).top()
     assert queue.view.verticalScrollBar().value() > 0
@@ -199,7 +202,7 @@ def test_what_was_denied_elsewhere_does_not_bring_up_the_next(desk: Desk) -> Non
 def test_a_new_assessment_is_shown_in_its_row(desk: Desk) -> None:
     one = desk.ask(None, feed.assessment(Level.LOW))
     desk.hear((RequestAssessed(one.id, feed.assessment(Level.HIGH, feed.finding(1, "Sends it.", Level.HIGH))),))
-    assert desk.window.deciding.queue.model.text(1).startswith("claude-code, Python, HIGH, ")
+    assert desk.window.deciding.queue.model.text(1).startswith("HIGH, ")
 
 
 # ---- many ----

@@ -464,7 +464,7 @@ UNSEEN = "(end not seen)"
 
 
 def test_variables_and_input_have_tabs_that_say_what_has_not_been_seen(desk: Desk) -> None:
-    desk.ask(feed.request("print(rows)", context='{"rows": 3}', stdin="yes"))
+    desk.ask(feed.request("print(rows)", context='{"rows": 3}', stdin=LONG))
     desk.rested()
     assert tabs(desk) == ["Code", "Changes", f"Variables {UNSEEN}", f"Input {UNSEEN}", "Details"]
     assert desk.page.reading.tabs.isVisible()
@@ -510,8 +510,8 @@ def test_nothing_is_approved_before_variables_and_input_were_seen(desk: Desk) ->
 
 
 def test_having_seen_the_input_of_one_does_not_count_for_another(desk: Desk) -> None:
-    desk.ask(feed.request("print(1)", stdin="yes"))
-    other = desk.ask(feed.request("print(2)", stdin="yes"))
+    desk.ask(feed.request("print(1)", stdin="yes\n" * 10))
+    other = desk.ask(feed.request("print(2)", stdin="yes\n" * 10))
     desk.rested()
     desk.page.reading.tabs.setCurrentIndex(2)
     desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
@@ -519,6 +519,39 @@ def test_having_seen_the_input_of_one_does_not_count_for_another(desk: Desk) -> 
     desk.rested()
     assert tabs(desk)[2] == f"Input {UNSEEN}"
     assert not desk.page.foot.approve.isEnabled()
+
+
+def test_what_is_short_stands_under_the_code_and_locks_nothing(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(rows)", context='{"rows": 3}', stdin="yes\nno"))
+    desk.rested()
+    reading = desk.page.reading
+    assert reading.short.isVisible() and [part.name for part in reading.short.parts] == ["Variables", "Input"]
+    assert [reading.tabs.isTabVisible(tab) for tab in range(reading.tabs.count())] == [True, True, False, False, True]
+    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
+    reading.tabs.setCurrentIndex(1)
+    assert not reading.short.isVisible()
+    reading.tabs.setCurrentIndex(0)
+    click(desk, desk.page.foot.approve)
+    assert desk.answers == [("approve", one.id, one.digest)]
+
+
+def test_what_does_not_fit_under_the_code_has_a_tab_and_locks_approve(desk: Desk) -> None:
+    desk.ask(feed.request("print(rows)", stdin="x" * 3900))
+    desk.rested()
+    assert desk.page.reading.short.isHidden()
+    assert tabs(desk)[2] == f"Input {UNSEEN}" and desk.page.reading.tabs.isTabVisible(2)
+    assert not desk.page.foot.approve.isEnabled()
+
+
+def test_late_news_of_a_short_part_does_not_count_for_the_same_part_of_another_request(desk: Desk) -> None:
+    desk.ask(feed.request("print(1)", stdin="yes"))
+    other = desk.ask(feed.request("print(2)", stdin="yes"))
+    desk.rested()
+    (_, _, before) = desk.page.reading.short._blocks[0]
+    desk.window.deciding.show_request(other.id)
+    before.seen_to_end.emit(True)
+    assert "Input" in desk.page.reading.unseen
+    desk.qtbot.waitUntil(lambda: not desk.page.reading.unseen)
 
 
 def test_the_tab_of_code_whose_end_was_not_seen_says_so(desk: Desk) -> None:

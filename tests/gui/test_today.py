@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel
 
 from app.today import day_reader
 from app.today.bars import RAN, WAITED, AgentLane, Bar, Stretch
-from app.today.beside import TodayInBrief, TodayLanes
+from app.today.embedded import TodayInBrief, TodayLanes
 from app.today.lane_view import AXIS, LANE, LEAST, LanesView
 from app.today.panel import NO_AGENTS, NO_REQUESTS, TodayPanel
 from app.today.plots import Column, ColumnsPlot

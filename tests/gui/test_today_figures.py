@@ -28,10 +28,10 @@ from app.today.bars import (
     lanes,
     merged,
 )
+from app.today.highlights import AGAIN, Known, ToHistory, ToPage, worth_a_look
 from app.today.plots import scale
 from app.today.spans import SpanFigures, TimeSpan, answers, before, kinds, medians, midnight, passed, waits
 from app.today.table import COLUMNS, table
-from app.today.worth import AGAIN, Known, ToHistory, ToPage, worth_a_look
 from runner.audit.counting import HOST, CountedKind, CountedPeriod, DecidedBy, StoppedTry, Tally, Tries, Unit, bucket
 from runner.audit.row import Row
 from runner.audit.search import UnreadableRow

@@ -8,7 +8,8 @@ from app.history.model import _state
 from runner.audit.row import Row
 from runner.model.decision import Verdict
 from runner.model.lifecycle import Phase
-from runner.model.request import CLIENT_TOOLS, Tool
+from runner.model.request import Tool
+from runner.model.tool_facts import CLIENT_TOOLS
 
 
 @pytest.mark.parametrize("tool", sorted(CLIENT_TOOLS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,10 +36,12 @@ from runner.model.work import AsItGoes, HostSeen, WorkEnded, WorkSession, WorkUs
 from runner.work.added import AddedFindings
 from runner.work.in_force import PAUSED
 from runner.work.project_hosts import ProjectHost
+from runner.workspace import undo
 from runner.workspace.apply import Applied
-from runner.workspace.change import ProjectChange, ProjectChanges, digest
+from runner.workspace.change import GitCommits, ProjectChange, ProjectChanges, digest
 from runner.workspace.difference import LineDifference
 from runner.workspace.progress import WriteProgress
+from runner.workspace.undo import WayBack
 from tests.gui import work_scenes
 from tests.gui.elapse import rest
 from tests.gui.feed import finding
@@ -219,8 +222,25 @@ def test_names_hide_nothing(path: bytes, shown: str) -> None:
 # ---- applying ----
 
 
+def test_commits_are_one_row_that_says_what_they_are() -> None:
+    made = GitCommits("trunk", ("Add a parser", "Fix it"))
+    found = ProjectChanges((changed("a.py"), added(".git/logs/HEAD"), added(".git/objects/ab/c")), commits=made)
+    table = table_of(found)
+    (git,) = [row for row in table.rows if row.key == b".git"]
+    assert (git.tag, len(git.changes)) == ("commits", 2)
+    assert git.why.startswith("2 commits on branch trunk: “Add a parser”, “Fix it”.") and "not at all" in git.why
+    assert table.number == len(found.changes), "one rule: what is counted is paths"
+
+
+def test_the_name_for_a_terminal_is_shown_and_copied(bench: Bench) -> None:
+    card = bench.page.card
+    assert card.name.text() == NAME and f"assent work apply {NAME}" in card.copy.toolTip()
+    card.copy.click()
+    assert QApplication.clipboard().text() == NAME
+
+
 def test_apply_sends_exactly_what_is_ticked_with_its_digest(bench: Bench) -> None:
-    assert bench.ticked == {"a.py", "b.py", "c.txt"} and bench.page.changes.apply.text() == "Apply 3 files  A"
+    assert bench.ticked == {"a.py", "b.py", "c.txt"} and bench.page.changes.apply.text() == "Apply 3 changes  A"
     bench.click_tick(1)
     assert bench.ticked == {"a.py", "c.txt"} and bench.page.changes.ticked.text() == "2 of 4 ticked"
     bench.rested()
@@ -328,10 +348,30 @@ def test_discarding_and_undoing_ask_first(desk: Desk) -> None:
     desk.give("discard", KnownError("It is gone."))
     assert bench.page.changes.said.text() == "Not discarded: It is gone."
     bench.page.changes.undo.click()
+    desk.give("undo_plan", WayBack((changed("a.py"),), Path()))
     bench.dialog(DeliberateDialog).yes.click()
     desk.qtbot.waitUntil(lambda: desk.bridge.waits("undo"))
     desk.give("undo", Applied(3))
     assert bench.page.changes.said.text().startswith("Taken back: 3 changes")
+
+
+def test_undo_says_before_and_after_what_it_leaves_and_why(desk: Desk) -> None:
+    bench = Bench(desk, session(at_work=False, ended=WorkEnded(time.time(), 0), can_undo=True))
+    plan = WayBack((changed("a.py"),), Path(), ((b"mine.py", undo.CHANGED),))
+    bench.page.changes.undo.click()
+    desk.give("undo_plan", plan)
+    dialog = bench.dialog(DeliberateDialog)
+    assert "1 path stays as now, to be taken back later: mine.py: it was changed since." in dialog.what
+    dialog.yes.click()
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("undo"))
+    (asked,) = [call for call in desk.bridge.calls if call[0] == "undo"]
+    assert asked[1:] == (NAME, digest(plan.changes)), "exactly what was shown"
+    desk.give("undo", Applied(1))
+    assert "mine.py: it was changed since" in bench.page.changes.said.text()
+    bench.page.changes.undo.click()
+    desk.give("undo_plan", WayBack((), Path(), plan.kept))
+    assert "Nothing can be taken back. “mine.py”" in bench.page.changes.said.text()
+    assert len([call for call in desk.bridge.calls if call[0] == "undo"]) == 1
 
 
 def test_what_is_at_work_is_not_discarded_and_the_list_is_said_to_move(desk: Desk) -> None:
@@ -611,7 +651,7 @@ def test_ten_thousand_changes_are_rows_of_a_model(desk: Desk) -> None:
     many = ProjectChanges(tuple(changed(f"src/file-{number:05}.py", number) for number in range(10_000)))
     bench = Bench(desk, found=many)
     model = bench.page.changes.model
-    assert model.rowCount() == 10_000 and bench.page.changes.apply.text() == "Apply 10,000 files  A"
+    assert model.rowCount() == 10_000 and bench.page.changes.apply.text() == "Apply 10,000 changes  A"
     asked = [call for call in desk.bridge.asides if call[0] == "lines"]
     assert len(asked) < 100, "only what is on screen is counted"
 
@@ -626,10 +666,17 @@ def test_stop_all_ends_programs_at_work_too_and_says_so(desk: Desk) -> None:
     assert ("stop_all",) in desk.bridge.calls
 
 
+def test_lockdown_says_before_it_ends_programs_at_work(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    desk.window.overall.ask_lock()
+    dialog = bench.dialog(ConfirmDialog)
+    assert dialog.what.endswith("1 program at work will be ended; the changes stay.")
+
+
 def test_deletions_are_said_before_they_are_applied(desk: Desk) -> None:
     bench = Bench(desk, found=ProjectChanges((changed("a.py"), deleted("b.py", 2), deleted("c.py", 3))))
     desk.qtbot.waitUntil(bench.read)
-    assert bench.page.changes.said.text() == "2 ticked files will be deleted from your folder."
+    assert bench.page.changes.said.text() == "2 ticked paths will be deleted from your folder."
 
 
 # ---- notices ----
@@ -705,7 +752,7 @@ def test_a_part_is_left_out_by_mouse_and_key_and_ticked_again(parted: Bench) -> 
     view, model = two_parts(parted), parted.page.changes.model
     QTest.mouseClick(view.viewport(), LEFT, pos=view.box(2).center().toPoint())
     assert model.in_part == {b"a.py": frozenset({1})} and parted.ticked == {"a.py", "b.py", "c.txt"}
-    assert parted.page.changes.apply.text() == "Apply 3 files, 1 in part  A"
+    assert parted.page.changes.apply.text() == "Apply 3 changes, 1 in part  A"
     index = model.index(0, 0)
     assert Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)) is Qt.CheckState.PartiallyChecked
     assert index.data(Qt.ItemDataRole.AccessibleTextRole).startswith("1 of 2 parts ticked, a.py")
@@ -830,7 +877,7 @@ def test_applying_says_how_far_it_is_and_is_cancelled_only_before_anything_is_wr
     said = bench.page.changes.said
     assert (
         said.text()
-        == "Applying 3 files\N{HORIZONTAL ELLIPSIS} 1 of 3, 30 of 90 MB copied; nothing has been written yet."
+        == "Applying 3 changes\N{HORIZONTAL ELLIPSIS} 1 of 3, 30 of 90 MB copied; nothing has been written yet."
     )
     assert progress.cancel.isVisible() and (progress.bar.value(), progress.bar.maximum()) == (30_000, 90_000)
     progress.cancel.click()
@@ -839,4 +886,4 @@ def test_applying_says_how_far_it_is_and_is_cancelled_only_before_anything_is_wr
     progress.look()
     assert said.text().endswith(" 2 of 3 done.") and not progress.cancel.isVisible()
     bench.desk.give("apply", Applied(3))
-    assert not progress.isVisible() and said.text().startswith("Applied: 3 files")
+    assert not progress.isVisible() and said.text().startswith("Applied: 3 changes")

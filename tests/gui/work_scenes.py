@@ -242,7 +242,7 @@ def goes(scene: Scene) -> None:
 
 def writing(scene: Scene) -> None:
     page = begin(scene, session(at_work=False, ended=WorkEnded(time.time() - 60, 0)))
-    page.changes._busy = "Applying 4 files\N{HORIZONTAL ELLIPSIS}"
+    page.changes._busy = "Applying 4 changes\N{HORIZONTAL ELLIPSIS}"
     scene.bridge.progress[NAME] = WriteProgress(2, 4, 310_000_000, 900_000_000)
     page.changes._show_state()
     page.changes.progress.begin(NAME)

@@ -18,7 +18,7 @@ from runner.clients.at_work import AT_WORK
 from runner.clients.prepared import client_of
 from runner.system.places import Places
 from runner.work.log import WorkReading
-from tests.components import AGENTS, CLINE, COPILOT, GOOSE, OPENCODE
+from tests.components import AGENTS, CLINE, COPILOT, GOOSE, NODE_22, OPENCODE, QWEN
 from tests.path.programs import PROVIDER
 
 if TYPE_CHECKING:
@@ -109,6 +109,20 @@ def _gemini(home: Path, model: str) -> dict[str, str]:
     return {"GOOGLE_GEMINI_BASE_URL": model, "GEMINI_API_KEY": KEY}
 
 
+def _qwen(home: Path, model: str) -> dict[str, str]:
+    (home / ".qwen").mkdir()
+    settings = {
+        "security": {"auth": {"selectedType": "openai"}},
+        # Without a terminal it loses what a short command prints.
+        "tools": {"shell": {"enableInteractiveShell": True}},
+        # It would add a note of its own to each commit, with the time.
+        "general": {"gitCoAuthor": {"commit": False, "pr": False}},
+    }
+    (home / ".qwen/settings.json").write_text(json.dumps(settings))
+    address = {"OPENAI_BASE_URL": f"{model}/v1", "OPENAI_API_KEY": KEY, "OPENAI_MODEL": "mock"}
+    return {"PATH": f"{NODE_22}:{SYSTEM_PATH}", **address}
+
+
 def _goose(_home: Path, model: str) -> dict[str, str]:
     return {"GOOSE_PROVIDER": "openai", "GOOSE_MODEL": "mock", "OPENAI_HOST": model, "OPENAI_API_KEY": KEY}
 
@@ -166,6 +180,18 @@ CLIENTS = {
         write=("write_file", {"file_path": "{file}", "content": "{content}"}),
         kept=".gemini/tmp/*/chats/*",
         varies=r"Process Group PGID: \d+\n",
+    ),
+    "qwen-code": Client(
+        "qwen-code",
+        [QWEN, "--prompt", "Do it."],
+        "run_shell_command",
+        _qwen,
+        read=("read_file", {"file_path": "{file}"}),
+        edit=("edit", {"file_path": "{file}", "old_string": "{old}", "new_string": "{new}"}),
+        write=("write_file", {"file_path": "{file}", "content": "{content}"}),
+        kept=".qwen/projects/*/chats/*",
+        more={"is_background": False},
+        varies=r"(?:Signal|Process Group PGID): [^\n]*\n?",
     ),
     "goose": Client(
         "goose",

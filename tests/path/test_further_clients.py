@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI, opencode, Cline and Goose: connected by `assent connect`, with HOME and PATH alone.
+"""GitHub Copilot CLI, opencode, Cline, Goose and Qwen Code: connected by `assent connect`, with HOME and PATH alone.
 
 Each calls a tool that a person approves, and one that is denied, and brings both answers to its model.
 """
@@ -19,7 +19,7 @@ from runner.assembly import open_engine
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked
 from runner.system.places import Places
-from tests.components import CLINE, COPILOT, GOOSE, OPENCODE, require
+from tests.components import CLINE, COPILOT, GOOSE, NODE_22, OPENCODE, QWEN, require
 from tests.path.mock_model import SAID, serving
 from tests.path.programs import end_those_at, kill
 from tests.patience import HANGS
@@ -66,11 +66,19 @@ def _goose(_home: Path, model: Answering) -> Prepared:
     return [GOOSE, "run", "--no-session", "--text", PROMPT], {"GOOSE_DISABLE_KEYRING": "1", **more}
 
 
+def _qwen(home: Path, model: Answering) -> Prepared:
+    (home / ".qwen").mkdir()
+    (home / ".qwen/settings.json").write_text(json.dumps({"security": {"auth": {"selectedType": "openai"}}}))
+    more = {"OPENAI_BASE_URL": f"{model.address}/v1", "OPENAI_MODEL": "mock", "OPENAI_API_KEY": "none"}
+    return [QWEN, "--prompt", PROMPT], {"PATH": f"{NODE_22}:{os.environ['PATH']}", **more}
+
+
 PROGRAMS: dict[str, Callable[[Path, Answering], Prepared]] = {
     "copilot-cli": _copilot,
     "opencode": _opencode,
     "cline": _cline,
     "goose": _goose,
+    "qwen-code": _qwen,
 }
 
 

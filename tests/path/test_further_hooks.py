@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI, opencode and Goose with `assent connect --hook`: their own shells do only what is approved.
+"""Copilot CLI, opencode, Goose and Qwen Code with `assent connect --hook`: their shells do only what is approved.
 
 They are started so that they themselves ask nobody. Each goes through all cases in one session.
 """
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from tests.path.mock_model import Conversation
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(300)]
-UNASKED = {"copilot-cli": ["--allow-all-tools"]}
-SHELLS = {"copilot-cli": "bash", "opencode": "bash", "goose": "shell"}
+UNASKED = {"copilot-cli": ["--allow-all-tools"], "qwen-code": ["--approval-mode=yolo"]}
+SHELLS = {"copilot-cli": "bash", "opencode": "bash", "goose": "shell", "qwen-code": "run_shell_command"}
 
 
 class Session:

@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from app.look.tokens import LIGHT
 from runner.audit.verify import verify
-from runner.gateway import door
+from runner.gateway import address_file
 from runner.gateway.snippets import configurations
 from runner.identity.agents import Agents
 from runner.model.decision import Decider, Verdict
@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 
 def configuration(desktop: Desktop, way: str) -> str:
     """What the window shows for pasting, for an agent of its own."""
-    opened = door.read(desktop.places)
+    opened = address_file.read(desktop.places)
     assert opened is not None
     token = Agents(desktop.places).add(way)
     bridge = f"env ASSENT_HOME={desktop.home} {sys.executable} -m app"

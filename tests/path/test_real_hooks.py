@@ -20,7 +20,7 @@ import pytest
 from runner.clients.connection import ClientConnections
 from runner.clients.hook_protocol import HOOK_FAILED
 from runner.clients.known import BY_ID, CLAUDE
-from runner.gateway import door
+from runner.gateway import address_file
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.request import Tool
@@ -111,14 +111,16 @@ async def broken(places: Places, *, hangs: bool) -> AsyncIterator[None]:
         writer.transport.abort()
 
     server = await asyncio.start_server(take, "127.0.0.1", 0)
-    door.write(places, door.ConsoleAddress("127.0.0.1", server.sockets[0].getsockname()[1], os.getpid(), 0.0))
+    address_file.write(
+        places, address_file.ConsoleAddress("127.0.0.1", server.sockets[0].getsockname()[1], os.getpid(), 0.0)
+    )
     try:
         yield
     finally:
         over.set()
         server.close()
         await server.wait_closed()
-        door.remove(places, os.getpid())
+        address_file.remove(places, os.getpid())
 
 
 def hook_of(process: Process) -> psutil.Process:

@@ -10,7 +10,8 @@ import pytest
 
 from runner.model.assessment import Level
 from runner.model.errors import KnownError, Refused
-from runner.model.request import CLIENT_TOOLS, Isolation, Language, Request, Tool
+from runner.model.request import Isolation, Language, Request, Tool
+from runner.model.tool_facts import CLIENT_TOOLS
 from runner.policy.decide import parameters
 from runner.policy.grants import Choice, Subject, make, offered
 from runner.requests import intake

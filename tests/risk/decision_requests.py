@@ -188,8 +188,7 @@ REQUESTS = (
         "Remove stale build caches",
         PYTHON,
         D1,
-        "Deletes every folder older than 7 days in its working folder, or where BUILD_ROOT points, "
-        "except “dist” and “docs”.",
+        "Deletes what it finds in its working folder, or where BUILD_ROOT points.",
         Level.HIGH,
         5,
     ),
@@ -316,7 +315,12 @@ REQUESTS = (
         conflicts=("git finds no repository in this sandbox",),
     ),
     DecisionRequest(
-        "e4", "Test the clean-up with a mock", PYTHON, E4, "No use of files, network or other programs was found.", None
+        "e4",
+        "Test the clean-up with a mock",
+        PYTHON,
+        E4,
+        "Computes and prints, as far as could be read: imports unittest.mock, by which code may be anything.",
+        None,
     ),
     DecisionRequest(
         "e5",

@@ -31,8 +31,8 @@ def test_a_request_can_be_decided_by_its_sentence_and_one_line(one: DecisionRequ
 SENTENCES = [
     # deleting
     (S, "rm -rf build/tmp", "Deletes the folder build/tmp."),
-    (S, "rm a.txt b.txt c.txt d.txt", "Deletes a.txt, b.txt and 2 more."),
-    (S, f"rm {' '.join(f'{n}.txt' for n in range(5_000))}", "Deletes 0.txt, 1.txt and many more."),
+    (S, "rm a.txt b.txt c.txt d.txt", "Deletes a.txt, b.txt, c.txt and d.txt."),
+    (S, f"rm {' '.join(f'{n}.txt' for n in range(5_000))}", "Deletes 0.txt, 1.txt, 2.txt, 3.txt, 4.txt and many more."),
     (S, "rm -rf *", "Deletes everything in its working folder."),
     (S, 'rm -rf "$1"', "Deletes the path that it gets as an argument."),
     (S, "find logs -name '*.log' -delete", "Deletes what it finds in “logs”."),

@@ -21,8 +21,6 @@ from hypothesis import strategies as st
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, Limits
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container import endpoint
-from runner.sandbox.container.endpoint import STANDARD, Endpoint, find
 from runner.sandbox.container.frames import MARK, Frames, Marks, Words
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.container.session import _entry
@@ -30,6 +28,8 @@ from runner.sandbox.container.shape import Shape, config
 from runner.sandbox.container.starter import introduction
 from runner.sandbox.container.unpack import Spool
 from runner.sandbox.contract import Bounds, Collect
+from runner.sandbox.docker.client import finder
+from runner.sandbox.docker.endpoint import STANDARD, Endpoint, find
 from runner.sandbox.output import Stream
 from tests.sandbox.test_engine_client import StandIn
 
@@ -251,8 +251,8 @@ async def test_an_engine_that_is_found_elsewhere_later_is_asked_there(
 ) -> None:
     """An engine without root has a socket of its own, which is there only once it has been started."""
     at = f"unix://{tmp_path}/none"
-    monkeypatch.setattr(endpoint, "find", lambda context: Endpoint(at))
-    sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES)
+    monkeypatch.setattr("runner.sandbox.docker.client.find", lambda context: Endpoint(at))
+    sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, finder())
     assert (await sandbox.check()).problem == "Docker daemon not available."
     server = await asyncio.start_unix_server(StandIn().serve, tmp_path / "s")
     at = f"unix://{tmp_path}/s"

@@ -18,8 +18,7 @@ import pytest
 from runner.model.errors import KnownError
 from runner.model.request import Limits
 from runner.model.result import Outcome
-from runner.sandbox import leftovers, watch
-from runner.sandbox.local import control_groups, group, syscalls
+from runner.sandbox.local import control_groups, group, leftovers, syscalls, watch
 from runner.sandbox.local.control_groups import CONSOLE, ControlGroups, own_group
 from runner.sandbox.local.group import GROUPED, ControlGroup, folder_name
 from runner.sandbox.local.sandbox import LocalSandbox

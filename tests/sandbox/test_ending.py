@@ -16,9 +16,8 @@ import pytest
 
 from runner.model.request import Language
 from runner.model.result import Outcome
-from runner.sandbox import leftovers
-from runner.sandbox.local import control_groups
-from runner.sandbox.watch import GRACE, LAST_GRACE
+from runner.sandbox.local import control_groups, leftovers
+from runner.sandbox.local.watch import GRACE, LAST_GRACE
 from tests.patience import HANGS, until_it_speaks
 from tests.sandbox.conftest import job, wait_until
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.model.errors import KnownError
-from runner.sandbox.container import client as client_module
-from runner.sandbox.container.attached import AttachedStream
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.threads import Threads
+from runner.sandbox.docker import client as client_module
+from runner.sandbox.docker.attached import AttachedStream
+from runner.sandbox.docker.client import EngineClient
+from runner.sandbox.docker.endpoint import Endpoint
 from runner.system.tasks import spawn
 from tests.patience import HANGS
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from runner.model.behaviour import NEVER_REPORTED
 from runner.model.request import Isolation, Language
 from runner.sandbox.container.frames import MARK
-from runner.sandbox.container.runtimes import runtimes
+from runner.sandbox.container.runtimes import REPORTS_TO, runtimes
 from runner.sandbox.gvisor import engine_feeds
-from runner.sandbox.gvisor.engine_feeds import ARGUMENT, NO_RUNTIME, NONE_FREE, EngineFeeds
-from runner.sandbox.gvisor.feed import NEVER, SESSION, SOCKET
+from runner.sandbox.gvisor.engine_feeds import NO_RUNTIME, NONE_FREE, EngineFeeds
+from runner.sandbox.gvisor.feed import SESSION, SOCKET
 from runner.sandbox.gvisor.trace_messages import HANDSHAKE
 from tests.patience import HANGS
 from tests.sandbox.test_trace_messages import context, data, message, started
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 def offered(folder: Path, *numbers: int) -> dict[str, Any]:
     """What an engine says of runtimes that report to folders in `folder`."""
     return {
-        f"runsc-feed-{n}": {"path": "/usr/bin/runsc", "runtimeArgs": [f"{ARGUMENT}{folder}/{n}/{SESSION}"]}
+        f"runsc-feed-{n}": {"path": "/usr/bin/runsc", "runtimeArgs": [f"{REPORTS_TO}{folder}/{n}/{SESSION}"]}
         for n in numbers
     }
 
@@ -145,7 +146,7 @@ def test_a_container_of_which_nothing_comes_is_said(feeds: EngineFeeds) -> None:
     feed = feeds.feed("aa11")
     assert feed is not None
     feed.begin(Language.PYTHON, networked=False)
-    assert feed.finish(time.monotonic()).gap == NEVER
+    assert feed.finish(time.monotonic()).gap == NEVER_REPORTED
 
 
 def test_many_lines_are_bounded(feeds: EngineFeeds, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

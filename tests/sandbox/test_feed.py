@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.model.behaviour import DeedKind
+from runner.model.behaviour import NEVER_REPORTED, DeedKind
 from runner.model.request import Language
 from runner.sandbox.container.frames import MARK
 from runner.sandbox.gvisor import feed
-from runner.sandbox.gvisor.feed import BROKEN, ENDLESS, NEVER, SOCKET, UNSEEN, Feed
+from runner.sandbox.gvisor.feed import BROKEN, ENDLESS, SOCKET, UNSEEN, Feed
 from runner.sandbox.gvisor.trace_messages import HANDSHAKE
 from tests.patience import HANGS
 from tests.sandbox.test_trace_messages import EXIT, context, message, number, started
@@ -109,7 +109,7 @@ def test_what_is_dropped_at_the_very_end_is_not_taken_for_nothing(kernel: Kernel
 
 def test_a_kernel_that_never_reports_is_said(kernel: Kernel) -> None:
     kernel.feed.begin(Language.PYTHON, networked=False)
-    assert kernel.feed.finish(time.monotonic()).gap == NEVER
+    assert kernel.feed.finish(time.monotonic()).gap == NEVER_REPORTED
     kernel.connect()
     kernel.until(lambda: kernel.feed._line is not None)
     assert kernel.feed.finish(time.monotonic()).gap == UNSEEN
@@ -120,7 +120,7 @@ def test_one_that_speaks_something_else_is_none(kernel: Kernel) -> None:
     kernel.line.send(b"hello")
     assert kernel.line.recv(100) == b""
     kernel.feed.begin(Language.PYTHON, networked=False)
-    assert kernel.feed.finish(time.monotonic()).gap == NEVER
+    assert kernel.feed.finish(time.monotonic()).gap == NEVER_REPORTED
 
 
 def test_a_flood_takes_a_bounded_share_of_the_processor(kernel: Kernel) -> None:

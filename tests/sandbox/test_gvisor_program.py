@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from runner.commands.images import main
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
 from runner.sandbox import choose
@@ -20,7 +21,6 @@ from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.gvisor import program
 from runner.sandbox.gvisor.engine import DirectEngine
 from runner.sandbox.gvisor.program import Runsc, is_old, located
-from runner.sandbox.images.__main__ import main
 from runner.sandbox.images.folder_store import FolderStore
 from runner.sandbox.local import trusted
 from runner.sandbox.local.sandbox import LocalSandbox

@@ -12,10 +12,9 @@ import pytest
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, NetworkMode
 from runner.model.result import Outcome
-from runner.sandbox import leftovers
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Readiness
-from runner.sandbox.local import trusted
+from runner.sandbox.local import leftovers, trusted
 from runner.sandbox.local.sandbox import LocalSandbox
 from tests.sandbox.conftest import job, only
 

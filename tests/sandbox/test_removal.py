@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.errors import KnownError
-from runner.sandbox import leftovers
+from runner.sandbox.local import leftovers
 from runner.system.removal import remove
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from runner.sandbox import verdict
 from runner.sandbox.contract import Job
 from runner.sandbox.output import Transcript
 from runner.sandbox.report import Report
-from runner.sandbox.verdict import Setting
-from runner.sandbox.watch import RunEnd
+from runner.sandbox.verdict import RunEnd, Setting
 
 JOB = Job("test", Language.PYTHON, "")
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.result import Outcome
-from runner.sandbox import leftovers
-from runner.sandbox.local import control_groups, tree
+from runner.sandbox.local import control_groups, leftovers, tree
 from runner.sandbox.local.sandbox import LocalSandbox
 from tests.patience import HANGS
 from tests.sandbox.conftest import job, wait_until

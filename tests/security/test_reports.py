@@ -14,7 +14,7 @@ from runner.model.codec import DEEPEST
 from runner.model.request import Limits
 from runner.sandbox import report, verdict
 from runner.sandbox.output import Transcript
-from runner.sandbox.watch import RunEnd
+from runner.sandbox.verdict import RunEnd
 from tests.contract.conftest import job
 from tests.fuzz import reports
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.sandbox.leftovers import new_name
+from runner.sandbox.local.leftovers import new_name
 from tests.audit.story import approved, denied, request, write
 from tests.components import require
 from tests.patience import HANGS

@@ -22,9 +22,9 @@ from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked
 from runner.model.request import Isolation
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container.client import EngineClient
-from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.docker.client import EngineClient
+from runner.sandbox.docker.endpoint import Endpoint
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.places import Places

@@ -389,16 +389,6 @@ def test_one_at_a_time(copy: WorkingCopy) -> None:
     assert copy.changes().changes
 
 
-def test_undo_of_what_was_changed_since_is_refused_whole(copy: WorkingCopy) -> None:
-    work(copy, "echo n >new; echo p >>a")
-    copy.apply(copy.changes().changes)
-    (copy.project / "a").write_text("mine")
-    before = look(copy.project)
-    with pytest.raises(KnownError, match="changed in the project meanwhile"):
-        copy.undo()
-    assert look(copy.project) == before
-
-
 def test_undo_is_there_once(copy: WorkingCopy) -> None:
     with pytest.raises(KnownError, match="nothing to undo"):
         copy.undo()

@@ -19,6 +19,7 @@ from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.request import Tool, canonical
 from runner.model.result import Outcome
+from runner.model.tool_facts import FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -33,15 +34,6 @@ VERSION = "1.8.0"
 """Version of the schema whose classes, names and numbers are used here."""
 CATEGORY, CLASS = 6, 6003
 OTHER = 99
-_ACTIVITIES = {
-    Tool.CODE_CREATE_SANDBOX: (1, "Create"),
-    Tool.CODE_READ_FILE: (2, "Read"),
-    Tool.CODE_LIST_FILES: (2, "Read"),
-    Tool.CODE_SANDBOX_INFO: (2, "Read"),
-    Tool.CODE_WRITE_FILE: (3, "Update"),
-    Tool.CODE_DESTROY_SANDBOX: (4, "Delete"),
-}
-"""`activity_id` and its name; what runs code is none of them."""
 _SEVERITY = {
     Level.LOW: (2, "Low"),
     Level.MEDIUM: (3, "Medium"),
@@ -147,7 +139,7 @@ def _attributes(**values: object) -> tuple[str, ...]:
 
 @cache
 def _activity(tool: Tool | None) -> tuple[str, ...]:
-    number, name = (0, "Unknown") if tool is None else _ACTIVITIES.get(tool, (OTHER, "Execute"))
+    number, name = (0, "Unknown") if tool is None else FACTS[tool].activity
     return _attributes(
         activity_id=number,
         activity_name=name,

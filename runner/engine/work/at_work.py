@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.difference import LineDifference
     from runner.workspace.progress import WriteProgress
+    from runner.workspace.undo import WayBack
     from runner.workspace.working_copy import WorkingCopy
 
 log = logging.getLogger("assent.work")
@@ -166,10 +167,17 @@ class AtWork:
         finally:
             await self.look()
 
-    async def undo(self, name: str, *, proven: bool = False) -> Applied:
-        """Take back what was applied last. Raises KnownError, LedgerFailed among them."""
+    async def undo_plan(self, name: str) -> WayBack:
+        """Return what can be taken back of what was applied last, and what cannot, and why. Raises KnownError."""
+        return await self._of_copy(name, lambda copy: copy.undo_plan())
+
+    async def undo(self, name: str, wanted: str = "", *, proven: bool = False) -> Applied:
+        """Take back what can be of what was applied last; where `wanted` is given, exactly what that digest is of.
+
+        Raises KnownError, LedgerFailed among them.
+        """
         try:
-            return await self._deeds.undo(name, proven=proven)
+            return await self._deeds.undo(name, wanted, proven=proven)
         finally:
             await self.look()
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange
     from runner.workspace.progress import Report, WriteProgress
+    from runner.workspace.undo import WayBack
     from runner.workspace.working_copy import WorkingCopy
 
     InPart = Mapping[bytes, Collection[int]]
@@ -78,9 +79,9 @@ class WorkDeeds:
         """Write exactly these changes into the project. Raises KnownError, LedgerFailed among them."""
         return await self._to_its_end(self._apply(name, wanted, digest, in_part, proven=proven))
 
-    async def undo(self, name: str, *, proven: bool) -> Applied:
-        """Take back what was applied last. Raises KnownError, LedgerFailed among them."""
-        return await self._to_its_end(self._undo(name, proven=proven))
+    async def undo(self, name: str, wanted: str, *, proven: bool) -> Applied:
+        """Take back what can be of what was applied last. Raises KnownError, LedgerFailed among them."""
+        return await self._to_its_end(self._undo(name, wanted, proven=proven))
 
     async def discard(self, name: str) -> None:
         """Remove a working copy with its changes. Raises KnownError, LedgerFailed among them."""
@@ -155,27 +156,25 @@ class WorkDeeds:
 
         return await self._done(WorkDeed.APPLY, copy, body, closed, do)
 
-    async def _undo(self, name: str, *, proven: bool) -> Applied:
+    async def _undo(self, name: str, wanted: str, *, proven: bool) -> Applied:
         generation = self._modes.generation
         closed = partial(self._closed, generation, proven=proven)
         _require(closed())
 
-        def look() -> tuple[WorkingCopy, dict[str, object]]:
+        def look() -> tuple[WorkingCopy, WayBack, dict[str, object]]:
             copy = named(self._places.work, name)
-            back = apply.undo_of(copy.folder)
-            if back is None or back.taken_back:
-                raise KnownError("Nothing of this working copy was applied: there is nothing to undo.")
-            return copy, {**facts_of(copy, back.changes), "digest": digest_of(back.changes)}
+            plan = copy.undo_plan()
+            if wanted and digest_of(plan.changes) != wanted:
+                raise KnownError(CHANGED, LOOK_AGAIN)
+            return copy, plan, {**facts_of(copy, plan.changes), **kept_facts(plan), "digest": digest_of(plan.changes)}
 
-        copy, body = await _on_thread(look)
+        copy, plan, body = await _on_thread(look)
+        plan.require_some()
 
         def do(number: str) -> Applied:
-            back = apply.undo_of(copy.folder)
-            if back is None or digest_of(back.changes) != body["digest"]:
-                raise KnownError("What was applied last is something else by now.", LOOK_AGAIN)
-            return copy.undo(self._reporting(name, closed), number=number)
+            return copy.undo(self._reporting(name, closed), number=number, wanted=digest_of(plan.changes))
 
-        return await self._done(WorkDeed.UNDO, copy, body, closed, do)
+        return await self._done(WorkDeed.UNDO, copy, body, closed, do, kept_facts(plan))
 
     async def _discard(self, name: str) -> None:
         def closed() -> str:
@@ -200,8 +199,12 @@ class WorkDeeds:
         body: dict[str, object],
         closed: Callable[[], str],
         do: Callable[[str], T],
+        left: Mapping[str, object] | None = None,
     ) -> T:
-        """Record what will be done, check once more, do it, and record what came of it. Raises KnownError."""
+        """Record what will be done, check once more, do it, and record what came of it. Raises KnownError.
+
+        `left` is what the second entry says as well.
+        """
         number = apply.new_number()
         self._under_way.add(number)
         try:
@@ -220,7 +223,7 @@ class WorkDeeds:
                 remedy = error.remedy if isinstance(error, KnownError) else ""
                 raise KnownError(what, remedy or NOTHING_DONE) from error
             more = outcome_facts(done) if isinstance(done, apply.Applied) else {}
-            await self._record.keep_noting(deed.done, "", {**short, **more})
+            await self._record.keep_noting(deed.done, "", {**short, **more, **(left or {})})
             return done
         finally:
             self._under_way.discard(number)
@@ -267,6 +270,14 @@ def outcome_facts(done: Applied) -> dict[str, object]:
         facts["passed_over"] = [cut(shown(path)) for path in done.passed_over[:MOST_PATHS]]
         facts["passed_over_count"] = len(done.passed_over)
     return facts
+
+
+def kept_facts(plan: WayBack) -> dict[str, object]:
+    """Return what an entry says of what Undo leaves as it is."""
+    if not plan.kept:
+        return {}
+    kept = [{"path": cut(shown(path)), "why": why} for path, why in plan.kept[:MOST_PATHS]]
+    return {"kept": kept, "kept_count": len(plan.kept)}
 
 
 def _exactly(

@@ -15,6 +15,7 @@ from runner.audit.redact import redacted
 from runner.audit.work import TERMINAL, recorded_places
 from runner.engine.work.facts import MOST_WORDS, cut
 from runner.model.errors import KnownError
+from runner.model.events import WorkRecorded
 from runner.model.work import (
     AsItGoes,
     CommandAnswered,
@@ -101,6 +102,8 @@ class WorkRecording:
         try:
             for kind, body in found:  # one after the other: behind one that failed none may be written
                 await self._record.append(kind, "", body)
+            if found:
+                self._record.publish(WorkRecorded())
         except BaseException:
             reading.at = begin
             self._hosts.pop(session.name, None)
@@ -198,6 +201,7 @@ def _seen(events: Sequence[WorkEvent], known: set[tuple[str, int, bool | None]])
 def _command(one: CommandSeen) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "number": one.number,
+        "at": round(one.at, 3),
         "text": cut(one.text),
         "sentence": cut(one.sentence),
         "level": one.level,

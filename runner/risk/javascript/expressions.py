@@ -13,7 +13,7 @@ from runner.risk.javascript.properties import GLOBALS, key_of, member_expression
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
-from runner.risk.model.value import UNKNOWN, Value, either, reference, yields
+from runner.risk.model.value import UNKNOWN, Value, chosen, reference, yields
 from runner.risk.trace.conditions import difference, telling
 from runner.risk.trace.everything import choice
 
@@ -75,7 +75,7 @@ def _operate(walker: Walker, left: Value, right: Value, operator: str) -> Value:
     if operator == "&&" and right is not UNKNOWN:
         return right  # the left one is the result only where it is nothing
     if operator in ("||", "??", "&&"):
-        return either((left, right))
+        return chosen((left, right))
     if operator == "+" and left.texts and right.texts and len(right.text) < 4 and len(left.text) < 60:
         walker.crumbs += 1
     both = left.labels | right.labels
@@ -163,7 +163,7 @@ def object_literal(walker: Walker, node: Node) -> Value:
 def ternary_expression(walker: Walker, node: Node) -> Value:
     parts = [node.child_by_field_name(field) for field in ("condition", "consequence", "alternative")]
     values = [(walker.value(part), part.type) for part in parts if part is not None][1:]
-    return either([value for value, kind in values if kind not in NOTHING] or [value for value, _ in values])
+    return chosen([value for value, kind in values if kind not in NOTHING] or [value for value, _ in values])
 
 
 def sequence_expression(walker: Walker, node: Node) -> Value:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.javascript.syntax import code_of, place
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, text
+from runner.risk.model.value import HOLE, NONE, UNKNOWN, Value, concatenate, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -90,7 +90,7 @@ LITERALS: dict[str, Handler] = {
     "number": number,
     "regex": regular_expression,
     "undefined": lambda walker, node: UNKNOWN,
-    "null": lambda walker, node: UNKNOWN,
+    "null": lambda walker, node: NONE,
     "true": lambda walker, node: Value(name="True", number=1),
     "false": lambda walker, node: Value(name="False", number=0),
 }

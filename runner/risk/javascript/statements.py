@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from runner.risk.javascript.walker import Handler, Walker
+    from runner.risk.model.acts import Place
 
 COUNTED = expression(
     rb"\Afor\s*\(\s*(?:var|let)\s+(\w+)\s*=\s*(?P<start>\d{1,4})\s*[,;](?:(?>[^;]*?(?<!\s)\s*\1\s*<)|[^;]*+;\s*\1\s*<)"
@@ -28,6 +29,10 @@ COUNTED = expression(
 )
 CALLS = ("call_expression", "new_expression")
 COLLECTS = expression(rb"\+=|\.push\(|=\s*\w+\s*\+")
+
+
+ITERATORS = ("Symbol.iterator", "Symbol.asyncIterator")
+"""Methods that give what a loop goes through."""
 
 
 def expression_statement(walker: Walker, node: Node) -> Value:
@@ -96,6 +101,13 @@ def loop(walker: Walker, node: Node) -> Value:
     return UNKNOWN
 
 
+def _iterated(walker: Walker, over: Value, where: Place) -> Value:
+    """Return what a loop goes through: of an object that says so itself what that gives."""
+    fields = over.fields or {}
+    own = next(filter(None, (fields.get(name) or walker.dunder(over, name) for name in ITERATORS)), None)
+    return over if own is None else walker.call(own, [], {}, where)
+
+
 def for_in_statement(walker: Walker, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     over = walker.value(right) if right is not None else UNKNOWN
@@ -116,7 +128,7 @@ def for_in_statement(walker: Walker, node: Node) -> Value:
             if keys and over.fields and "?" not in over.fields
             else Value(labels=over.labels | members(walker.vocabulary, over))
             if keys
-            else walker.each(over)
+            else walker.each(_iterated(walker, over, place(node)))
         )
         bind(walker, left, met)
     with walker.trail.again():

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from runner.risk.model.value import UNKNOWN, Value
+from runner.risk.model.value import NONE, UNKNOWN, Value
 from runner.risk.trace.machine import DEEPEST, Machine, TooDeep
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from runner.risk.model.acts import Place, Trail
+    from runner.risk.model.value import Function
     from runner.risk.rules.vocabulary import Vocabulary
     from runner.risk.trace.world import World
 
@@ -66,6 +67,13 @@ class Walker(Machine):
             last = self.statement(node)
         self.depth -= 1
         return last
+
+    def filled(self, function: Function, args: list[Value]) -> list[Value]:
+        """Return the arguments of a call; what is not given and has no default is `undefined`."""
+        left = function.parameters[len(args) :]
+        if not left or function.rest or any(name in function.defaults for name in left):
+            return args
+        return [*args, *[NONE] * len(left)]
 
     def branch(self, node: Node | None) -> None:
         """Go through a body that may run or not."""

@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.risk.model.bounds import CUT, excerpt
-from runner.risk.model.standing import moved, placed
+from runner.risk.model.standing import moved, placed, through
 from runner.risk.model.temporary import OwnFiles
-from runner.risk.model.value import HOLE, UNKNOWN, Value, either, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, either, is_absent, text
 from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
@@ -227,6 +227,8 @@ DEEDS = words(
 """Kinds of acts that may do harm, by what they are done to."""
 REPEATED = frozenset({"repeated"})
 """The label of what is done in a loop."""
+ASSUMED = frozenset({"assumed"})
+"""The label of what is done only if a function that is handed on is called with what is handed on beside it."""
 DEEPEST_NESTING = 6
 """Texts run as code inside each other that are followed; one more is a finding."""
 
@@ -254,6 +256,8 @@ class Trail:
     """Labels of all that is done at present."""
     folder: Value | None = None
     """The folder that the program stands in, once it has left the one where it began."""
+    links: dict[str, Value] = field(default_factory=dict)
+    """Links that the program has made, and where they lead."""
     own: OwnFiles = field(default_factory=OwnFiles)
     """The temporary files that the program has made."""
     _cut: dict[str, bool] = field(default_factory=dict)
@@ -269,6 +273,8 @@ class Trail:
         for part in OF_FILES:
             if self.folder is not None and kind in OF_PLACES and part in fields:
                 fields[part] = placed(fields[part], self.folder)
+            if self.links and kind in OF_PLACES and part in fields:
+                fields[part] = through(fields[part], self.links)
             if (path := fields.get(part)) is not None and (path.labels or path.fields is not None):
                 fields[part] = self.own.only(path)
         act = Act(kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts))
@@ -308,7 +314,7 @@ class Trail:
     def standing(self, folder: Value) -> Iterator[None]:
         """While what is followed has a folder of its own."""
         kept = self.folder
-        if folder is not UNKNOWN and folder.name not in ("None", "undefined"):
+        if not is_absent(folder) and folder.name not in ("None", "undefined"):
             self.go(folder)
         try:
             yield
@@ -319,6 +325,15 @@ class Trail:
     def again(self) -> Iterator[None]:
         """While the body of a loop is looked at."""
         kept, self.around = self.around, self.around | REPEATED
+        try:
+            yield
+        finally:
+            self.around = kept
+
+    @contextmanager
+    def assumed(self) -> Iterator[None]:
+        """While what is looked at may be done in another way, with something else."""
+        kept, self.around = self.around, self.around | ASSUMED
         try:
             yield
         finally:

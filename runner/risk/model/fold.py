@@ -24,6 +24,7 @@ from runner.risk.model.value import (
     Value,
     concatenate,
     each,
+    is_absent,
     labels_of,
     raw,
     readable,
@@ -276,7 +277,7 @@ def _whole(number: float | None) -> int | None:
 def sliced(value: Value, start: Value, stop: Value, step: Value) -> Value:
     """`value[start:stop:step]`; an open end is an unknown without labels."""
     ends = [_whole(end.number) for end in (start, stop, step)]
-    known = all(end.number is not None or end is UNKNOWN for end in (start, stop, step))
+    known = all(end.number is not None or is_absent(end) for end in (start, stop, step))
     if not known or ends[2] == 0:
         return Value(labels=value.labels, name=value.name)
     cut = slice(*ends)
@@ -286,6 +287,17 @@ def sliced(value: Value, start: Value, stop: Value, step: Value) -> Value:
     if value.texts:
         return each(value, lambda whole: whole[cut], labels=labels, binary=value.binary)
     return Value(labels=value.labels, name=value.name)
+
+
+MOST_OF_HINT = 6
+"""Characters at the beginning or end of a secret that programs show so that a person knows which one it is."""
+
+
+def is_hint(start: Value, stop: Value) -> bool:
+    """Return whether a slice is no more of a text than tells a person which one it is."""
+    if start.number in (None, 0) and stop.number is not None:
+        return 0 <= stop.number <= MOST_OF_HINT
+    return stop.number is None and start.number is not None and -MOST_OF_HINT <= start.number < 0
 
 
 def joined(separator: Value, values: Sequence[Value]) -> Value:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import copy
+from typing import TYPE_CHECKING
 
 from runner.risk.model.value import HOLE, Value, concatenate, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NOT_RELATIVE = ("/", "~", HOLE, "-", "$")
 """How a path begins that means the same in each folder, or of which that is not known."""
@@ -36,3 +40,27 @@ def placed(path: Value, folder: Value) -> Value:
     whole = folder if path.texts in ((".",), ("./",)) else concatenate((folder, slash, below))
     changed.texts, changed.labels = whole.texts, path.labels | whole.labels
     return changed
+
+
+def through(path: Value, links: Mapping[str, Value]) -> Value:
+    """Return what a path means that leads through a link of the program's own; a link itself is no way."""
+    if path.fields is not None and "path" in path.fields:
+        changed = copy.copy(path)
+        changed.fields = {**path.fields, "path": through(path.fields["path"], links)}
+        return changed
+    met = [(known, _link(known, links)) for known in path.texts]
+    if not any(link for _, link in met):
+        return path
+    changed = copy.copy(path)
+    texts = [
+        f"{to}{known.removeprefix('./')[len(link) :]}" if link else known
+        for known, link in met
+        for to in (links[link].texts if link else ("",))
+    ]
+    changed.texts = tuple(dict.fromkeys(texts))
+    return changed
+
+
+def _link(path: str, links: Mapping[str, Value]) -> str:
+    plain = path.removeprefix("./")
+    return next((one for one in links if plain.startswith(f"{one}/")), "")

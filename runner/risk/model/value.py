@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from runner.risk.model.bounds import bounded, excerpt
+from runner.risk.model.bounds import bounded, excerpt, is_beyond
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 HOLE = "\ufffc"
 """Stands in a text for a part that is not known before the run."""
@@ -22,11 +22,16 @@ MOST_OTHERS = 200
 MOST_JOINED = 20_000
 """Parts of lists that are put together, one by one, into what a loop over those lists meets."""
 
+DEEPEST_JOINED = 6
+"""Objects inside of each other of which two are put together into one that may be either."""
+
 LONGEST_TEXT = 400_000
 """Characters of a folded text; longer results are not kept (a code of `'a' * 10**9` must not cost memory)."""
 
 LONGEST_NAME = 120
 NO_LABELS: frozenset[str] = frozenset()
+DEEPEST_HEIRS = 8
+"""Classes that inherit from each other, of which objects are looked for."""
 
 
 class Value:
@@ -95,7 +100,7 @@ class Value:
         added = self.labels.union(labels)
         if len(added) == len(self.labels):
             return self
-        copy = Value(self.texts, self.name, added, self.items, self.fields, self.number, self.binary)
+        copy = type(self)(self.texts, self.name, added, self.items, self.fields, self.number, self.binary)
         copy.function, copy.kind, copy.owner, copy.attribute = self.function, self.kind, self.owner, self.attribute
         copy.others = self.others
         return copy
@@ -115,7 +120,19 @@ class Value:
         )
 
 
+class Nothing(Value):
+    """The value that a language has for none: it is known, though nothing can be done with it."""
+
+    __slots__ = ()
+
+
 UNKNOWN = Value()
+NONE = Nothing()
+
+
+def is_absent(value: Value) -> bool:
+    """Return whether nothing is given: no value, or the one for none."""
+    return value is UNKNOWN or isinstance(value, Nothing)
 
 
 class Scope:
@@ -193,6 +210,20 @@ class Class:
     members: dict[str, Value]
     parts: tuple[str, ...] = ()
     """Names of what an instance is made of, in the order in which it is given: of a dataclass or a named tuple."""
+    objects: list[Value] = field(default_factory=list)
+    """What the program makes of it."""
+    heirs: list[Class] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for base in self.bases:
+            if base.kind is not None:
+                base.kind.heirs.append(self)
+
+    def made(self, depth: int = 0) -> Iterator[Value]:
+        """Yield the objects of the class, and of those that inherit from it."""
+        yield from self.objects
+        for heir in self.heirs if depth < DEEPEST_HEIRS else ():
+            yield from heir.made(depth + 1)
 
 
 def text(*texts: str, labels: frozenset[str] = NO_LABELS, binary: bool = False) -> Value:
@@ -210,7 +241,7 @@ def alternatives(texts: Iterable[str], labels: Iterable[str] = NO_LABELS) -> Val
     return Value(kept, labels=frozenset(marked))
 
 
-def labels_of(values: Iterable[Value], depth: int = 3) -> frozenset[str]:
+def labels_of(values: Iterable[Value], depth: int = 5) -> frozenset[str]:
     """Return the labels of the values and of what they contain, to a small depth."""
     found: set[str] = set()
     for value in values:
@@ -283,9 +314,9 @@ def concatenate(parts: Iterable[Value], between: str = "") -> Value:
     return Value(tuple(dict.fromkeys(texts)), labels=frozenset(labels), binary=binary)
 
 
-def either(values: Iterable[Value]) -> Value:
-    """Return a value that may be any of `values`."""
-    options = [value for value in values if value is not UNKNOWN]
+def either(values: Iterable[Value], around: Mapping[frozenset[int], dict[str, Value]] | None = None) -> Value:
+    """Return a value that may be any of `values`; `around` has what objects they are parts of are put together into."""
+    options = [value for value in values if value is not UNKNOWN and value is not NONE]
     if not options:
         return UNKNOWN
     if len(options) == 1:
@@ -301,13 +332,34 @@ def either(values: Iterable[Value]) -> Value:
     lists = [option.items for option in options if option.items is not None]
     if lists:
         joined.items = _beside(lists, labels)
-    maps = [option.fields for option in options if option.fields]
-    if maps:
-        maps = bounded(labels, maps, max(1, MOST_JOINED // max(map(len, maps))), "mappings")
-        keys = dict.fromkeys(key for fields in maps for key in fields)
-        joined.fields = {key: either(fields[key] for fields in maps if key in fields) for key in keys}
+    if maps := {id(option.fields): option.fields for option in options if option.fields}:
+        joined.fields = _of_any(maps, labels, around or {})
     joined.labels = frozenset(labels)
     return joined
+
+
+UNSURE = "unsure"
+"""The label of a value that may be what is known of it, or something of which nothing is known."""
+NOTHING = frozenset(("None", "False", "True", "undefined", "null", "false", "true", "NaN"))
+"""Names of values that are known without a text."""
+FOR_ANOTHER = ("env:", "environment", "given", "input")
+"""How labels begin of what whoever starts the program may set; where it does not, the other value counts."""
+
+
+def chosen(values: Iterable[Value]) -> Value:
+    """As `either`, for a choice that the program makes: where nothing is known of one value, that is not forgotten."""
+    options = list(values)
+    joined = either(options)
+    if joined.texts and any(map(_says_nothing, options)):
+        joined = joined.labelled((UNSURE,))
+    return joined
+
+
+def _says_nothing(value: Value) -> bool:
+    refers = value.function is not None or value.kind is not None or value.name in NOTHING or isinstance(value, Nothing)
+    return (value.unknown or value.name[:1] == "~") and not (
+        refers or value.texts or value.items or any(label.startswith(FOR_ANOTHER) for label in value.labels)
+    )
 
 
 def _refer(joined: Value, options: Sequence[Value], labels: set[str]) -> None:
@@ -321,6 +373,24 @@ def _refer(joined: Value, options: Sequence[Value], labels: set[str]) -> None:
         unique = {one.refers_to: one for option in options for one in (option, *option.others)}
         unique.pop(first.refers_to, None)
         joined.others = bounded(labels, tuple(unique.values()), MOST_OTHERS, "functions")
+
+
+def _of_any(
+    maps: dict[int, dict[str, Value]], labels: set[str], around: Mapping[frozenset[int], dict[str, Value]]
+) -> dict[str, Value]:
+    """Return the fields of what may be any of some objects, which may hold each other."""
+    if len(maps) == 1:
+        return next(iter(maps.values()))
+    if (same := around.get(frozenset(maps))) is not None:
+        return same
+    known = bounded(labels, [*maps.values()], max(1, MOST_JOINED // max(map(len, maps.values()))), "mappings")
+    if is_beyond(labels, around, DEEPEST_JOINED, "objects inside of objects"):
+        return known[0]
+    joined: dict[str, Value] = {}
+    around = {**around, frozenset(maps): joined}
+    for key in dict.fromkeys(key for fields in known for key in fields):
+        joined[key] = either([fields[key] for fields in known if key in fields], around)
+    return joined
 
 
 def _beside(lists: list[list[Value]], labels: set[str]) -> list[Value]:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
+from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import (
     NO_LABELS,
     UNKNOWN,
     Function,
     Scope,
     Value,
+    chosen,
     concatenate,
     either,
     labels_of,
@@ -29,6 +31,8 @@ from runner.risk.python.syntax import constant, hidden_name, is_written_out, pla
 from runner.risk.trace.conditions import difference
 from runner.risk.trace.everything import choice
 from runner.risk.trace.machine import DEEPEST, TooDeep
+from runner.risk.trace.remote import opened_to
+from runner.risk.trace.shown import hint_of
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Trail
@@ -88,7 +92,8 @@ class PythonExpressions(PythonNames):
                 self.value(end) if end is not None else UNKNOWN
                 for end in (node.slice.lower, node.slice.upper, node.slice.step)
             ]
-            return fold.sliced(owner, *ends)
+            part = fold.sliced(owner, *ends)
+            return hint_of(part) if part.labels and fold.is_hint(*ends[:2]) else part
         key = self.value(node.slice)
         if key.texts and (owner.name in BUILTINS or owner.name.endswith(HOLD_NAMES)):
             return either([reference(known, owner.labels | fold.ASSEMBLED) for known in key.texts])
@@ -234,10 +239,10 @@ class PythonExpressions(PythonNames):
 
     def choice(self, node: ast.IfExp) -> Value:
         self.value(node.test)
-        return either((self._perhaps_reached(node.body), self._perhaps_reached(node.orelse)))
+        return chosen((self._perhaps_reached(node.body), self._perhaps_reached(node.orelse)))
 
     def either_of(self, node: ast.BoolOp) -> Value:
-        return either([self.value(node.values[0]), *map(self._perhaps_reached, node.values[1:])])
+        return chosen([self.value(node.values[0]), *map(self._perhaps_reached, node.values[1:])])
 
     def _perhaps_reached(self, node: ast.expr) -> Value:
         """Return what is known of an expression that may never be evaluated."""
@@ -360,6 +365,7 @@ class PythonExpressions(PythonNames):
                     old = owner.fields.get(target.attr) if self.branches else None
                     owner.fields[target.attr] = value if old is None else value.labelled(old.labels)
                 self.stored(f"{owner.name}.{target.attr}" if owner.name else "", value, target)
+                self._set_inside(owner, target, value)
             case ast.Subscript():
                 owner, key = self.value(target.value), self.value(target.slice)
                 self._store_element(target, owner, key, value)
@@ -372,6 +378,18 @@ class PythonExpressions(PythonNames):
                         self.bind(part, value.items[i])
                     else:
                         self.bind(part, self.each(value))
+
+    def _set_inside(self, owner: Value, target: ast.Attribute, value: Value) -> None:
+        """Note a setting of an object of a library: what it works on is something else from here on."""
+        whose = owner.name
+        if any(label.startswith(TEMPORARY) for label in owner.labels):
+            whose = "tempfile.TemporaryDirectory()"
+            self.trail.own.replaced(owner)
+        if whose.endswith("()") and owner.kind is None and (opened := opened_to(target.attr, value)):
+            fields = {"at": text("the cloud"), "opens": text(opened)}
+            self.trail.add("configure", f"{whose}.{target.attr}", fields, place(target))
+        if whose.endswith("()") and owner.kind is None:
+            self.nested.handed(f"{whose}.{target.attr}", [value], NO_LABELS, place(target), python=True)
 
     def _store_element(self, target: ast.Subscript, owner: Value, key: Value, value: Value) -> None:
         if owner.fields is None and owner.items is None and isinstance(target.value, ast.Name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.risk.model.acts import VALUE_OF, Source
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, is_absent, labels_of, text
 from runner.risk.python.arguments import first
 from runner.risk.rules.targets import VARIABLES, WHO
 from runner.risk.trace.shown import from_outside, note_shown
@@ -147,7 +147,7 @@ def temporary_name(machine: Machine, called: Value, args: Args, named: Named, pl
 def _made(machine: Machine, named: Named, third: Value, place: Place) -> Value:
     """Return the path of a temporary file in the folder `dir`, or where those of the system are."""
     given = named.get("dir", third)
-    folder = text("/tmp") if given is UNKNOWN or given.name == "None" else given
+    folder = text("/tmp") if is_absent(given) or given.name == "None" else given
     return machine.trail.own.made(*place[:2], folder, named.get("suffix", UNKNOWN).text)
 
 

@@ -6,6 +6,7 @@ import builtins
 import unicodedata
 from typing import TYPE_CHECKING
 
+from runner.model.modules import is_standard
 from runner.risk.model import fold
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Function, Scope, Value, each, either, reference, text
 from runner.risk.python.builtin import SPECIALS
@@ -157,6 +158,8 @@ class PythonNames(Machine):
 
     def _otherwise(self, owner: Value, name: str, labels: frozenset[str]) -> Value | None:
         """Return what a module holds of another one, or what the program put there; None for what is its own."""
+        if name == "__file__" and owner.is_plain and not is_standard(owner.name.partition(".")[0]):
+            return text(f"site-packages/{owner.name.replace('.', '/')}/__init__.py", labels=labels)
         if owner.name in SAME or name.lstrip("_") in HELD or name in PATHS:
             full = full_name(owner.name, name)
             if full != f"{owner.name}.{name}":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.fold import ASSEMBLED
 from runner.risk.model.held import until_forgotten
-from runner.risk.model.value import NO_LABELS, UNKNOWN, Value
+from runner.risk.model.value import NO_LABELS, NONE, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -135,7 +135,7 @@ def constant(value: object) -> Value:
         return Value(number=int(value), name="True" if value else "False")
     if isinstance(value, int | float):
         return Value(number=value)
-    return UNKNOWN
+    return NONE if value is None else UNKNOWN
 
 
 def is_written_out(node: ast.expr) -> bool:

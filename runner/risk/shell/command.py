@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, text
 from runner.risk.trace.machine import TooDeep
+from runner.risk.trace.remote import opened_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -233,6 +234,8 @@ class Command:
 
     def act(self, kind: str, **fields: Value) -> Value:
         """Record an act; return a value with the labels that it gives."""
+        if kind == "configure" and (opened := opened_by([word.text for word in self.arguments])):
+            fields["opens"] = text(opened)
         done = self.shell.trail.add(kind, self.name, fields, self.place, self.labels)
         return Value(labels=self.shell.nested.done(done))
 

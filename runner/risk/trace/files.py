@@ -8,7 +8,7 @@ from runner.model.expression import expression
 from runner.risk.model.acts import Act, Place, Source
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.temporary import TEMPORARY
-from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, labels_of, text
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, is_absent, labels_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +39,12 @@ KIND_LABELS = {
 }
 
 
+OF_PERSON = expression(
+    r"~/(?!\.cache/|\.local/share/|workspace/)[^/]|\$\{?HOME\}?/(?!\.cache/)[^/]|/(?:home|Users)/[^/\s]+/(?!\.cache/)[^/]"
+)
+"""Paths in a home folder, which hold what is a person's own."""
+
+
 class WrittenFiles:
     """What one program has written where."""
 
@@ -60,11 +66,15 @@ class WrittenFiles:
             for kind in self.targets.of(known):
                 if kind in KIND_LABELS:
                     labels.add(KIND_LABELS[kind])
+            if OF_PERSON.match(known):
+                labels.add("of-person")
         memory = path.exact is not None and MEMORY.fullmatch(path.exact)
         if memory or (act.name in IN_A_FILE and is_temporary(path)):
             labels.add(IN_MEMORY)
         if "found" in path.labels:
             labels.add("found")
+            if any(one.startswith(FOUND_IN) and OF_PERSON.match(one[len(FOUND_IN) :]) for one in path.labels):
+                labels.add("of-person")
         return frozenset(labels)
 
     def _written(self, act: Act) -> frozenset[str]:
@@ -77,6 +87,8 @@ class WrittenFiles:
     def _copied(self, act: Act) -> frozenset[str]:
         if act.kind == "link" or "link" in act.name:
             self.trail.own.replaced(act.get("path"))
+            if (name := act.get("path").exact) and act.get("source").texts:
+                self.trail.links[name.removeprefix("./").rstrip("/")] = act.get("source")
         labels = self._read(act, "source")
         content = Value(labels=labels | labels_of((self.content(act.get("source")),)))
         self._wrote(act.get("path"), content, act.place)
@@ -84,7 +96,7 @@ class WrittenFiles:
 
     def _fetched(self, act: Act) -> frozenset[str]:
         act.fields["data"] = act.get("data")
-        if act.get("path") is not UNKNOWN:
+        if not is_absent(act.get("path")):
             self._wrote(act.get("path"), Value(labels=frozenset({Source.DOWNLOADED})), act.place)
         return frozenset({Source.DOWNLOADED})
 

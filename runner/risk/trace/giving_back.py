@@ -10,7 +10,7 @@ from runner.risk.trace.shown import secrets
 
 FORMS = expression(
     r"(?i)encode|decode|dump|stringif|format|compress|deflate|crypt|quote|escape|hexlify|b64|base64|btoa|atob|inspect"
-    r"|join|concat|copy|clone|replace|strip|trim|split|slice|serializ|parse|loads|pack|stringio|bytesio|mime|blob"
+    r"|join|concat|copy|clone|replace|strip(?!e)|trim|split|slice|serializ|parse|loads|pack|stringio|bytesio|mime|blob"
     r"|formdata|params|buffer|gzip|lower|upper|reverse|shuffle"
 )
 """What the names of functions have in them that change only how something is written or held."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
 from runner.risk.model.acts import DEEDS, Place
-from runner.risk.model.bounds import CUT, CUT_OFF, bounded, excerpt
+from runner.risk.model.bounds import CUT, CUT_OFF, bounded, excerpt, is_beyond
 from runner.risk.model.value import (
     HOLE,
     NO_LABELS,
@@ -22,11 +22,14 @@ from runner.risk.model.value import (
     reference,
     text,
 )
+from runner.risk.outline_data import words
 from runner.risk.rules.vocabulary import picked
 from runner.risk.trace.everything import CHOOSING, choice, given
 from runner.risk.trace.giving_back import kept
 from runner.risk.trace.members import note_handed, note_member
-from runner.risk.trace.shown import from_outside, note_shown
+from runner.risk.trace.remote import note_asked, note_verb
+from runner.risk.trace.shown import from_outside, note_shown, secrets
+from runner.risk.trace.unknown import library_of
 from runner.risk.trace.values import Values
 
 if TYPE_CHECKING:
@@ -55,6 +58,15 @@ EACH = frozenset(("forEach", "map", "flatMap", "reduce", "eachSeries", "eachLimi
 """Methods that call a function for each part of a list."""
 CALLERS = EACH | {"then", "catch", "finally", "setTimeout", "setInterval", "setImmediate", "nextTick", "submit"}
 """Functions that call what they are given, some time."""
+CALL_WITH = words(
+    "map filter max min sorted sort starmap imap imap_unordered apply apply_async map_async starmap_async accumulate "
+    "takewhile dropwhile groupby filterfalse reduce partial partialmethod submit callback push enter_async_context "
+    "register addCleanup addClassCleanup addfinalizer finalize run_in_executor to_thread call_soon call_later call_at "
+    "call_soon_threadsafe Thread Process Timer start_new_thread defer delay apply_along_axis applymap transform pipe "
+    "call partialFunction bind enter spawn run_sync start_soon from mapValues pmap find some every filter sortBy "
+    "addEventListener on once"
+)
+"""Functions that call what they are given with what follows, or with what they are called on."""
 OF_HTTP = frozenset(("get", "post", "put", "patch", "delete", "all"))
 """Methods of servers that are called like those of HTTP."""
 ROUTES = OF_HTTP | {"route", "api_route", "handle", "on"}
@@ -71,6 +83,9 @@ MOST_COMPARED = 200
 """Parts of a list by which two are told from each other; longer ones are never taken for the same."""
 
 
+SLICES = frozenset(("slice", "substring", "substr"))
+ASKS = frozenset(("send", "fetch", "configure"))
+"""Kinds of acts by which services elsewhere are asked for something."""
 SAYS_NOTHING = frozenset(("query", "database", "member", "console", "store"))
 """Kinds of acts that do not say what becomes of what a call is given."""
 
@@ -109,7 +124,7 @@ class Machine(Values):
         """One object of each class whose methods nobody calls, by the class."""
         self.raised: list[Value] = []
         """What the program has thrown so far."""
-        self.variables: dict[str, Value] = {}
+        self.variables = nested.variables
         """What the program has put into its environment."""
 
         self._around = 1
@@ -146,7 +161,7 @@ class Machine(Values):
         function = called.function
         if function is not None:
             owner = called.owner if called.owner is not None and function.self_name else None
-            return self.follow(function, args, named, owner)
+            return self.follow(function, self.filled(function, args), named, owner)
         if called.kind is not None and called.fields is None:
             return self._instance(called, args, named)
         if (own := self.dunder(called, "__call__")) is not None:
@@ -169,21 +184,28 @@ class Machine(Values):
         if given_values:
             given_labels = labels_of(given_values)
             labels |= kept(given_labels, name)
-        labels -= CUT_OFF
+        labels -= secrets(labels) if _is_hint(called, args) else CUT_OFF
         result = Value(name=f"{name}()" if name and len(name) < 110 else name, labels=labels)
         meanings = self.vocabulary.of(name)
         for meaning in meanings:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
         found = bool(called.labels) and note_member(self.trail, called, meanings, place)
         if not meanings and not found:
-            self.trail.called.add(name)
-            module = self._picked_from(name) if name[-1:] == "]" else name if self._is_harming(name) else ""
-            if module:
-                self.trail.add("enumerated", name, {"of": text(module), "how": text("computed")}, place, called.labels)
+            self._unknown(called, args, place)
         if given_values and name and all(meaning.act in SAYS_NOTHING for meaning in meanings):
             self.nested.handed(name, given_values, given_labels, place, python=self.language == "python")
         self.callbacks(called, args, named, result, place)
         return result
+
+    def _unknown(self, called: Value, args: Sequence[Value], place: Place) -> None:
+        """Note a call of which nothing is known but its name."""
+        name = called.name
+        self.trail.called.add(name)
+        module = self._picked_from(name) if name[-1:] == "]" else name if self._is_harming(name) else ""
+        if module:
+            self.trail.add("enumerated", name, {"of": text(module), "how": text("computed")}, place, called.labels)
+        if "." in name and (library := library_of(name, self.trail, python=self.language == "python")):
+            note_verb(self.trail, called, args, library, place)
 
     def _picked_from(self, name: str) -> str:
         """Return the module that does harm and of which a function is called by a name that nobody knows, or ''."""
@@ -194,6 +216,10 @@ class Machine(Values):
         """Return whether it is a function of a module that is not known, called like one that does harm."""
         before, _, last = name.rpartition(".")
         return before == "require()" and any(self.vocabulary.knows(f"{module}.{last}") for module in self.harming)
+
+    def filled(self, function: Function, args: list[Value]) -> list[Value]:
+        """Return the arguments of a call, with those that a language makes up where too few are given."""
+        return args
 
     def read_by(self, getter: Value, owner: Value) -> Value:
         assert getter.function is not None
@@ -256,6 +282,8 @@ class Machine(Values):
                 act = "answer"
             labels = called.labels | MOCKED if self.mocked and self.is_mocked(called.name) else called.labels
             done = self.trail.add(act, called.name, fields, place, labels)
+            if act in ASKS:
+                note_asked(self.trail, done, args, named, place)
             result = result.labelled(self.nested.done(done))
         if meaning.gives:
             result = result.labelled(given(meaning.gives, args, named))
@@ -334,6 +362,14 @@ class Machine(Values):
     def _handed(self, called: Value, function: Value, rest: Sequence[Value], result: Value) -> None:
         """A function of the language's own, given away together with what it will be called with."""
         owner = called.owner if called.owner is not None else UNKNOWN
+        last = called.name.removesuffix("()").rpartition(".")[2]
+        if not (last in CALLERS or last in CALL_WITH):
+            with self.trail.assumed():
+                self._call_with(function, owner, rest, result)
+        else:
+            self._call_with(function, owner, rest, result)
+
+    def _call_with(self, function: Value, owner: Value, rest: Sequence[Value], result: Value) -> None:
         given = list(rest)
         if not given:
             given = [(self.each(owner) if owner.items is not None else owner).labelled(result.labels)]
@@ -347,6 +383,7 @@ class Machine(Values):
         assert kind is not None
         made = Value(fields={}, labels=NO_LABELS)
         made.kind = kind
+        kind.objects.append(made)
         start = self._member(kind, self.constructor)
         if start is not None and start.function is not None:
             self.follow(start.function, args, named, made)
@@ -480,13 +517,19 @@ class Machine(Values):
         later.join()
         start = len(self.trail.acts)
         what = f"objects of which {excerpt(later.function.name, 40) or 'a function'} is called"
-        for owner in bounded(self.trail, later.owners, MOST_CALLS, what):
+        for owner in bounded(self.trail, later.owners, MOST_CALLS, what, grave=False):
             self._through(later.function, later.args, later.named, owner, later.labels, None)
         later.acts = later.acts or any(one.kind in DEEDS for one in self.trail.acts[start:])
+        if later.acts:
+            is_beyond(self.trail, later.owners, MOST_CALLS, what)
 
     def _made_before(self, kind: Class) -> Value | None:
         """Return the object that a method which nobody calls is called on; None where nothing is known of it."""
         if id(kind) not in self._objects:
+            if objects := [*kind.made()]:
+                # What the language calls by itself it calls on one of these.
+                self._objects[id(kind)] = _any_of(kind, objects)
+                return self._objects[id(kind)]
             made = Value(fields={})
             made.kind = kind
             self._objects[id(kind)] = made
@@ -495,7 +538,27 @@ class Machine(Values):
                 if start is not None and start.function is not None and start.function.self_name:
                     self.follow(start.function, [], {}, made)
         made = self._objects[id(kind)]
-        return made if made.fields else None
+        return made if made.fields or any(kind.made()) else None
+
+
+def _is_hint(called: Value, args: list[Value]) -> bool:
+    """Return whether a call gives a few characters of what it is called on: `key.slice(0, 4)`."""
+    return called.attribute in SLICES and fold.is_hint(*[*args, UNKNOWN, UNKNOWN][:2])
+
+
+def _any_of(kind: Class, objects: Sequence[Value]) -> Value:
+    """Return an object that is any of some of a class; of objects inside of them the first one stands for all."""
+    if len(objects) == 1:
+        return objects[0]
+    met: dict[str, list[Value]] = {}
+    for one in objects:
+        for name, value in (one.fields or {}).items():
+            known = met.setdefault(name, [])
+            if value.fields is None or all(other.fields is None for other in known):
+                known.append(value)
+    made = Value(labels=labels_of(objects, 0), fields={name: either(values) for name, values in met.items()})
+    made.kind = kind
+    return made
 
 
 def _of_items(items: list[Value]) -> object:

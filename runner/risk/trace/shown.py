@@ -33,6 +33,11 @@ def from_outside(labels: frozenset[str]) -> frozenset[str]:
     return frozenset(label for label in labels if label[:1] != "$") if labels else labels
 
 
+def hint_of(part: Value) -> Value:
+    """Return a few characters of a value, which are no secret any more."""
+    return Value(part.texts, part.name, part.labels - secrets(part.labels), part.items, binary=part.binary)
+
+
 def note_shown(trail: Trail, name: str, labels: frozenset[str], place: Place) -> None:
     """Note that what carries these labels is printed, if it is secret."""
     if labels and (found := secrets(labels)):

@@ -6,18 +6,30 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import REPEATED
+from runner.risk.model.standing import is_relative
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, text
 from runner.risk.sql import Effect, changes, is_of_one
 from runner.risk.trace.everything import lists_all, note_all
-from runner.risk.trace.files import IN_MEMORY, MEMORY, is_temporary
+from runner.risk.trace.files import IN_A_FILE, IN_MEMORY, MEMORY, is_temporary
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.risk.model.acts import Act, Trail
 
 MOST_BEFORE = 12
 """Acts that are looked back at for the beginning of a statement."""
 NOWHERE = expression(r"(?i)sqlite(?:\+\w{1,20})?:(?://)?(?:/?:memory:(?:\?.{0,200})?)?")
 """Addresses of a database of SQLite that is in no file."""
+WRITES_FILE = expression(
+    r"(?i)\b(?:VACUUM\b[^;']{0,60}?\bINTO|ATTACH(?:\s{1,9}DATABASE)?|INTO\s{1,9}(?:OUT|DUMP)FILE|COPY\b[^;']{0,400}?\bTO)"
+    r"\s{0,9}'(?P<path>[^']{1,1000})'"
+)
+READS_FILE = expression(
+    r"(?i)(?:\b(?:read_\w{1,30}|pg_read_file|load_file)\s{0,9}\(\s{0,9}|\bCOPY\b[^;']{0,400}?\bFROM\s{0,9}"
+    r"|\bINFILE\s{0,9}|\bFROM\s{0,9}(?='[^']{1,400}[/.]))'(?P<path>[^']{1,1000})'"
+)
+"""Parts of statements that name a file, which the database reads or writes."""
 OWN = frozenset({IN_MEMORY})
 KINDS = ("client", "dialect", "type")
 PLACES = ("storage", "filename", "connection", "database", "url", "dbName")
@@ -41,6 +53,7 @@ def done(trail: Trail, act: Act) -> frozenset[str]:
         case "query":
             trail.budget.spend(sum(map(len, act.get("sql").texts)) >> 6)
             note_statements(trail, act)
+            note_files(trail, act)
             note_one(act)
             note_all(act)
             return lists_all(act)
@@ -48,6 +61,14 @@ def done(trail: Trail, act: Act) -> frozenset[str]:
             note_one(act)
             note_all(act)
     return NO_LABELS
+
+
+def note_files(trail: Trail, act: Act) -> None:
+    """Note the files that statements of SQL read and write by themselves."""
+    for known in act.get("sql").texts:
+        for pattern, kind in ((WRITES_FILE, "write"), (READS_FILE, "read")):
+            for match in pattern.finditer(known):
+                trail.add(kind, act.name, {"path": text(match["path"])}, act.place, act.labels - OWN)
 
 
 def note_statements(trail: Trail, act: Act) -> None:
@@ -59,6 +80,11 @@ def note_statements(trail: Trail, act: Act) -> None:
         act.fields["effect"] = text(found[0].effect.name)
         act.fields["changes"] = Value(items=[text(one.words) for one in found if one.effect > Effect.ADDS])
         act.fields["table"] = text(found[0].table)
+        made = {one.table for one in found if one.effect is Effect.ADDS}
+        act.fields["adds"] = Value(items=[text(table) for table in sorted(made) if table])
+        grave = [one for one in found if one.effect > Effect.DELETES]
+        if grave and all(one.effect in (Effect.DROPS, Effect.DELETES_ALL) and one.what == "the table" for one in grave):
+            act.fields["drops"] = Value(items=[text(one.table) for one in grave])
         note_statement(act)
 
 
@@ -101,6 +127,18 @@ def bound(trail: Trail, act: Act) -> None:
 
 CUT_DOWN = {"destroy": "only", "query": "effect"}
 """Kinds of acts that a condition bounds, and the field that says so."""
+
+
+def note_remade(acts: Sequence[Act]) -> None:
+    """Note which acts only drop or empty tables, of a database in a file of the program's folder, that it fills."""
+    opened = [act.get("path").exact or "/" for act in acts if act.kind == "read" and act.name in IN_A_FILE]
+    if not opened or not all(is_relative(path) and ".." not in path for path in opened):
+        return
+    made = {one.text for act in acts if act.kind == "query" for one in act.get("adds").items or ()}
+    for act in acts:
+        drops = act.get("drops").items or ()
+        if drops and "file" in act.get("at").labels and all(one.text in made for one in drops):
+            act.fields["remade"] = text("yes")
 
 
 def note_one(act: Act) -> None:

@@ -37,6 +37,8 @@ JS_OWN = words(
 )
 OF_PATHS = expression(r"(?i)\.(?:[a-z_]*(?:join|resolve|normali[sz]e|basename|dirname|expand\w*|path\w*)|Path|URL)$")
 """Functions that only make another path of one."""
+INSIDE = expression(r"\._|TemporaryDirectory\.name$|\.(?:path|dir|directory|folder|root|filename|baseFilename)$")
+"""Parts of names of what is inside of a library, where what it works on can be changed."""
 COSTS = 20
 """Steps that a path costs of which it is asked what it is."""
 LOADERS = words("require import load_dotenv config")
@@ -49,7 +51,7 @@ def library_of(name: str, trail: Trail, *, python: bool) -> str:
     if not root or root in OWN_ROOTS:
         return ""
     if python:
-        return "" if root in PYTHON_OWN or (is_standard(root) and "._" not in plain) else root
+        return "" if root in PYTHON_OWN or (is_standard(root) and not INSIDE.search(plain)) else root
     return "" if root.removeprefix("node:").partition("/")[0] in JS_OWN or not _is_loaded(plain, trail) else root
 
 

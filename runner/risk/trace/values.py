@@ -158,7 +158,7 @@ class Values:
         if value.items is not None:
             return either(value.items).labelled(value.labels)
         if value.fields is not None and value.kind is None and not value.name:
-            return alternatives(value.fields, value.labels)
+            return alternatives([name for name in value.fields if not name.startswith("Symbol.")], value.labels)
         return Value(name=f"{value.name}[]" if value.name and len(value.name) < 100 else "", labels=value.labels)
 
     def dunder(self, owner: Value, name: str) -> Value | None:

@@ -45,6 +45,8 @@ class World(Protocol):
 
     escapes: bool
     """Whether the code has literals whose letters are written as numbers."""
+    variables: dict[str, Value]
+    """What the program, or whoever started it, has put into its environment."""
     mentions: Callable[[str], bool] | None
     """What to look for in texts, when it is anywhere in the code."""
 

@@ -53,12 +53,11 @@ def verdict_on(
     targets: Targets,
     *,
     proved: bool = True,
-    whole: bool = False,
+    left: Sequence[str] = (),
 ) -> RiskVerdict:
     """Return the verdict; `judged` has the worst that rules say of acts, by their order.
 
-    `proved` says whether the program was read so far that it may be said to touch nothing, and `whole` that all of it
-    was.
+    `proved` says whether the program was read so far that it may be said to touch nothing, and `left` what was not.
     """
     stopped = next((one for one in findings if one.id.startswith("risk.")), None)
     cut = stopped is not None or len(trail.acts) > MOST_LOOKED_AT
@@ -84,12 +83,13 @@ def verdict_on(
         shown += [(Verb.CALLS, name) for name in known if "." not in name and name not in handed]
         looks = proved and not partly and {verb for verb, _ in shown} <= LOOKING and not request.packages
         said = sentence(shown, partly=partly)
-        return RiskVerdict(f"{said[:-1]}; changes nothing." if looks and whole else said, looked, acts)
-    return RiskVerdict(_without_acts(request, trail, known, partly, proved=proved), looked, acts)
+        return RiskVerdict(f"{said[:-1]}; changes nothing." if looks and not left else said, looked, acts)
+    return RiskVerdict(_without_acts(request, trail, known, partly, "" if proved else left[0]), looked, acts)
 
 
-def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: str, *, proved: bool) -> str:
-    if proved and not partly and only_computes(request.language, trail):
+def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: str, doubt: str) -> str:
+    """Return the sentence on a program in which nothing was found; `doubt` is what could not be read of it, if any."""
+    if not doubt and not partly and only_computes(request.language, trail):
         computes = "Computes and prints" if prints(request.language, trail, request.code) else "Computes"
         return f"{computes}; touches no files, no network."
     if not all(act.kind in WITHOUT_WORDS or act.kind in BY_KIND for act in trail.acts):
@@ -106,7 +106,12 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
         named = [f"{functions} of {name}" if functions else name for name, functions in calls]
         if any(name.startswith("“") for name in known):
             nothing = f"what that does was not read{partly}."
+        elif doubt:
+            nothing = f"{nothing.removesuffix(f'{partly}.')}{partly or PARTLY}."
         return f"{sentence([(Verb.CALLS, one) for one in named])[:-1]}; {nothing}"
+    if doubt and not partly:
+        computes = "Computes and prints" if prints(request.language, trail, request.code) else "Computes"
+        return f"{computes}, as far as could be read: {doubt[0].lower()}{doubt[1:]}"
     return f"{nothing[0].upper()}{nothing[1:]}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from runner.model.modules import is_standard
 from runner.model.request import Language
@@ -88,8 +88,10 @@ def only_computes(language: Language | None, trail: Trail) -> bool:
             return not loads and all(map(_is_known_javascript, trail.called))
         case Language.SHELL:
             return not trail.called and all(_only_text(act) for act in trail.acts)
-        case _:
+        case None:
             return False
+        case _:
+            assert_never(language)
 
 
 def only_known(language: Language | None, trail: Trail, called: Collection[str]) -> bool:
@@ -100,8 +102,10 @@ def only_known(language: Language | None, trail: Trail, called: Collection[str])
             return all(map(is_standard, modules)) and all(map(_is_known_python, called))
         case Language.JAVASCRIPT:
             return all(map(_is_known_javascript, called))
-        case _:
+        case Language.SHELL | None:
             return not called
+        case _:
+            assert_never(language)
 
 
 def prints(language: Language | None, trail: Trail, code: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from runner.model.expression import expression
 from runner.model.verdict import Verb
 from runner.risk.model.acts import Source
-from runner.risk.model.value import HOLE, UNKNOWN, labels_of
+from runner.risk.model.value import HOLE, UNKNOWN, is_absent, labels_of
 from runner.risk.outline_data import words
 from runner.risk.trace.shown import secrets
 from runner.risk.verdict import files
@@ -81,7 +81,7 @@ def _sends(act: Act, targets: Targets) -> Described:
         return Verb.SENDS, Named(f"{data} by {quoted(_library(act.name), 30)}{each}")
     if act.name.endswith((".send", ".sendall")) and not address.texts and not act.name.startswith("dgram."):
         return None
-    if _is_request(address) or (act.name.endswith(".end") and act.get("data") is UNKNOWN):
+    if _is_request(address) or (act.name.endswith(".end") and is_absent(act.get("data"))):
         return None  # nothing is added to what was sent before
     host, data = host_of(address), data_of((act.get("data"),))
     asks = act.name.rpartition(".")[2] in ASKING and not _carries(act.get("data"))
@@ -189,6 +189,9 @@ def _configures(act: Act, targets: Targets) -> Described:
     target, value, where = act.get("target").text, act.get("value").text, act.get("at").text
     if where == "git":
         return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(target)} of git to {quoted(value)}")
+    if opens := act.get("opens").text:
+        what = f" {quoted(target)}" if target.strip(HOLE) else f" by {identifier(act.name.rpartition('.')[2])}"
+        return Verb.CHANGES_SYSTEM, Named(f"opens {where}{what} to others ({quoted(opens)})")
     if not target.strip(HOLE):
         return Verb.CHANGES_SYSTEM, Named(f"changes {where} by {identifier(act.name.rpartition('.')[2])}")
     return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)})")

@@ -29,14 +29,8 @@ def _sparing(act: Act, named: Named) -> Named:
     where = folder or named.words.removeprefix(FINDS)
     found = folder or where != named.words
     if older:
-        # Deleting a tree in JavaScript deletes a file as well.
-        tree = act.get("tree").text == "yes" and not act.name.startswith("fs.")
-        file = act.name.endswith(("remove", "unlink", "unlinkSync"))
-        every = (tree or file) and not folder and "narrowed" not in act.get("path").labels
-        what = f"every {'folder' if tree else 'file'}" if every else "what is"
-        words = (
-            f"{what} older than {_age(int(older))} in {where}" if found else f"{where} older than {_age(int(older))}"
-        )
+        age = _age(int(older))
+        words = f"what is older than {age} in {where}" if found else f"{where} older than {age}"
     else:
         words = f"{FINDS}{where}" if found else where
     left = listed([file_name(one.text, LONGEST_SPARED) for one in spares or ()])

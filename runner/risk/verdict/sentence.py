@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 WANTED = 140
 """Characters beyond which no further clause is added."""
 MOST_CLAUSES = 4
+MOST_OF_GRAVE = 6
+"""Names of what is deleted, installed or sent, where there is room for them."""
+NAMED_WHOLE = frozenset((Verb.DELETES, Verb.DISCARDS, Verb.SENDS, Verb.INSTALLS, Verb.FETCHES, Verb.RUNS_ON_START))
 NOT_KNOWN = ", which Assent does not know"
 """Ends a clause about what is handed to something."""
 CLAUSES: Mapping[Verb, str] = {
@@ -56,13 +59,19 @@ def sentence(acts: Iterable[tuple[Verb, str]], lead: str = "", partly: str = "")
     left = 0
     for verb, names in grouped.items():
         template = CLAUSES[verb]
-        for clause in [*dict.fromkeys(names)] if template == "{}" else [template.format(listed(names))]:
+        for clause in [*dict.fromkeys(names)] if template == "{}" else [template.format(_listed(verb, names))]:
             length = sum(map(len, clauses)) + 2 * len(clauses) + len(clause)
             if clauses and (length > WANTED or len(clauses) >= MOST_CLAUSES):
                 left += 1
             else:
                 clauses.append(clause)
     return finished(clauses, more=bool(left), partly=partly)
+
+
+def _listed(verb: Verb, names: Sequence[str]) -> str:
+    """Return the names as words; of what a person has to know of, as many as there is room for."""
+    whole = listed(names, MOST_OF_GRAVE)
+    return whole if verb in NAMED_WHOLE and len(whole) <= WANTED else listed(names)
 
 
 def finished(clauses: Sequence[str], *, more: bool = False, partly: str = "") -> str:

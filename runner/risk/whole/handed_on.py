@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Capability, Finding, Level
 from runner.model.expression import expression
 from runner.model.request import Language
+from runner.risk.model.acts import ASSUMED
 from runner.risk.outline_data import words
 from runner.risk.python.syntax import Unparsed, nodes_of, place
+from runner.risk.verdict.naming import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +35,20 @@ NAMES = expression(
 
 TEXTS = frozenset(name for name in GRAVE if "." in name) | {name.replace(".", ":") for name in GRAVE if "." in name}
 """How a text names one of them for something that looks it up."""
+CODE = expression(
+    r"__import__\s*\(|\b(?:os|shutil|subprocess|pathlib)\s*\.\s*(?:remove|unlink|rmtree|rmdir|removedirs|system|popen|"
+    r"run|call|check_call|check_output|Popen|truncate|rename|replace|move|exec[lv]p?e?)\s*\("
+)
+"""Such a call in a text, which does it if something runs the text."""
+KEEPS = words(
+    "print write write_text write_bytes writelines debug info warning error critical exception log echo append extend "
+    "format replace join split strip startswith endswith count index find search match fullmatch findall finditer sub "
+    "compile dedent indent assertIn assertNotIn assertEqual assertRaises assertRaisesRegex raises add_argument "
+    "print_exc ArgumentParser Exception ValueError RuntimeError TypeError fail skip exit Message encode dumps escape "
+    "highlight Syntax Markdown Text Panel assess insert put len str repr fixture mark parametrize update add "
+    "setdefault get"
+)
+"""Functions that keep, show or compare a text, or look for something in it."""
 MODULES = words("os shutil subprocess sys builtins")
 """Modules in which such functions are."""
 ASKS = words(
@@ -54,7 +70,7 @@ def handed_on(language: Language | None, code: str, trail: Trail, lines: Lines) 
         from runner.risk.whole.handed_on_javascript import of_javascript
 
         if NAMES_THERE.search(code) is not None:
-            for name, at in of_javascript(code, {act.name for act in trail.acts}):
+            for name, at in of_javascript(code, {act.name for act in trail.acts if not act.labels & ASSUMED}):
                 yield _finding(name, lines.place(at), lines)
 
 
@@ -65,7 +81,7 @@ def _finding(name: str, span: Span, lines: Lines) -> Finding:
 
 
 def _of_python(code: str, trail: Trail, lines: Lines) -> Iterator[Finding]:
-    if NAMES.search(code) is None:
+    if NAMES.search(code) is None and CODE.search(code) is None:
         return
     try:
         nodes, _ = nodes_of(code)
@@ -75,8 +91,10 @@ def _of_python(code: str, trail: Trail, lines: Lines) -> Iterator[Finding]:
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     parts = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    seen = {act.name for act in trail.acts}
+    seen = {act.name for act in trail.acts if not act.labels & ASSUMED}
     asked = {id(one) for node in nodes if isinstance(node, ast.Call) and _last(node.func) in ASKS for one in node.args}
+    given = {id(one) for node in nodes for one in _given(node)} if CODE.search(code) is not None else set()
+    run = {known for act in trail.acts if act.kind == "execute" for known in act.get("code").texts}
     looked_up = {id(one) for node in nodes for one in _looked_up(node)}
     for node in nodes:
         if isinstance(node, ast.Name | ast.Attribute) and id(node) not in called and id(node) not in parts:
@@ -86,6 +104,9 @@ def _of_python(code: str, trail: Trail, lines: Lines) -> Iterator[Finding]:
                 yield _finding(name, lines.place(place(node)), lines)
             elif name in MODULES and not own and id(node) not in asked and not any(map(_of_module(name), seen)):
                 yield _finding(f"the module {name}", lines.place(place(node)), lines)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) in given:
+            if (deed := CODE.search(node.value)) is not None and node.value not in run:
+                yield _finding(f"a text that may be run ({shown(deed[0], 40)}…)", lines.place(place(node)), lines)
         elif isinstance(node, ast.Constant) and node.value in TEXTS and id(node) in looked_up:
             name = str(node.value).replace(":", ".")
             if name not in seen:
@@ -99,6 +120,22 @@ def _looked_up(node: ast.AST) -> Iterator[ast.expr]:
             yield from values
         case ast.Call(func=func, args=args) if _last(func) not in REPLACES:
             yield from args
+        case _:
+            pass
+
+
+def _given(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what is given to a function that may run it, and annotations, which are looked at as code."""
+    match node:
+        case ast.AnnAssign(annotation=annotation) | ast.arg(annotation=annotation) if annotation is not None:
+            yield annotation
+        case ast.Call(func=func, args=args, keywords=keywords) if _last(func) not in KEEPS:
+            waiting = [*args, *(one.value for one in keywords)]
+            while waiting:
+                one = waiting.pop()
+                yield one
+                if isinstance(one, ast.List | ast.Tuple | ast.Dict):
+                    waiting += one.values if isinstance(one, ast.Dict) else one.elts
         case _:
             pass
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk import executing_javascript as executing
-from runner.risk.executing_javascript import root_of, walk
+from runner.risk.executing_javascript import walk
+from runner.risk.javascript.syntax import parse
 from runner.risk.outline_data import words
 from runner.risk.outline_javascript import MODULES as MODULES_READING
 from runner.risk.verdict.computing import JS_ROOTS, is_known_call
@@ -41,12 +42,15 @@ BIND_BY_NAME = words(
 
 def of_javascript(code: str, trail: Trail) -> tuple[Iterable[str], Iterable[str]]:
     """Return what is not understood, and what matters only where the program does more than to look."""
-    program = _Program(root_of(code))
-    return _hard(code, trail, program), chain.from_iterable(map(program.soft, program.nodes))
+    root = parse(code)
+    program = _Program(root)
+    return _hard(code, root, trail, program), chain.from_iterable(map(program.soft, program.nodes))
 
 
-def _hard(code: str, trail: Trail, program: _Program) -> Iterator[str]:
-    if how := executing.of_javascript(code):
+def _hard(code: str, root: Node, trail: Trail, program: _Program) -> Iterator[str]:
+    if root.has_error:
+        yield "A part of it cannot be parsed."
+    elif how := executing.of_javascript(code, root):
         yield f"Uses {shown(how, 40)}, by which code may be anything."
     for node in program.nodes:
         yield from program.hard(node)

@@ -11,8 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from runner.model.assessment import Assessment, Level
-from runner.model.request import Request, Tool
+from runner.model.tool_facts import FACTS
 from runner.risk.assess import TOO_LARGE, unreadable
 from runner.risk.worker.calls import (
     Answer,
@@ -41,8 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from pathlib import Path
 
+    from runner.model.assessment import Assessment
     from runner.model.difference import Change
-    from runner.model.request import KnownFile, Language
+    from runner.model.request import KnownFile, Language, Request
     from runner.risk.imported import Import
 
 T = TypeVar("T", bound="Answer")
@@ -342,5 +342,4 @@ def _settle(wish: _Wish, answer: object) -> None:
 
 def _possible(request: Request, assessment: Assessment) -> bool:
     """Return whether the classifier can have said that: code is never below HIGH, and always has a reason."""
-    least = Level.HIGH if request.tool in (Tool.CODE_EXECUTE, Tool.CLIENT_SHELL) else Level.LOW
-    return assessment.level >= least and bool(assessment.reasons)
+    return assessment.level >= FACTS[request.tool].least and bool(assessment.reasons)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.risk.worker.calls import HEADER, MOST_ANSWER, CallFailed, Garbage, Ready, pack, size, unpack
 from runner.risk.worker.deadline import Deadline, processor_seconds
-from runner.system.aside import SMALL
+from runner.system.offload import SMALL
 from runner.system.sources import at_start
 
 if TYPE_CHECKING:

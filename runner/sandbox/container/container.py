@@ -6,12 +6,13 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from runner.sandbox import leftovers, report
+from runner.sandbox import report
 from runner.sandbox.container.engine import CALL_SECONDS
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.frames import Frames, Marks, Words
 from runner.sandbox.container.shape import config
 from runner.sandbox.container.starter import introduction
+from runner.sandbox.local import leftovers
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:

@@ -159,6 +159,11 @@ class ContainerEngine(Protocol):
         """Return what a container uses, as the engine says once a second. Raises as `call`."""
         ...
 
+    @property
+    def unshown(self) -> str:
+        """Why a container cannot be shown a folder of this account, a clause; '' where it can."""
+        ...
+
     async def close(self) -> None:
         """Break off what is under way."""
         ...

@@ -8,12 +8,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runner.model.language_support import LANGUAGES
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.container.container import Container
 from runner.sandbox.container.failures import Denied
 from runner.sandbox.container.frames import Frames
 from runner.sandbox.container.starter import BASH, command, handing_out
-from runner.sandbox.languages import SUFFIXES
 from runner.sandbox.output import Stream
 from runner.sandbox.programs import script
 
@@ -90,7 +90,7 @@ class ExecContainer(Container):
     @property
     def _main(self) -> str:
         """Name of the program in the workspace."""
-        return f".{self.name}.{SUFFIXES[self.shape.language]}"
+        return f".{self.name}.{LANGUAGES[self.shape.language].suffix}"
 
     async def ready(self) -> list[tuple[Stream, bytes]]:
         """As that of a container; takes out when the run began, which comes before anything of the code."""

@@ -12,8 +12,8 @@ from runner.model.workspace import WORKSPACE
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.readings import of_stats
 from runner.sandbox.container.shape import GVISOR_OWN_MB, RELAY_MB, own_processes, temporary_bytes
+from runner.sandbox.local.watch import FIRST_READING
 from runner.sandbox.usage import DISK_FULL, Curve, workspace_of
-from runner.sandbox.watch import FIRST_READING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

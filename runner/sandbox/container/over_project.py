@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language
 from runner.model.workspace import WORKSPACE
-from runner.sandbox import files, languages
-from runner.sandbox.container.client import EngineClient
+from runner.sandbox import files
 from runner.sandbox.container.shape import BoundProject
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ def protections(
     if mounted:
         what = f"{isolation.label} cannot be shown this working copy: its layer is mounted for the program alone."
         raise KnownError(f"{what} Nothing was run.", COPY)
-    if not isinstance(client, EngineClient) or not client.endpoint.local:
-        why = "it is on another machine" if isinstance(client, EngineClient) else "it maps no files of this account"
+    if why := client.unshown:
         raise KnownError(f"{isolation.label} cannot be shown a working copy: {why}. Nothing was run.", f"{OWN_SHELL}.")
     # The folder is root's where the console is: the code takes the files as their owner.
     said = {NO_HOST: SYSTEM} | ({ORDINARY: UNPRIVILEGED} if os.geteuid() == 0 else {})
@@ -65,7 +64,7 @@ def main(job: Job) -> str:
 def tidy(layer: ProjectLayer, job: Job) -> None:
     """Take the code of a run out of the project again."""
     if job.language is Language.JAVASCRIPT:
-        files.remove(f"/proc/self/fd/{layer.folder}/.", f".{job.id}.{languages.SUFFIXES[job.language]}")
+        files.remove(f"/proc/self/fd/{layer.folder}/.", f".{job.id}.{LANGUAGES[job.language].suffix}")
 
 
 async def require_shown(client: ContainerEngine, container: str, layer: ProjectLayer) -> None:

@@ -19,8 +19,9 @@ from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.gauge import ContainerGauge
 from runner.sandbox.container.observing import Observing
 from runner.sandbox.contract import NotPermitted
+from runner.sandbox.local.watch import GRACE, output_stop
 from runner.sandbox.output import Stream, Transcript
-from runner.sandbox.watch import GRACE, RunEnd, output_stop
+from runner.sandbox.verdict import RunEnd
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from runner.model.errors import KnownError
 from runner.model.request import Isolation
 from runner.sandbox.container.shape import NAMES
-from runner.sandbox.gvisor.engine_feeds import ARGUMENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runner.sandbox.container.engine import ContainerEngine
 
+REPORTS_TO = "--pod-init-config="
+"""Argument of a runtime that reports what code does; a place follows."""
 NO_RUNTIME = {
     Isolation.GVISOR: ("gVisor is not available here.", "Install runsc and register it: runsc install"),
     Isolation.DOCKER: ("The container engine has no runtime runc.", "Install runc."),
@@ -36,4 +37,4 @@ def _plain(isolation: Isolation, known: Mapping[str, Any]) -> str:
     if wanted not in known and not alike:
         raise KnownError(*NO_RUNTIME[isolation])
     # One that reports may be another account's, which is not to learn of it.
-    return wanted if wanted in known else min(alike, key=lambda name: ARGUMENT in str(known[name]))
+    return wanted if wanted in known else min(alike, key=lambda name: REPORTS_TO in str(known[name]))

@@ -6,15 +6,15 @@ import asyncio
 import contextlib
 import weakref
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from runner.model.behaviour import NEVER_REPORTED
 from runner.model.errors import KnownError
 from runner.model.request import ALL_LIMITS, Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.network.loop import NetworkLoop
-from runner.sandbox import languages, leftovers, networked, verdict
-from runner.sandbox.container import endpoint, needed_images, over_project, starter, trial
-from runner.sandbox.container.client import EngineClient
+from runner.sandbox import languages, networked, verdict
+from runner.sandbox.container import needed_images, over_project, starter, trial
 from runner.sandbox.container.container import Container, remove
 from runner.sandbox.container.exec import ExecContainer
 from runner.sandbox.container.failures import Denied, EngineGone, EngineHangs
@@ -25,7 +25,7 @@ from runner.sandbox.container.runtimes import runtimes
 from runner.sandbox.container.session import ContainerSession
 from runner.sandbox.container.shape import HOST_LABEL, RUN_LABEL, Shape, host
 from runner.sandbox.contract import Bounds, Job, Readiness
-from runner.sandbox.gvisor.feed import NEVER
+from runner.sandbox.local import leftovers
 from runner.sandbox.local.session import gone
 from runner.sandbox.verdict import Setting
 from runner.system.tasks import spawn
@@ -63,8 +63,16 @@ CLOSING_SECONDS = 0.7
 CLOSING = "Stopped: the console is closing"
 
 
+class FindEngine(Protocol):
+    """A way to find the engine anew."""
+
+    def __call__(self, before: ContainerEngine | None, /) -> ContainerEngine:
+        """Return the engine, `before` where that is still the one. Raises KnownError where none can be named."""
+        ...
+
+
 class ContainerSandbox:
-    """Runs code in containers of the engine that Docker's own tools would use.
+    """Runs code in containers of an engine, which it is given or finds.
 
     `images` names one for each language. Nothing here is bound to a loop between two runs.
     """
@@ -73,20 +81,16 @@ class ContainerSandbox:
         self,
         isolation: Isolation,
         images: Mapping[Language, str],
-        client: ContainerEngine | None = None,
+        engine: ContainerEngine | FindEngine,
         *,
         own: bool = False,
-        context: str = "",
     ) -> None:
-        """`client` is the engine, closed by whoever made it unless it is this one's `own`; None finds Docker's.
-
-        `context` is the Docker context that names it, '' for that of Docker's own tools.
-        """
-        self._context = context
+        """`engine` is closed by whoever made it unless it is this one's `own`; one that is found is its own."""
+        self._find = engine if callable(engine) else None
         self._isolation = isolation
         self._images = dict(images)
-        self._given = client
-        self._own = own or client is None
+        self._given = None if callable(engine) else engine
+        self._own = own or callable(engine)
         self._runtime = ""
         self._readiness: Readiness | None = None
         self._runs: set[ContainerRun] = set()
@@ -260,7 +264,8 @@ class ContainerSandbox:
     def _client(self) -> ContainerEngine:
         """Return the client of the engine. Raises KnownError where its address cannot be found."""
         if self._given is None:
-            self._given = EngineClient(endpoint.find(context=self._context))
+            assert self._find is not None
+            self._given = self._find(None)
         self._given.listeners.update(self.listeners)
         return self._given
 
@@ -271,12 +276,11 @@ class ContainerSandbox:
         """
         busy = self._readiness is not None or self._runs or any(session.alive for session in self._sessions)
         client = self._given
-        if not isinstance(client, EngineClient) or not self._own or busy:
+        if self._find is None or client is None or busy:
             return
-        if endpoint.find(context=self._context) == client.endpoint:
-            return
-        self._given = None
-        await client.close()
+        self._given = self._find(client)
+        if self._given is not client:
+            await client.close()
 
     async def _examine(self) -> Readiness:
         """Examine engine, runtime and images. Raises KnownError and Denied."""
@@ -326,7 +330,7 @@ class ContainerSandbox:
             # An engine that was lost in the middle may be back in a moment: that says nothing of the sandbox.
             failure = EngineHangs if result.outcome is Outcome.ENGINE_LOST else KnownError
             raise failure(*trial.problem(self._isolation, result))
-        if reports and (result.observed is None or result.observed.gap == NEVER):
+        if reports and (result.observed is None or result.observed.gap == NEVER_REPORTED):
             raise KnownError("The runtime does not report what code does.", "Open Doctor.")
         return {language.value: result.meta.versions.get(language.value, "")}
 

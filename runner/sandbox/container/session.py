@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.sandbox import leftovers
 from runner.sandbox.container import copying
 from runner.sandbox.container.container import SIGNAL_SECONDS, create, remove
 from runner.sandbox.container.exec import exit_code, start
@@ -20,6 +19,7 @@ from runner.sandbox.container.run import not_started
 from runner.sandbox.container.shape import config
 from runner.sandbox.contract import EntryKind, FileSlice, FolderEntry, FolderListing
 from runner.sandbox.files import MOST_ENTRIES, refusal
+from runner.sandbox.local import leftovers
 from runner.sandbox.local.session import gone, within
 from runner.sandbox.output import Stream
 from runner.sandbox.programs import script

@@ -8,6 +8,7 @@ import marshal
 import shlex
 from typing import TYPE_CHECKING, assert_never
 
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Language
 from runner.model.workspace import WORKSPACE
 from runner.sandbox import languages, networked, report
@@ -38,7 +39,7 @@ def command(language: Language, limits: Limits, stem: str = f"{WORKSPACE}/main")
     The code can read every command, so the word comes by standard input (`introduction`). The code is put at
     `stem`, with the language's ending.
     """
-    main = f"{stem}.{languages.SUFFIXES[language]}"
+    main = f"{stem}.{LANGUAGES[language].suffix}"
     mark = MARK.decode()
     match language:
         case Language.PYTHON:
@@ -61,7 +62,7 @@ def watched(words: list[str], language: Language, bounds: Bounds, *, private: bo
     that the run has ended. gVisor does so itself, and cannot start a file that it may not read.
     """
     numbers = map(str, (bounds.files, bounds.file_bytes, bounds.all_bytes))
-    mark, main = MARK.decode(), f"main.{languages.SUFFIXES[language]}"
+    mark, main = MARK.decode(), f"main.{LANGUAGES[language].suffix}"
     keeper = [*BASH, script("handing.sh") + script("keeper.sh"), "keeper", mark, main, *numbers, *words]
     return [*BASH, script("private.sh"), *keeper] if private else keeper
 

@@ -9,11 +9,15 @@ import json
 from typing import TYPE_CHECKING
 
 from runner.model.request import Isolation, Language
-from runner.sandbox.gvisor.program import GET, SINCE, TOO_OLD
 
 if TYPE_CHECKING:
     from runner.model.result import Result
 
+SINCE = 2024
+"""Year of the first runsc in which `ls -l` and `stat` of coreutils 9 work: those before refuse their statx(2)."""
+TOO_OLD = f"is too old: `ls -l` and `stat` fail in gVisor from before {SINCE}"
+"""What is said of such a program; Doctor knows it by these words."""
+GET = f"Install the package runsc of {SINCE} or later, or get it with: assent images --gvisor"
 BLIND_STATUS = 87
 """Exit code where `ls` or `stat` fails."""
 LOOK = (

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
-from runner.sandbox import leftovers
 from runner.sandbox.container.failures import Denied, EngineHangs
 from runner.sandbox.container.shape import GVISOR_THREADS, HOST_LABEL, RUN_LABEL, USER, host
 from runner.sandbox.gvisor.container import LONGEST_SOCKET, SIGKILL, DirectContainer, socket_of
 from runner.sandbox.gvisor.launcher import RunscLauncher
 from runner.sandbox.gvisor.memory_watch import MemoryWatch
 from runner.sandbox.gvisor.program import Runsc
-from runner.sandbox.local import control_groups
+from runner.sandbox.local import control_groups, leftovers
 from runner.sandbox.local.control_groups import ControlGroups
 from runner.system.process_stat import read_proc
 from runner.system.removal import remove

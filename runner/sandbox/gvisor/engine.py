@@ -106,6 +106,10 @@ class DirectEngine:
     def unreported(self) -> str:
         return ""
 
+    @property
+    def unshown(self) -> str:
+        return "it maps no files of this account"
+
     def feed(self, container: str) -> Feed | None:
         try:
             return self._calls.feed(container)

@@ -19,6 +19,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runner.sandbox.container.runtimes import REPORTS_TO
 from runner.sandbox.gvisor.feed import SESSION, SOCKET, KernelFeed, introduced, opened, session, wake
 from runner.sandbox.gvisor.program import NAME
 from runner.sandbox.gvisor.trace_messages import LARGEST, BadMessage, container_of
@@ -28,7 +29,6 @@ from runner.system.private_folder import make_folder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ARGUMENT = "--pod-init-config="
 FREE_FOR = 2
 """Runtimes that are offered to an account: as many programs may have containers that report at the same time."""
 MOST_LINES = 256
@@ -184,7 +184,7 @@ def offered_to(folder: Path, runtimes: Mapping[str, Any]) -> dict[str, Path]:
     found = {}
     for name, one in sorted(runtimes.items()):
         words = [str(word) for word in one.get("runtimeArgs") or ()]
-        path = next((Path(word.removeprefix(ARGUMENT)) for word in words if word.startswith(ARGUMENT)), None)
+        path = next((Path(word.removeprefix(REPORTS_TO)) for word in words if word.startswith(REPORTS_TO)), None)
         if path is not None and path.name == SESSION and path.parent.parent == folder:
             found[name] = path.parent
     return found
@@ -195,7 +195,7 @@ def command(runsc: str) -> str:
 
     `runsc` is the path of gVisor's program. Docker has to read its configuration again afterwards.
     """
-    to = f"{ARGUMENT}{shlex.quote(str(standard_folder()))}/$n/{SESSION}"
+    to = f"{REPORTS_TO}{shlex.quote(str(standard_folder()))}/$n/{SESSION}"
     install = f"sudo {shlex.quote(runsc)} install --runtime={NAME}-{os.getuid()}-$n -- --network=none {to}"
     numbers = " ".join(str(number + 1) for number in range(FREE_FOR))
     return f"for n in {numbers}; do {install}; done"

@@ -14,7 +14,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from runner.model.behaviour import Behaviour
+from runner.model.behaviour import NEVER_REPORTED, Behaviour
 from runner.model.request import Language
 from runner.sandbox.behaviour import BehaviourBook
 from runner.sandbox.gvisor.run_trace import RIGHTS, RunTrace
@@ -42,7 +42,6 @@ SUDDEN_SECONDS = 2.0
 WRAP = 1 << 32
 RETRIES = 0
 """Of a message that finds no room: each slows the code by some hundred microseconds, and a flood by as many."""
-NEVER = "gVisor did not report what this run did."
 BROKEN = "gVisor's report broke off while the run went on."
 UNSEEN = "gVisor did not report that the code started."
 ENDLESS = "gVisor did not report that the code ended; what it did last may be missing."
@@ -115,14 +114,14 @@ class KernelFeed:
     def behaviour(self) -> Behaviour:
         """What is known of the run by now."""
         if self._line is None or self._book is None:
-            return Behaviour(gap=NEVER)
+            return Behaviour(gap=NEVER_REPORTED)
         return self._book.behaviour(lost=self._lost)
 
     def finish(self, over: float) -> Behaviour:
         """Return what the run did that was over at the moment `over` (monotonic). Blocks for a moment."""
         self._came.wait(LAST_SECONDS)
         if self._line is None or self._book is None:
-            return Behaviour(gap=NEVER)
+            return Behaviour(gap=NEVER_REPORTED)
         with self._reading:
             self._read(time.monotonic() + LAST_SECONDS)
         gap = UNSEEN if not self._trace.begun else "" if self._trace.over else ENDLESS

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from runner.sandbox.gvisor.program import MORTAL
-from runner.sandbox.leftovers import MARKER
+from runner.sandbox.local.leftovers import MARKER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

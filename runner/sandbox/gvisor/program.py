@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.sandbox.container.trial import GET, SINCE, TOO_OLD
 from runner.sandbox.local import trusted
 from runner.system.places import Places
 
@@ -19,13 +20,8 @@ if TYPE_CHECKING:
 NAME = "runsc"
 VERSION = re.compile(r"runsc version (?:release-)?([0-9][0-9A-Za-z.+~-]{0,40})")
 ASK_SECONDS = 10.0
-SINCE = 2024
-"""Year of the first runsc in which `ls -l` and `stat` of coreutils 9 work: those before refuse their statx(2)."""
 YEAR = re.compile(r"(20[0-9]{2})(?:0[1-9]|1[0-2])[0-9]{2}")
 """In the date that is a version: `0.0~20221219.0`, `release-20240729.0`."""
-TOO_OLD = f"is too old: `ls -l` and `stat` fail in gVisor from before {SINCE}"
-"""What is said of such a program; Doctor knows it by these words."""
-GET = f"Install the package runsc of {SINCE} or later, or get it with: assent images --gvisor"
 ABSENT = KnownError("gVisor (the program runsc) is not installed.", GET)
 MORTAL = ("setpriv", "--pdeathsig", "KILL", "--")
 """Begins a command that the kernel ends together with the thread that started it (setpriv(1), prctl(2))."""

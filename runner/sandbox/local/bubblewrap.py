@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Limits
 from runner.model.workspace import WORKSPACE
-from runner.sandbox import leftovers
-from runner.sandbox.local import syscalls, trusted
+from runner.sandbox.local import leftovers, syscalls, trusted
 from runner.sandbox.local.child import TEMPORARY_BYTES, Child, Identities, Program, View, as_user, rlimits, send
 from runner.sandbox.local.collect import Left
 from runner.sandbox.local.control_groups import ControlGroups

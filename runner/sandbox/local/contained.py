@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from runner.model.errors import KnownError
 from runner.model.request import Limits
 from runner.network.loop import NetworkLoop
-from runner.sandbox import leftovers
-from runner.sandbox.local import own_terminal, syscalls, trusted
+from runner.sandbox.local import leftovers, own_terminal, syscalls, trusted
 from runner.sandbox.local.attended import KEYS, AttendedProgram
 from runner.sandbox.local.bubblewrap import REMEDY, closed_to_others, first_process, in_memory, pipe, system_folders
 from runner.sandbox.local.control_groups import ControlGroups

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.request import Limits
-from runner.sandbox import leftovers
-from runner.sandbox.local import tree
+from runner.sandbox.local import leftovers, tree
 from runner.sandbox.local.child import TEMPORARY_BYTES, most_files
 from runner.sandbox.local.group import V1, V2, ControlGroup, folder_name, owned_by_nobody, remove, words
 

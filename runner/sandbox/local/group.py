@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.sandbox import leftovers
+from runner.sandbox.local import leftovers
 
 if TYPE_CHECKING:
     from pathlib import Path

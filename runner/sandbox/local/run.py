@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.request import Language
-from runner.sandbox import files, languages, leftovers, networked, report, verdict
+from runner.sandbox import files, languages, networked, report, verdict
 from runner.sandbox.file_collector import FileCollector
+from runner.sandbox.local import leftovers, starter
 from runner.sandbox.local.child import Program
 from runner.sandbox.local.doors import CERTIFICATES
+from runner.sandbox.local.watch import StopSignal, Watch
 from runner.sandbox.output import Transcript
-from runner.sandbox.watch import StopSignal, Watch
 from runner.system import installed
 
 if TYPE_CHECKING:
@@ -162,10 +163,10 @@ class LocalRun:
         with _input(job.stdin) as stdin, _archives(job.bundle) as packages:
             program = Program(
                 name=name,
-                code=(languages.main_name(job.language, view), job.code.encode("utf-8", "surrogatepass")),
-                inside=languages.files(job, tool, view, channel, identity, packages) | certificates,
-                command=languages.command(job, tool, view, identity),
-                environment=languages.environment(job, tool, view) | network | {leftovers.MARKER: name},
+                code=(starter.main_name(job.language, view), job.code.encode("utf-8", "surrogatepass")),
+                inside=starter.files(job, tool, view, channel, identity, packages) | certificates,
+                command=starter.command(job, tool, view, identity),
+                environment=starter.environment(job, tool, view) | network | {leftovers.MARKER: name},
                 limits=job.limits,
                 stdin=stdin,
                 inherited=(
@@ -205,7 +206,7 @@ class LocalRun:
 
     def _tidy(self, name: str) -> None:
         if self._place is not None and not self._view(name).code:
-            files.remove(self._place.workspace, languages.main_name(self._job.language, self._view(name)))
+            files.remove(self._place.workspace, starter.main_name(self._job.language, self._view(name)))
 
     def _with_files(self, result: Result, child: Child, began: float) -> Result:
         """With what the run, which began then, has created, now that nothing of it is alive."""

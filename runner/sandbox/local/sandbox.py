@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
 from runner.network.loop import NetworkLoop
-from runner.sandbox import leftovers, networked
+from runner.sandbox import networked
 from runner.sandbox.contract import Readiness
-from runner.sandbox.local import control_groups
+from runner.sandbox.local import control_groups, leftovers
 from runner.sandbox.local.bubblewrap import REMEDY, Bubblewrap
 from runner.sandbox.local.doors import LocalDoors
 from runner.sandbox.local.interpreters import Interpreter, find

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.workspace import WORKSPACE
-from runner.sandbox import files, leftovers
-from runner.sandbox.local import copying
+from runner.sandbox import files
+from runner.sandbox.local import copying, leftovers
 from runner.sandbox.local.child import most_files
 from runner.sandbox.local.occupied import Uncounted, occupied
 from runner.sandbox.local.run import LastingWorkspace

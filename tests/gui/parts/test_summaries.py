@@ -8,10 +8,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from app.history.changes import ChangesModel
+from app.history.changes import change_line
 from app.look.look import Theme
 from app.parts.differences import DifferenceView
 from app.parts.lines import Summary
+from app.parts.narrowed import NarrowedRows
 from app.parts.summaries import SummaryModel
 from runner.audit.changes import RecordedChange
 from runner.model.difference import difference
@@ -29,8 +30,8 @@ def test_tool_tips_hold_no_markup_of_others(qtbot: QtBot) -> None:
     qtbot.addWidget(widget)
     rows = SummaryModel()
     rows.replace((Summary(MARKUP, "1 KB", "added"),))
-    changes = ChangesModel(widget)
-    changes.take((RecordedChange(1, 1.0, "grant-made", {"agent": "codex", "title": MARKUP}),))
+    changes = NarrowedRows(widget)
+    changes.take((change_line(RecordedChange(1, 1.0, "grant-made", {"agent": "codex", "title": MARKUP})),))
     for model in (rows, changes):
         shown = model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
         assert "owned" in shown and "<b>" not in shown and "<img" not in shown

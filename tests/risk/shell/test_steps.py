@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from runner.risk.across_languages import Nested
 from runner.risk.model.acts import Budget, TooMuch, Trail
 from runner.risk.rules.knowledge import bundled
-from runner.risk.trace.nested import Nested
 
 PLENTY = 10**9
 LONG_SECONDS = 600.0

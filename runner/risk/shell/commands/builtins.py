@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from runner.risk.model.standing import is_relative
 from runner.risk.model.value import HOLE, UNKNOWN, Value, alternatives, concatenate, labels_of, text
 from runner.risk.shell.command import ELSEWHERE
 from runner.risk.trace.files import is_temporary
@@ -83,6 +84,8 @@ def change_directory(command: Command) -> Value | None:
     if command.name == "pushd":
         state.stack.append(now)
     folder = operands[0] if operands else text("~")
+    if (places := state.variables.get("CDPATH")) is not None and is_relative(folder.text) and folder.text[:1] != ".":
+        folder = concatenate((places, text("/"), folder)).labelled(folder.labels)
     if state.folder.texts and not folder.text.startswith(ABSOLUTE):
         folder = concatenate((state.folder, text("/"), folder)).labelled(folder.labels)
     if folder.exact is not None:

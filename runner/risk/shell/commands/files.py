@@ -194,12 +194,23 @@ def archive(command: Command) -> Value | None:
         paths = [one if one.text.startswith(("/", "~")) else concatenate((within, one), "/") for one in paths]
     for path in paths:
         labels |= command.act("read", path=command.placed(path), tree=text("yes")).labels
-    removes = "--remove-files" in options or (command.name == "zip" and any("m" in o for o in options if o[1:2] != "-"))
+    plain = {word.text for word in command.arguments}
+    letters = {letter for option in options if option[1:2] != "-" for letter in option[1:]}
+    removes = plain & {"--remove-files", "-sdel", "-df"} or (command.name == "zip" and "m" in letters)
     for path in paths if removes else ():
         command.act("delete", path=command.placed(path), tree=text("yes"), tool=text(command.name))
     if packing.target.text not in ("", "-"):
         command.act("write", path=packing.target, data=Value(labels=labels))
     return Value(labels=labels)
+
+
+def unzip(command: Command) -> Value | None:
+    """unzip: files over those of a folder, unless it only lists, tests or prints them."""
+    options, operands = command.parsed("-d -x -P")
+    letters = {letter for option in options if option[1:2] != "-" for letter in option[1:]}
+    if not letters & set("ltpZvz") and operands:
+        command.act("extract", path=options.get("-d") or text("."))
+    return Value(labels=labels_of((command.stdin,)))
 
 
 def _tar(command: Command) -> Packing:

@@ -26,7 +26,7 @@ KUBECTL_VALUED = (
     " --cluster --user --token --grace-period --timeout --replicas --field-selector -c --container"
 )
 HELM_VALUED = "-n --namespace --kube-context --kubeconfig --timeout"
-TERRAFORM_VALUED = "-target -var -var-file -state"
+TERRAFORM_VALUED = "-target -var -var-file -state -out"
 REMOVING = expression(
     r"(delete|terminate|remove|destroy|purge|deregister|revoke|rb|rm|wipe|drop|empty|disable|archive|release|abandon"
     r"|decommission|reset)(-[\w-]+)?|del|(schedule|cancel|close)-[\w-]+"
@@ -90,16 +90,22 @@ def helm(command: Command) -> Value | None:
     return None
 
 
+PLANS_TO_DESTROY = frozenset({"plans-to-destroy"})
+"""The label of a plan, saved in a file, to destroy what there is."""
+
+
 def terraform(command: Command) -> Value | None:
     """terraform, tofu, terragrunt, pulumi, cdk: infrastructure that is destroyed."""
     options, operands = command.parsed(TERRAFORM_VALUED)
     words = _plain(operands)
     verb = words[0] if words else ""
-    destroys = verb in ("destroy", "down") or (verb in ("apply", "run-all") and "-destroy" in options)
-    if destroys or words[:2] == ["run-all", "destroy"]:
-        given = (word.text.partition("=") for word in command.arguments)
-        part = next((value for name, _, value in given if name.lstrip("-") == "target"), "")
-        part = part or options.get("-target", UNKNOWN).text
+    given = {name.lstrip("-"): value for name, _, value in (word.text.partition("=") for word in command.arguments)}
+    destroys = verb in ("destroy", "down") or (verb in ("apply", "run-all") and "destroy" in given)
+    if verb == "plan" and "destroy" in given and given.get("out"):
+        command.act("write", path=text(given["out"]), data=Value(labels=PLANS_TO_DESTROY))
+    saved = verb == "apply" and any(PLANS_TO_DESTROY & command.shell.nested.origin(one) for one in operands[1:])
+    if destroys or saved or words[:2] == ["run-all", "destroy"]:
+        part = given.get("target") or options.get("-target", UNKNOWN).text
         _destroys(command, "" if part else "everything", part, "the infrastructure")
     elif verb == "state" and words[1:2] == ["rm"]:
         _destroys(command, "", " ".join(words[2:4]), "the state of the infrastructure")
@@ -142,6 +148,9 @@ TAKES_AWAY = expression(
 """Words of tools that keep data: `pg:reset`, `purge_queue`, `kv delete`, `--delete`."""
 
 
+CLOUD = "the cloud"
+
+
 def keeps_data(where: str) -> Handler:
     """Return the handler of a tool for what is kept `where`: whether it takes something away there."""
 
@@ -150,6 +159,10 @@ def keeps_data(where: str) -> Handler:
         at = next((at for at, word in enumerate(words) if TAKES_AWAY.fullmatch(word)), None)
         if at is not None and not _is_dry(command):
             _destroys(command, "", " ".join(words[at + 1 : at + 3]) or words[at], f"{where} ({command.name})")
+        elif where == CLOUD and not _is_dry(command):
+            asked = _plain(command.parsed()[1])
+            if any(word == "write" or DEPLOYS.fullmatch(word) for word in asked[:2]):
+                command.act("configure", target=text(" ".join(asked[:3])), at=text(CLOUD))
         return None
 
     return handle

@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model.acts import Source
+from runner.risk.model.acts import Act, Source
 from runner.risk.model.value import UNKNOWN, Value, alternatives, concatenate, each, either, labels_of, text
+from runner.risk.trace.remote import note_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +65,10 @@ def curl(command: Command) -> Value | None:
         sent = sent.labelled(command.read(config).labels)
     if sent is not UNKNOWN or url.labels:
         command.act("send", url=url, data=sent.labelled(url.labels))
+    asked = next((options[name].text for name in ("-X", "--request") if name in options), "")
+    if asked.upper() in ("DELETE", "PATCH", "PUT", "POST"):
+        request = Act("send", command.name, {"url": url}, command.place, command.labels)
+        note_request(command.shell.trail, request, asked, sent)
     for own in [one for one in urls if one.text.lower().startswith("file://")]:
         command.read(each(own, lambda known: known[7:]))
     return _downloaded(
@@ -204,6 +209,8 @@ def remote_copy(command: Command) -> Value | None:
     if any(option.startswith("--del") for option in options):
         path = target if remote.match(target.text) else command.placed(target)
         command.act("delete", path=path, tree=text("yes"), tool=text(command.name))
+    for path in sources if "--remove-source-files" in options else ():
+        command.act("delete", path=command.placed(path), tree=text("yes"), tool=text(command.name))
     if (through := options.get("-e") or options.get("--rsh") or options.get("-S")) is not None and through.texts:
         command.script(through)
     if remote.match(target.text):

@@ -69,6 +69,7 @@ ROWS: tuple[tuple[str, Handler], ...] = (
     ("uniq", outputs.writing(texts.passes(), operand=1)),
     ("tree", outputs.writing(files.listing, "-o")),
     ("hash enable", outputs.hashed),
+    ("unzip", files.unzip),
     ("zip", escapes.running(files.archive, "-TT", "--unzip-command")),
     ("vim vi nvim view vimdiff ex rvim", escapes.editor),
     ("emacs emacsclient", escapes.within(escapes.LISP, "--eval", "-eval", "-e")),
@@ -157,7 +158,7 @@ ROWS: tuple[tuple[str, Handler], ...] = (
     ("aws gcloud az gsutil rclone s3cmd mc doctl flyctl fly", infrastructure.cloud),
     ("ansible-playbook", infrastructure.deploys()),
     ("serverless sls sam cap kamal vercel netlify wrangler", infrastructure.deploys("deploy", "remove", "delete")),
-    ("heroku supabase firebase railway planetscale pscale neonctl", infrastructure.keeps_data("the cloud")),
+    ("heroku supabase firebase railway planetscale pscale neonctl vault", infrastructure.keeps_data("the cloud")),
     (
         "kafka-topics kafka-topics.sh kafka-delete-records.sh rabbitmqctl rabbitmqadmin nats",
         infrastructure.keeps_data("the message broker"),

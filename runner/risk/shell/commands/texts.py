@@ -105,6 +105,8 @@ VALUED = {
 """The options of one letter that take a value. A file behind another one, as in `cat -n FILE`, is a file."""
 
 
+NAMES_ONLY = expression(r"\^(?:(?:export|\\s\*|\s)[+*?]?)?(?:\[[A-Z_a-z0-9-]{1,20}\][+*]?|\[\^=\][+*]|\\w[+*])+=?")
+"""Patterns that begin with a line and match no more of it than the name of a variable."""
 PATTERNS = ("-e", "-f", "--regexp", "--file")
 
 
@@ -132,6 +134,9 @@ def passes(skip: int = 0) -> Handler:
         if command.name.endswith("grep") and labels & {"process", Source.ENVIRONMENT} and operands:
             kind = "compare" if "process" in labels else "search-environment"
             command.act(kind, text=operands[0], **{"with": Value(labels=labels)})
+        only = command.name.endswith("grep") and any("o" in option for option in options if option[1:2] != "-")
+        if only and operands and NAMES_ONLY.fullmatch(operands[0].exact or "") is not None:
+            labels -= {Source.ENVIRONMENT, "environment-file"}
         return Value(labels=labels)
 
     return handle

@@ -1,0 +1,148 @@
+"""What the history says of a program at work: its row, its sentence, and a line for each thing that happened in it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app import phrases
+from app.history.work_words import work_words
+from app.parts.amounts import counted
+from app.parts.lines import Summary
+from runner.audit import past_work
+
+if TYPE_CHECKING:
+    from runner.audit.past_work import PastSession, PastStep
+
+DOT = " \N{MIDDLE DOT} "
+CUT_OFF = "ended from outside"
+LONGEST = 300
+"""Characters of one value in a line."""
+
+
+def title(session: PastSession) -> str:
+    """Return who worked on what: `claude-code on sales-report`."""
+    folder = Path(session.project).name or session.project
+    return phrases.visible(f"{session.who or 'A program'} on {folder}" if folder else session.name)
+
+
+def lasted(session: PastSession, at_work: bool, now: float) -> str:
+    """Return how long it worked, where its end is not known at least; '' where nothing was recorded of it."""
+    if not session.recorded:
+        return ""
+    until = now if at_work else session.last_at if session.ended_at is None else session.ended_at
+    took = phrases.span(max(0.0, until - session.started_at))
+    return f"at least {took}" if session.is_open and not at_work else took
+
+
+def figures(session: PastSession) -> list[str]:
+    """Return what it did and what was decided about it, in parts."""
+    parts = [counted(session.commands, "command")] if session.recorded or session.commands else []
+    parts += [f"{session.held:,} held"] * bool(session.held)
+    parts += [f"{session.refused:,} not run"] * bool(session.refused)
+    parts += [f"{counted(session.hosts_refused, 'host')} refused"] * bool(session.hosts_refused)
+    parts += [f"{counted(session.opened, 'host')} opened"] * bool(session.opened)
+    return parts
+
+
+def became(session: PastSession) -> list[str]:
+    """Return what became of its changes, in parts."""
+    parts = [f"{counted(session.applied, 'change')} applied"] * bool(session.applied)
+    parts += [f"{session.undone:,} undone"] * bool(session.undone)
+    return [*parts, *["discarded"] * session.discarded]
+
+
+def ending(session: PastSession, at_work: bool) -> str:
+    """Return in a sentence how it ended."""
+    if at_work:
+        return "It is at work."
+    if not session.recorded:
+        return "Run by assent try: what it did is not recorded, only what was done with its changes."
+    if session.ended_at is None:
+        last = phrases.when(session.last_at)
+        return f"Its end is not recorded: it was ended from outside (a kill, a power cut), after {last}."
+    if session.why:
+        return f"Assent ended it: {phrases.visible(session.why)}"
+    return "It ended by itself." if session.code == 0 else f"It ended with exit code {session.code}."
+
+
+def sentence(session: PastSession, at_work: bool, now: float) -> str:
+    """Return what became of it, in a few sentences."""
+    worked = lasted(session, at_work, now)
+    done = figures(session)
+    parts = [f"{'Works' if at_work else 'Worked'} for {worked}: {', '.join(done)}."] if worked else []
+    parts.append(ending(session, at_work))
+    if said := became(session):
+        parts.append(f"{', '.join(said)}.".capitalize())
+    return " ".join(parts)
+
+
+def state(session: PastSession, at_work: bool) -> tuple[str, str]:
+    """Return in a word how it stands, and the ink for that."""
+    if at_work:
+        return "at work", "accent_ink"
+    if session.is_open:
+        return CUT_OFF, "high"
+    if session.discarded:
+        return "discarded", "muted"
+    if session.applied > session.undone:
+        return "applied", "low"
+    return ("undone", "muted") if session.undone else ("ended", "muted")
+
+
+def row(session: PastSession, at_work: bool, now: float) -> Summary:
+    """Return it in a row of the list."""
+    parts = (phrases.clock(session.started_at), lasted(session, at_work, now), *figures(session), *became(session))
+    said, ink = state(session, at_work)
+    return Summary(title(session), DOT.join(filter(None, parts)), said, ink)
+
+
+def step_line(step: PastStep) -> Summary:
+    """Return one thing that happened, in a row."""
+    facts, at = step.facts, phrases.when(step.at)
+
+    def said(name: str) -> str:
+        return phrases.visible(str(facts.get(name, ""))[:LONGEST])
+
+    match step.kind:
+        case past_work.COMMAND:
+            return _command(facts, at, said("text"), said("sentence"))
+        case past_work.HOST:
+            refused = facts.get("allowed") is False
+            times = facts.get("times")
+            often = f"{times:,} times" if isinstance(times, int) and times > 1 else ""
+            what = f"{'Host refused' if refused else 'Host reached'}: {said('host')}:{said('port')}"
+            below = DOT.join(filter(None, (at, said("why") if refused else "", often)))
+            return Summary(what, below, "refused" if refused else "", "high" if refused else "muted")
+        case past_work.OPENED:
+            return Summary(f"Host opened: {said('host')}:{said('port')}", at, "", "muted")
+        case _:
+            # Project and name stand above.
+            what, by_person = work_words(
+                step.kind, facts, lambda name: "" if name in ("project", "name") else said(name)
+            )
+            return Summary(phrases.visible(what), at, "by a person" if by_person else "", "muted")
+
+
+def _command(facts: dict[str, Any], at: str, text: str, what: str) -> Summary:
+    if isinstance(unnamed := facts.get("not_named"), int):
+        return Summary(f"{counted(unnamed, 'further command')}", DOT.join((at, "their number alone is recorded")), "")
+    number = facts.get("number")
+    answer = facts.get("answer")
+    answered = answer if isinstance(answer, dict) else {}
+    held = "held" if facts.get("held") is True or answered else ""
+    why = str(answered.get("why", "") or facts.get("refused", ""))
+    below = DOT.join(filter(None, (at, str(facts.get("level", "")), what, phrases.visible(why[:LONGEST]))))
+    title = text or f"Command {number}"
+    if answered:
+        ran = answered.get("run") is True
+        return Summary(title, below, "held, let run" if ran else "held, not run", "low" if ran else "high")
+    if facts.get("refused"):
+        return Summary(title, below, "not run", "high")
+    return Summary(title, below, held or "ran", "medium" if held else "muted")
+
+
+def command_line(session: PastSession) -> str:
+    """Return the command with which it was started, as a shell takes it; '' where that is not known."""
+    return phrases.visible(shlex.join(session.program))

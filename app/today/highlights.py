@@ -1,0 +1,218 @@
+"""What is worth a look: sentences made of figures, each with one thing to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app import phrases
+from app.parts.amounts import counted
+from app.today.spans import answers, kinds, stopped
+from app.today.unforeseen import NONE
+from runner.audit.counting import HOST
+from runner.audit.filter import UNFORESEEN
+from runner.model.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from app.today.spans import SpanFigures
+    from app.today.unforeseen import Surprises
+    from runner.approval.hindsight import Past, Suggestion
+    from runner.audit.counting import StoppedTry, Tries
+    from runner.audit.past_work import PastSession
+    from runner.identity.agents import Agent
+    from runner.model.work import WorkSession
+
+AGAIN = 3
+"""Tries from which on a refused host is named."""
+MANY_MISSED = 3
+VERIFY_DAYS = 7
+MOST = 4
+MOST_LEFT = 2
+"""Working copies that are named."""
+DAY = 86_400.0
+State = dict[str, str]
+"""What History is asked for, as `Filters.restore` takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToHistory:
+    """Show these requests in History."""
+
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class ToPage:
+    """Show another page of the window."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToRemember:
+    """Offer to remember a past request."""
+
+    past: Past
+
+
+@dataclass(frozen=True, slots=True)
+class ToWork:
+    """Show a working copy on the page of work."""
+
+    name: str
+
+
+Act = ToHistory | ToPage | ToRemember | ToWork
+
+
+@dataclass(frozen=True, slots=True)
+class LeftByWork:
+    """A working copy that wants somebody: its changes are not applied, or commands of its program wait."""
+
+    session: WorkSession
+    past: PastSession | None
+    """What the history says of it; None where that is not read."""
+    changes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Notable:
+    """A sentence, more about it, and what can be done; `ink` is a token."""
+
+    ink: str
+    words: str
+    below: str
+    button: str
+    act: Act
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known beside the figures. Times are seconds since the epoch."""
+
+    now: float
+    agents: tuple[Agent, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    verified: float | None = None
+    """When the whole ledger was last found unbroken from the window; None for never."""
+    since: float = 0.0
+    """When the history begins."""
+    period: State = field(default_factory=dict)
+    """The filter for the span that is shown."""
+    surprises: Surprises = NONE
+    grants: frozenset[str] = frozenset()
+    """The names of those that count now."""
+    left: tuple[LeftByWork, ...] = ()
+    """The newest first."""
+
+
+def worth_a_look(shown: SpanFigures, facts: Known) -> list[Notable]:
+    """Return what stands out, the most pressing first, at most `MOST`."""
+    found = [
+        *_left_by_work(facts),
+        *_surprising(facts),
+        *_refused(stopped(shown), facts),
+        *_missed(shown, facts),
+        *_alike(facts.suggestions),
+        *_at_the_limit(shown, facts),
+        *_never_connected(facts),
+        *_not_verified(facts),
+    ]
+    return found[:MOST]
+
+
+def _left_by_work(facts: Known) -> Iterable[Notable]:
+    """Yield the sessions whose held commands wait, then those whose changes do; further ones together."""
+    ordered = sorted(facts.left, key=lambda one: not one.session.held)
+    for one in ordered[:MOST_LEFT]:
+        session, past = one.session, one.past
+        folder = phrases.visible(Path(session.project).name or session.project)
+        program = Path(session.program[0]).name if session.program else "A program"
+        who = phrases.visible(session.agent or session.client or program)
+        until = facts.now if session.at_work else session.ended.at if session.ended else past.last_at if past else 0.0
+        least = "at least " if session.ended is None and not session.at_work else ""
+        took = f" for {least}{phrases.span(until - session.started_at)}" if until > session.started_at else ""
+        parts = [counted(session.command_count, "command")] * bool(session.command_count)
+        if past is not None and past.held:
+            parts.append(f"{past.held:,} held")
+        if session.held:
+            parts.append(f"{counted(len(session.held), 'command')} for you to answer")
+        if past is not None and past.is_open and not session.at_work:
+            parts.append("ended from outside")
+        if one.changes:
+            wait = "waits" if one.changes == 1 else "wait"
+            parts.append(f"{counted(one.changes, 'change')} {wait} for you")
+        words = f"{who} {'works' if session.at_work else 'worked'} on {folder}{took}"
+        yield Notable("high" if session.held else "accent", words, ", ".join(parts), "Open", ToWork(session.name))
+    if (more := len(ordered) - MOST_LEFT) > 0:
+        words = counted(more, "further working copy", "further working copies")
+        yield Notable("accent", words, "With changes that wait for you", "Work", ToPage("Work"))
+
+
+def _surprising(facts: Known) -> Iterable[Notable]:
+    """Yield each grant whose run did something not foreseen, then how many runs did."""
+    asked = [one for one in facts.surprises.passed if one.grant in facts.grants]
+    for one in asked[:2]:
+        words = f"Keep the grant {phrases.visible(one.grant)}?"
+        did = phrases.visible(", ".join(one.what))
+        below = f"It let a run of {phrases.visible(one.agent)} pass that did something not foreseen: {did}"
+        yield Notable("high", words, below, "Rules", ToPage("Rules"))
+    if facts.surprises.runs:
+        words = f"{counted(facts.surprises.runs, 'run')} did something not foreseen"
+        below = "Programs, hosts or removed files that the assessment did not name, or an incomplete report"
+        yield Notable("high", words, below, "Show", ToHistory({"unforeseen": UNFORESEEN[1], **facts.period}))
+
+
+def _refused(tried: dict[StoppedTry, Tries], facts: Known) -> Iterable[Notable]:
+    often = [(one, tries) for one, tries in tried.items() if one.what == HOST and one.name and tries.tries >= AGAIN]
+    for one, tries in sorted(often, key=lambda pair: -pair[1].tries)[:2]:
+        words = f"{phrases.visible(one.agent)} tried {phrases.visible(one.name)} {counted(tries.tries, 'time')}"
+        below = f"Refused each time, in {counted(tries.runs, 'run')}; last {phrases.when(tries.last)}"
+        state = {"agent": one.agent, "host": one.name, **facts.period}
+        yield Notable("high", words, below, "Show", ToHistory(state))
+
+
+def _missed(shown: SpanFigures, facts: Known) -> Iterable[Notable]:
+    missed = answers(kinds(shown)).missed
+    if missed >= MANY_MISSED:
+        below = "Nobody answered in time. Longer times to answer are a setting."
+        state = {"verdict": "expired", **facts.period}
+        yield Notable("medium", f"{missed:,} requests were missed", below, "Show", ToHistory(state))
+
+
+def _alike(suggestions: Sequence[Suggestion]) -> Iterable[Notable]:
+    for one in suggestions[:2]:
+        title = phrases.visible(one.latest.title) or "a program"
+        words = f"You approved \N{LEFT DOUBLE QUOTATION MARK}{title}\N{RIGHT DOUBLE QUOTATION MARK} {one.times:,} times"
+        below = f"By {phrases.visible(one.latest.agent)}, usually in {phrases.span(one.seconds)}, never denied"
+        yield Notable("medium", words, below, "Remember\N{HORIZONTAL ELLIPSIS}", ToRemember(one.latest))
+
+
+def _at_the_limit(shown: SpanFigures, facts: Known) -> Iterable[Notable]:
+    count = sum(number for kind, number in kinds(shown).items() if kind.outcome == Outcome.TIMED_OUT)
+    if count >= AGAIN:
+        state = {"outcome": Outcome.TIMED_OUT.value, **facts.period}
+        below = "They were stopped and gave no result. The time limit is a setting."
+        yield Notable("medium", f"{count:,} runs reached their time limit", below, "Show", ToHistory(state))
+
+
+def _never_connected(facts: Known) -> Iterable[Notable]:
+    for agent in facts.agents:
+        if not agent.revoked and not agent.last_seen and facts.now - agent.created_at > DAY:
+            words = f"{phrases.visible(agent.name)} has never connected"
+            below = f"Added {phrases.ago(facts.now - agent.created_at)}"
+            yield Notable("accent", words, below, "Agents", ToPage("Agents"))
+
+
+def _not_verified(facts: Known) -> Iterable[Notable]:
+    since = facts.since if facts.verified is None else facts.verified
+    if not since or facts.now - since < VERIFY_DAYS * DAY:
+        return
+    words = "The history has not been verified " + (
+        "yet" if facts.verified is None else f"for {phrases.span(facts.now - since)}"
+    )
+    below = "Verify, in History, checks that every entry is as it was written"
+    yield Notable("accent", words, below, "History", ToPage("History"))

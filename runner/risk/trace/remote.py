@@ -1,0 +1,161 @@
+"""What a call asks a service elsewhere for: to delete something there, or to open it to others."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from runner.model.expression import expression
+from runner.risk.model.value import HOLE, Value, text
+from runner.risk.outline_data import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from runner.risk.model.acts import Act, Place, Trail
+
+ADDRESS = expression(r"(?i)https?://(?:[^/@\s]{1,200}@)?(?P<host>[^/?#\s]{1,200})(?P<path>/[^?#\s]{1,400})?")
+LOCAL = expression(r"(?i)localhost|127\.|0\.0\.0\.0|\[::1\]|10\.|192\.168\.|host\.docker\.internal|[^.:]{1,60}+(?::|$)")
+"""How a host begins that is this machine, or one beside it."""
+DELETES = words("delete del")
+ASKED = expression(r"DELETE\s{1,9}(?P<path>/\S{1,300})")
+"""How some libraries are asked: `request("DELETE /repos/a/b")`."""
+PART = expression(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+MOVES_MONEY = words("withdraw withdrawal payout transfer refund")
+ENDS = words("archive deactivate suspend unpublish terminate revoke purge wipe deprovision decommission")
+"""Words that names of functions begin or end with which change, elsewhere, what others have."""
+COMPUTES = words("numpy pandas matplotlib scipy sklearn seaborn torch tensorflow networkx PIL sympy polars lodash")
+MONEY = expression(r"(?i)/(?:payouts?|transfers?|refunds?|withdraw\w{0,5})(?:/|$)")
+"""Parts of addresses at which money is moved."""
+DEEPEST = 6
+"""Objects inside of each other that are looked through."""
+MOST_LOOKED_AT = 400
+EVERYBODY = expression(r"(?i)all(?:authenticated)?users:")
+PUBLISHES = expression(r"(?i)\.(?:make|set)_?public\w*(?:\(\))?$")
+OPENED = {
+    "private": expression(r"(?i)false"),
+    "visibility": expression(r"(?i)public"),
+    "public": expression(r"(?i)true"),
+    "is_public": expression(r"(?i)true"),
+    "acl": expression(r"(?i)public.{0,40}|authenticated-read"),
+    "publicaccess": expression(r"(?i)blob|container|true|enabled?"),
+    "principal": expression(r"\*"),
+    "publicread": expression(r"(?i)true"),
+    "blockpublicacls": expression(r"(?i)false"),
+    "blockpublicpolicy": expression(r"(?i)false"),
+    "ignorepublicacls": expression(r"(?i)false"),
+    "restrictpublicbuckets": expression(r"(?i)false"),
+    "publiclyaccessible": expression(r"(?i)true"),
+    "cidrip": expression(r"0\.0\.0\.0/0"),
+    "cidr": expression(r"0\.0\.0\.0/0"),
+    "clusterrole": expression(r"cluster-admin"),
+    "member": expression(r"(?i)all(?:authenticated)?users"),
+    "entity": expression(r"(?i)all(?:authenticated)?users"),
+    "permission": expression(r"(?i)admin|owner|maintain"),
+    "role": expression(r"(?i)admin|owner|roles/(?:owner|editor)|(?:organization|global)[ _-]?admin\w*"),
+    "groupname": expression(r"(?i)admin\w*"),
+    "policyarn": expression(r"(?i).{0,100}(?:Administrator|Power ?User|Full)Access"),
+}
+"""Settings, without case, and the values by which what they are of is open to others or somebody gets every right."""
+
+
+def note_asked(trail: Trail, act: Act, args: Sequence[Value], named: Mapping[str, Value], place: Place) -> None:
+    """Note what an act that sends something elsewhere, or changes something there, deletes or opens."""
+    urls = [*act.get("url").texts, *(known for one in args[:2] for known in one.texts)]
+    address = next((found for one in urls if (found := ADDRESS.match(one)) is not None), None)
+    if act.kind != "configure" and (address is None or HOLE in address["host"] or LOCAL.match(address["host"])):
+        return
+    if address is not None and address["path"] and _method(act.name, args, named) in DELETES:
+        known = address["path"].replace(HOLE, "…").lstrip("/")
+        trail.add("destroy", act.name, {"name": text(known), "at": text(address["host"])}, place, act.labels)
+    asks = act.kind == "send" and _method(act.name, args, named) not in ("get", "head")
+    if asks and address is not None and MONEY.search(address["path"] or "") is not None:
+        fields = {"target": text(f"{address['host']}{address['path']}".replace(HOLE, "…")), "at": text("payments")}
+        trail.add("configure", act.name, fields, place, act.labels)
+    opened = next(opens([*args, *named.values()], named), "")
+    if not opened and act.kind == "configure" and PUBLISHES.search(act.name):
+        opened = "public"
+    if not opened:
+        return
+    if act.kind == "configure":
+        act.fields["opens"] = text(opened)
+    elif address is not None:
+        fields = {"at": text(address["host"]), "opens": text(opened)}
+        trail.add("configure", act.name, fields, place, act.labels)
+
+
+def opened_to(key: str, value: Value) -> str:
+    """Return a setting and its value, where that opens what the setting is of; '' where not."""
+    wanted = OPENED.get(key.lower())
+    said = _said(value)
+    return f"{key}: {said[0]}" if wanted is not None and any(map(wanted.fullmatch, said)) else ""
+
+
+def opened_by(arguments: Sequence[str]) -> str:
+    """Return the setting by which the options of a command open something, as `--acl public-read`; '' for none."""
+    for at, word in enumerate(arguments):
+        name, equals, value = word.partition("=")
+        wanted = OPENED.get(name.lstrip("-").replace("-", "").lower()) if name.startswith("--") else None
+        value = value if equals else next(iter(arguments[at + 1 :]), "")
+        if wanted is not None and wanted.fullmatch(value):
+            return f"{name.lstrip('-')}: {value}"
+        if EVERYBODY.match(word) is not None:
+            return word
+    return ""
+
+
+def note_request(trail: Trail, act: Act, method: str, body: Value) -> None:
+    """Note what a request by a command deletes or opens elsewhere; `act` is of it, and has its address."""
+    named = {"method": text(method)}
+    for known in body.texts:
+        try:
+            said = json.loads(known) if known[:1] == "{" else None
+        except ValueError:
+            said = None
+        if isinstance(said, dict):
+            named |= {key: text(str(value)) for key, value in said.items() if isinstance(value, bool | str)}
+    note_asked(trail, act, [], named, act.place)
+
+
+def note_verb(trail: Trail, called: Value, args: Sequence[Value], library: str, place: Place) -> None:
+    """Note a call of a library of which only the name says what it does, where that cannot be taken back."""
+    last = called.name.removesuffix("()").rpartition(".")[2]
+    first = args[0].text if args else ""
+    parts = PART.findall(last)
+    if (asked := ASKED.match(first)) is not None and last == "request":
+        fields = {"name": text(asked["path"].lstrip("/").replace(HOLE, "…")), "at": text(library)}
+        trail.add("destroy", called.name, fields, place, called.labels)
+    elif not parts or library.startswith((".", "@/")) or library in COMPUTES or first.startswith("/"):
+        return
+    elif parts[0].lower() in MOVES_MONEY:
+        trail.add("configure", called.name, {"at": text("payments")}, place, called.labels)
+    elif not {parts[0].lower(), parts[-1].lower()}.isdisjoint(ENDS):
+        trail.add("configure", called.name, {"at": text("the cloud")}, place, called.labels)
+
+
+def _method(name: str, args: Sequence[Value], named: Mapping[str, Value]) -> str:
+    """Return the method of HTTP by which something is asked for, in small letters."""
+    last = name.removesuffix("()").rpartition(".")[2].lower()
+    given = [named.get("method"), *((one.fields or {}).get("method") for one in args)]
+    if last in ("request", "stream") and args:
+        given.append(args[0])
+    return next((one.text.lower() for one in given if one is not None and one.texts), last)
+
+
+def opens(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[str]:
+    """Yield settings by which something is opened to others, or somebody is given every right."""
+    level = [dict(named), *(one.fields for one in values if one.fields)]
+    inside = list(values)
+    for _ in range(DEEPEST):
+        for fields in level:
+            for key, value in fields.items():
+                if opened := opened_to(key, value):
+                    yield opened
+        inside = [part for one in inside for part in (*(one.items or ()), *(one.fields or {}).values())]
+        if not inside or len(inside) > MOST_LOOKED_AT:
+            return
+        level = [one.fields for one in inside if one.fields]
+
+
+def _said(value: Value) -> tuple[str, ...]:
+    return value.texts or ((value.name,) if value.name else ())

@@ -1,0 +1,1 @@
+"""Docker, or whatever speaks as it does: an engine for `container/`."""

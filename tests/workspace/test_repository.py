@@ -1,0 +1,84 @@
+"""A project with a repository: what a look of git's leaves is no change, and commits are named."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.workspace import git_index
+from runner.workspace.working_copy import WAYS, WorkingCopy
+from tests.workspace.trees import work
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GIT = "git -c user.name=a -c user.email=a@example.com -c commit.gpgsign=false"
+LOOKS = "touch f1; git status >/dev/null"
+"""git reads f1 once more, and writes the new time into the index."""
+
+
+def commit(subject: str) -> str:
+    return f"echo x >>f1; {GIT} commit -aqm '{subject}'"
+
+
+@pytest.fixture(params=list(WAYS))
+def copy(request: pytest.FixtureRequest, tmp_path: Path) -> WorkingCopy:
+    project = tmp_path / "project"
+    project.mkdir()
+    person(project, f"git init -q -b trunk; echo 1 >f1; echo 2 >f2; git add .; {GIT} commit -qm one")
+    return WorkingCopy.make(tmp_path / "copies", project, ("bash",), way=str(request.param))
+
+
+def person(project: Path, command: str) -> None:
+    subprocess.run(["bash", "-ec", command], cwd=project, check=True)
+
+
+def paths(copy: WorkingCopy) -> dict[bytes, str]:
+    return {one.path: one.conflict for one in copy.changes().changes}
+
+
+@pytest.mark.parametrize("meanwhile", ["true", "git add f2", "echo y >>f2; git add f2", LOOKS])
+def test_an_index_that_git_only_refreshed_is_no_change_and_no_conflict(copy: WorkingCopy, meanwhile: str) -> None:
+    work(copy, LOOKS)
+    person(copy.project, meanwhile)
+    assert b".git/index" not in paths(copy)
+
+
+def test_an_index_in_which_something_was_added_is_a_change(copy: WorkingCopy) -> None:
+    work(copy, "echo n >>f2; git add f2")
+    assert paths(copy)[b".git/index"] == ""
+    person(copy.project, "echo y >>f1; git add f1")
+    assert paths(copy)[b".git/index"] != ""
+
+
+def test_what_was_taken_out_of_the_index_again_after_apply_is_a_change(copy: WorkingCopy) -> None:
+    """The index as it was at the start is no measure any more, once another one was written from here."""
+    work(copy, "echo n >>f2; git add f2")
+    copy.apply(copy.changes().changes)
+    work(copy, "git reset -q; git status >/dev/null")
+    assert b".git/index" in paths(copy)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"DIRC", b"DIRC\0\0\0\4\0\0\0\0" + b"x" * 20, b"DIRC\0\0\0\2\xff\xff\xff\xff" * 9]
+)
+def test_an_index_of_another_form_is_compared_by_its_bytes(data: bytes) -> None:
+    assert git_index.listed(data) is None
+
+
+def test_commits_are_named_with_their_branch(copy: WorkingCopy) -> None:
+    work(copy, f"{commit('Add a parser')}; {commit('Fix it')}; echo z >>f1; {GIT} commit -q --amend -am 'Fix it well'")
+    made = copy.changes().commits
+    assert made is not None
+    assert made.words == "2 commits on branch trunk: “Add a parser”, “Fix it well”."
+    copy.apply(copy.changes().changes)
+    assert copy.changes().commits is None
+    work(copy, f"git checkout -qb side; {commit('More')}")
+    assert copy.changes().commits.words == "1 commit on branch side: “More”."  # type: ignore[union-attr]
+
+
+def test_nothing_is_said_of_commits_where_none_was_made(copy: WorkingCopy) -> None:
+    work(copy, "git checkout -qb side; git reset -q --hard")
+    assert copy.changes().commits is None
