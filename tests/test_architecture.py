@@ -272,10 +272,33 @@ def test_what_must_start_fast_loads_neither_qt_nor_the_sdk(name: str) -> None:
     assert done.stdout.split() == []
 
 
-def test_a_program_at_work_starts_without_what_only_its_changes_need() -> None:
-    code = "import runner.commands.at_work, sys; print('runner.commands.work' in sys.modules)"
+NOT_BEFORE_THE_PROGRAM = (
+    *("runner.commands.work", "runner.commands.deeds", "runner.work.added", "runner.risk.assess"),
+    *("runner.clients.connection", "runner.sandbox.local.bubblewrap", "http.client"),
+)
+"""Modules that a program at work needs later, or not every one: each would delay all."""
+
+
+def test_a_program_at_work_starts_without_what_it_needs_later() -> None:
+    code = f"import runner.commands.at_work, sys; print(*sorted(sys.modules.keys() & {set(NOT_BEFORE_THE_PROGRAM)}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False"]
+    assert done.stdout.split() == []
+    assert {name for name in NOT_BEFORE_THE_PROGRAM if name.startswith("runner")} <= modules().keys()
+
+
+COMPILED = """
+import sys, runner.commands.at_work
+for name, module in sorted(sys.modules.items()):
+    for one in vars(module).values() if name.split(".")[0] == "runner" else ():
+        if isinstance(one, type) and one.__module__ == name and (params := vars(one).get("__dataclass_params__")):
+            if params.frozen and "__slots__" in vars(one) and not params.order and not hasattr(one, "__post_init__"):
+                print(name)
+"""
+
+
+def test_what_a_program_at_work_loads_compiles_no_frozen_dataclass_before_its_use() -> None:
+    done = subprocess.run([sys.executable, "-c", COMPILED], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_the_bridge_needs_only_the_standard_library() -> None:
@@ -283,6 +306,14 @@ def test_the_bridge_needs_only_the_standard_library() -> None:
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     foreign = set(done.stdout.split()) - set(sys.stdlib_module_names) - {"runner", "__main__"}
     assert not foreign
+
+
+@pytest.mark.parametrize("name", ["runner.gateway.bridge", "runner.commands.hook"])
+def test_what_agents_start_loads_little(name: str) -> None:
+    slow = {"argparse", "ctypes", "dataclasses", "email", "http.client", "inspect", "ssl"}
+    code = f"import app.__main__, runner.commands.cli, {name}, sys; print(*sorted(sys.modules.keys() & {slow}))"
+    done = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_labels_show_plain_text() -> None:

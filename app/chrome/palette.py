@@ -122,7 +122,7 @@ class Palette(QDialog):
         column.addWidget(self.field)
         column.addWidget(self.list)
         column.addWidget(self.none)
-        self._row, self._edge = px(30), px(4)
+        self._row, self._edge = px(30), self.list.frameWidth()
         fit(self, px(620), px(460))
         self._most = max(self._row, self.height() - px(76))
         self._search("")

@@ -54,9 +54,9 @@ def became(session: PastSession) -> list[str]:
 
 
 def ending(session: PastSession, at_work: bool) -> str:
-    """Return in a sentence how it ended."""
+    """Return in a sentence how it ended; '' while it is at work."""
     if at_work:
-        return "It is at work."
+        return ""
     if not session.recorded:
         return "Run by assent try: what it did is not recorded, only what was done with its changes."
     if session.ended_at is None:
@@ -71,11 +71,11 @@ def sentence(session: PastSession, at_work: bool, now: float) -> str:
     """Return what became of it, in a few sentences."""
     worked = lasted(session, at_work, now)
     done = figures(session)
-    parts = [f"{'Works' if at_work else 'Worked'} for {worked}: {', '.join(done)}."] if worked else []
+    parts = [f"{'At work' if at_work else 'Worked'} for {worked}: {', '.join(done)}."] if worked else []
     parts.append(ending(session, at_work))
-    if said := became(session):
-        parts.append(f"{', '.join(said)}.".capitalize())
-    return " ".join(parts)
+    if made := became(session):
+        parts.append(f"{', '.join(made)}.".capitalize())
+    return " ".join(filter(None, parts))
 
 
 def state(session: PastSession, at_work: bool) -> tuple[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 
 from runner.model.errors import KnownError
 
@@ -19,25 +18,25 @@ class Unparsable(KnownError):
     """A configuration file is not what its client would write: it is left alone."""
 
 
-@dataclass(slots=True)
 class JsonEntry:
     """A member of an object, or an item of an array, whose `key` is ''."""
 
-    key: str
-    start: int
-    value: JsonTree
-    comma: int = -1
-    """Where the comma after it is; -1 without one."""
+    def __init__(self, key: str, start: int, value: JsonTree) -> None:
+        self.key = key
+        self.start = start
+        self.value = value
+        self.comma = -1
+        """Where the comma after it is; -1 without one."""
 
 
-@dataclass(slots=True)
 class JsonTree:
     """One value: an object where `data` is a dict, an array where it is a list, else a scalar."""
 
-    start: int
-    end: int
-    data: object
-    entries: list[JsonEntry] = field(default_factory=list)
+    def __init__(self, start: int, end: int, data: object, entries: list[JsonEntry] | None = None) -> None:
+        self.start = start
+        self.end = end
+        self.data = data
+        self.entries = entries or []
 
     def entry(self, key: str) -> JsonEntry | None:
         return next((one for one in self.entries if one.key == key), None)

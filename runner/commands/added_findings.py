@@ -7,7 +7,6 @@ import time
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE
-from runner.risk import own
 from runner.risk.worker.assessor import Assessor
 from runner.work import added
 from runner.work.added import AddedFindings
@@ -31,7 +30,7 @@ def read(places: Places, copy: WorkingCopy, changes: Sequence[ProjectChange]) ->
 
 
 async def _read(places: Places, copy: WorkingCopy, changes: Sequence[ProjectChange]) -> dict[bytes, AddedFindings]:
-    assessor = Assessor(places.config / own.FOLDER)
+    assessor = Assessor(places.own_rules)
     end = time.monotonic() + SECONDS
     number = 0
     found = {}

@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
 
     code = shell.read_code(arguments.file)
     language = Language(arguments.language) if arguments.language else shell.language_of(arguments.file, code)
-    found = own.read(places.config / own.FOLDER)
+    found = own.read(places.own_rules)
     if found.problems:
         raise KnownError(" ".join(found.problems), "Correct the file; until then nobody can say what it would find.")
     request = Request("", "", Tool.CODE_EXECUTE, 0.0, language, code)
@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
 
 def explained(reasons: ClassReasons) -> list[str]:
     """Return lines for a person: why the class is what it is, why not lower and why not higher."""
-    from runner.commands.terminal import in_one_line
+    from runner.model.shown import in_one_line
 
     lines: list[str] = []
     for heading, sentences in why_words.report(reasons):
@@ -162,7 +162,7 @@ def _explained(reasons: ClassReasons | None) -> dict[str, object]:
 
 def as_text(assessment: Assessment, file: str) -> list[str]:
     """Return lines for a person: level, verdict, each finding with its place, and what the code can touch."""
-    from runner.commands.terminal import in_one_line
+    from runner.model.shown import in_one_line
 
     lines = [in_one_line(f"{file}: {assessment.level.name}"), f"  {in_one_line(assessment.verdict.sentence)}"]
     if not assessment.findings:

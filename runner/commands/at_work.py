@@ -13,19 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.clients.agent_at_work import agent_of
 from runner.clients.at_work import AT_WORK
 from runner.clients.prepared import client_of, installed, prepare
 from runner.commands import changes_question, view_arguments
-from runner.commands.deeds import carried_out, note_order, require_word
-from runner.commands.terminal import in_one_line
-from runner.gateway import session_bridge
-from runner.gateway.limits import largest_message
 from runner.model.errors import KnownError
+from runner.model.shown import in_one_line
 from runner.model.work_entries import AS_IT_GOES, BY_ITSELF, WorkDeed
-from runner.risk import own
 from runner.sandbox.local.contained import Bind
-from runner.settings.loading import load
 from runner.work import lockdown, project_hosts
 from runner.work.as_it_goes import ApplyingAsItGoes
 from runner.work.console_door import ConsoleDoor
@@ -46,6 +40,8 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange
     from runner.workspace.progress import WriteProgress
 
+TURN_SECONDS = 0.0005
+"""Longest turn of a thread in the interpreter while others wait, a tenth of Python's own."""
 DESCRIPTION = """\
 Starts a program in this folder, contained: what it and its shells write goes into a working copy, the system is
 read-only, of the home folder it sees nothing else, and a host that it wants to reach is refused until you open it.
@@ -92,7 +88,10 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
             raise KnownError(f"{one} cannot be opened: {why}", "Leave it out, or change that.")
     edge = Edge(opened=opened, kept=tuple(_kept(in_force, project_hosts.hosts_of(places, project))))
     if arguments.apply_as_it_goes:
-        require_word(places)
+        # Loaded here, as what its changes need would delay every program (`changes_question.load`).
+        from runner.commands import deeds
+
+        deeds.require_word(places)
     if shutil.which(words[0]) is None:
         raise KnownError(f"There is no program {words[0]}.", "Install it, or name its path.")
     copy = WorkingCopy.make(places.work, project, words, way=copied.NAME if arguments.copy else "")
@@ -101,7 +100,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
     try:
         with (
             copy.in_use(),
-            contextlib.closing(Judging(places.config / own.FOLDER, in_force)) as judging,
+            contextlib.closing(Judging(places.own_rules, in_force)) as judging,
             _client(what, edge, places, key) as (what, edge, facts),
         ):
             client = WorkFacts("", (), unwrapped=_command) if facts is None else facts
@@ -116,10 +115,10 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
                 prepares=client.prepares,
                 going=lambda tell: _going(places, copy, judging, in_force, tell),
                 key=key,
+                begun=lambda: _load(judging),
             )
             if arguments.apply_as_it_goes:
-                note_order(places, copy, AS_IT_GOES, {"on": True})
-            changes_question.load()
+                deeds.note_order(places, copy, AS_IT_GOES, {"on": True})
             ended = run.run(as_it_goes=arguments.apply_as_it_goes)
     except (KnownError, OSError):
         copy.discard()
@@ -135,12 +134,24 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
     return ended.code
 
 
+def _load(judging: Judging) -> None:
+    """Make ready what is needed from now on, and was not before the program ran.
+
+    Loading it keeps the interpreter busy, and each command of a shell waits for a turn there some ten times.
+    """
+    sys.setswitchinterval(TURN_SECONDS)
+    judging.start()
+    changes_question.load()
+
+
 def _going(
     places: Places, copy: WorkingCopy, judging: Judging, in_force: InForce, tell: Callable[[bool, str], object]
 ) -> ApplyingAsItGoes:
     """Return what applies the changes of a working copy as it goes, each time noted for the history."""
 
     def apply(wanted: Sequence[ProjectChange], ended: Callable[[], str]) -> object:
+        from runner.commands.deeds import carried_out
+
         def report(progress: WriteProgress) -> None:
             if not progress.sure and (why := ended()):
                 raise KnownError(why)
@@ -161,6 +172,9 @@ def _in_force(program: str, project: Path, places: Places) -> InForce:
     client = client_of(program)
     name = os.path.basename(program)
     if client:
+        # No other program has an agent; what reads the configurations of clients would delay it.
+        from runner.clients.agent_at_work import agent_of
+
         found = partial(agent_of, client, places=places, project=project, environment=os.environ)
         in_force = InForce(places, client, found, AT_WORK[client].shell_tools)
     else:
@@ -196,6 +210,10 @@ def _client(what: InRings, edge: Edge, places: Places, key: str) -> Iterator[tup
     door = None
     try:
         if ready.token:
+            from runner.gateway import session_bridge
+            from runner.gateway.limits import largest_message
+            from runner.settings.loading import load
+
             serve = partial(session_bridge.serve, places, ready.token, what.copy.name, key)
             longest = largest_message(load(places, os.environ).settings.max_code_kb)
             door = ConsoleDoor(what.copy.folder, serve, longest)

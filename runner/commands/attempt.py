@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.commands import changes_question, view_arguments
-from runner.commands.terminal import in_one_line
 from runner.model.errors import KnownError
+from runner.model.shown import in_one_line
 from runner.network.gate import Gate
 from runner.sandbox.gvisor import enclosed
 from runner.sandbox.gvisor.program import Runsc
@@ -73,12 +73,12 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
         tuple(contained.Bind(folder, folder) for folder in folders),
         variables=variables,
         gate=gate if hosts else None,
+        began=lambda _process: changes_question.load(),
     )
     if runsc is not None:
         what = enclosed.enclosed(what, runsc)
     try:
         with copy.in_use(), contextlib.closing(gate):
-            changes_question.load()
             ended = contained.run(what, copy.command)
     except (KnownError, OSError):
         copy.discard()

@@ -8,7 +8,7 @@ import termios
 import threading
 from typing import TYPE_CHECKING
 
-from runner.commands.terminal import in_one_line
+from runner.model.shown import in_one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -31,9 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def load() -> None:
-    """Load what the question needs on a thread: the program starts without waiting for it.
+    """Load what the question needs on a thread, once the program is being started: it does not wait for it.
 
-    Not when it has ended: by then an update may have replaced it.
+    Not before that, as the two would take turns in the interpreter; and not when the program has ended, as an update
+    may have replaced it by then.
     """
     threading.Thread(target=importlib.import_module, args=(ACTIONS,), name="loading", daemon=True).start()
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Mapping, Sequence
 
     from runner.commands.check import Check
@@ -41,20 +41,6 @@ WORK_ACTIONS = (
 SIGNS = {"ok": "ok  ", "warn": "look", "bad": "BAD "}
 
 
-class CommandParser(argparse.ArgumentParser):
-    """One that answers for its own arguments.
-
-    argparse itself has what a command does not know reported by the parser of all commands, with the usage of that one.
-    """
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Return what it knows; ends with the usage of this command where there is more."""
-        known, more = super().parse_known_args(args, namespace)
-        if more:
-            self.error(f"unrecognized arguments: {' '.join(more)}")
-        return known, more
-
-
 def main(argv: Sequence[str]) -> int:
     """Return the exit code: 0 done, 1 something is wrong, 2 the command line is, or `verify` is not sure."""
     if argv and argv[0] == "mcp":
@@ -82,7 +68,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         return int(arguments.command(arguments, Places.standard()))
     except KnownError as error:
-        from runner.commands.terminal import visible
+        from runner.model.shown import visible
 
         print(visible(f"assent: {error}"), file=sys.stderr)
         return 1
@@ -158,6 +144,11 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     `own` adds the arguments of commands that parse theirs themselves, by name: reading them here would load what
     only these commands need.
     """
+    # Not above: what agents start, `mcp` and `hook`, needs none.
+    import argparse
+
+    from runner.commands.command_parser import CommandParser
+
     whole: argparse.ArgumentParser = CommandParser(
         "assent", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -238,10 +229,10 @@ def _run(arguments: argparse.Namespace, places: Places) -> int:
 
     from runner.commands import run as shell
     from runner.commands.run_token import own_token
-    from runner.commands.terminal import visible
     from runner.identity.agents import Agents
     from runner.identity.secrets import Secrets
     from runner.model.errors import KnownError
+    from runner.model.shown import visible
     from runner.settings.loading import load
 
     def say(words: str) -> None:
@@ -284,7 +275,7 @@ def _doctor(arguments: argparse.Namespace, places: Places) -> int:
 
 
 def _print_check(check: Check) -> None:
-    from runner.commands.terminal import visible
+    from runner.model.shown import visible
 
     print(visible(f"{SIGNS[check.state]}  {check.name}: {check.what}"))
     if check.fix:

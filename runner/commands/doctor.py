@@ -130,7 +130,7 @@ def _settings(loaded: Loaded) -> Check:
 
 def _rules(places: Places, loaded: Loaded) -> Check:
     rules = read(places, loaded.rules)
-    problems = (*rules.problems, *own.read(places.config / own.FOLDER).problems)
+    problems = (*rules.problems, *own.read(places.own_rules).problems)
     if problems:
         fix = "Correct it; until then everything is asked."
         return Check("Rules", State.BAD, " ".join(problems), fix)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.export.target import exported_file
 from runner.audit.search import Filter
-from runner.commands.terminal import visible
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.request import Language
 from runner.model.result import Outcome
+from runner.model.shown import visible
 from runner.system.places import resources
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from runner.audit.opening import Lock, give_space_back
 from runner.audit.retention import Pruning, RetentionRule, chosen, planned, size_words
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.commands.follow import follow
-from runner.commands.terminal import visible
 from runner.identity import signer
 from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets, Vault
 from runner.model.errors import KnownError
+from runner.model.shown import visible
 from runner.settings.loading import load
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import time
 from typing import TYPE_CHECKING
 
 from runner.commands.history import agreed
-from runner.commands.terminal import in_one_line, visible
 from runner.model.assessment import attention_words
 from runner.model.errors import KnownError
+from runner.model.shown import in_one_line, visible
 from runner.risk import own
 from runner.risk.disputed import DisputedCases, reassess
 
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
     lines = cases.lines()
     if arguments.remove:
         return _remove(cases, _chosen(lines, arguments.remove, cases), agree=arguments.yes)
-    found = own.read(places.config / own.FOLDER)
+    found = own.read(places.own_rules)
     if found.problems:
         raise KnownError(" ".join(found.problems), "Correct the file; until then nobody can say what it would find.")
     if arguments.show:

@@ -10,7 +10,6 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from runner.commands.terminal import in_one_line, visible
 from runner.gateway import catalog
 from runner.gateway.bridge import StdioBridge
 from runner.gateway.live import ERRORS, LivePiece, Received, unpacked
@@ -19,6 +18,7 @@ from runner.gateway.stdio import StdioClient
 from runner.model.answer import Status
 from runner.model.errors import KnownError
 from runner.model.request import Language
+from runner.model.shown import in_one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -29,7 +29,7 @@ from runner.model.events import (
     SandboxChosen,
 )
 from runner.model.request import CODE, NetworkMode
-from runner.model.shown import hides
+from runner.model.shown import in_one_line
 from runner.system.log import logged
 from runner.system.places import Places
 from runner.system.private import keep_private
@@ -52,20 +52,6 @@ INPUT_ENDED = "The input has ended: nobody can answer here, and what would be as
 HAND_OVER = "hand over"
 APPROVE = "approve"
 MOUSE_ONLY = "Only the mouse approves (setting window.approve_by), and a terminal has none."
-
-
-def visible(text: str) -> str:
-    """Return `text` with every character that a terminal would interpret or hide written out."""
-    return "".join(_written_out(c) if hides(c) and c != "\n" else c for c in text)
-
-
-def in_one_line(text: str) -> str:
-    """Return the same with the ends of lines written out as well: no value may look like lines of Assent's own."""
-    return visible(text).replace("\n", _written_out("\n"))
-
-
-def _written_out(character: str) -> str:
-    return f"\\u{{{ord(character):x}}}"
 
 
 IN_HEADING = ("agent", "tool", "language")
@@ -337,7 +323,7 @@ class Terminal:
 
 def main() -> int:
     """Open the engine of this account and ask on this terminal until a signal ends it; the exit code."""
-    from runner.assembly import open_engine  # commands that only print take `visible` from here
+    from runner.assembly import open_engine
 
     async def attended() -> None:
         await attend(open_engine())

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Self
 from runner.approval.hosts import PrivateAddress, private_addresses
 from runner.commands import added_findings
 from runner.commands.deeds import carried_out, note_order, ordered, require_terminal, require_word, switched
-from runner.commands.terminal import in_one_line, visible
 from runner.engine.networking import look_up
 from runner.engine.work.deeds import kept_facts
 from runner.engine.work.facts import cut
 from runner.engine.work.orders import LONGEST_REASON
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
+from runner.model.shown import in_one_line, visible
 from runner.model.work import WorkSession, after
 from runner.model.work_entries import ANSWER, END, NOT_ANSWERED, NOT_OPENED, OPEN, WorkDeed
 from runner.sandbox.file_names import shown

@@ -38,7 +38,7 @@ class Configuration:
         self.loaded = loaded
         self.settings = loaded.settings
         self.rules = read(places, loaded.rules)
-        self.dangers = own.read(places.config / own.FOLDER)
+        self.dangers = own.read(places.own_rules)
         self.grants = Grants(places)
         self.policy = self._make_policy()
 
@@ -52,7 +52,7 @@ class Configuration:
         self.loaded = load(self._places, environment)
         self.settings = self.loaded.settings
         self.rules = read(self._places, self.loaded.rules)
-        self.dangers = own.read(self._places.config / own.FOLDER)
+        self.dangers = own.read(self._places.own_rules)
         if self.grants.problem:
             self.grants.read()
         self.policy = self._make_policy()

@@ -19,7 +19,6 @@ from runner.identity.secrets import Secrets
 from runner.model.request import Tool
 from runner.model.tool_facts import CLIENT_TOOLS
 from runner.requests.network import registry_hosts
-from runner.risk import own
 from runner.risk.worker.assessor import Assessor
 from runner.sandbox import available
 from runner.system.offload import Aside
@@ -47,7 +46,7 @@ class Parts:
         self.pin = PinLock(self.secrets)
         self.agents = Agents(places)
         self.captures = Captures(places)
-        self.assessor = Assessor(places.config / own.FOLDER)
+        self.assessor = Assessor(places.own_rules)
         self.ledger = OpenLedger(places, self.captures, self.secrets)
         self.ledger.places_outside = outside_anchors(loaded.settings, places)
         if address := loaded.settings.history_opentelemetry:

@@ -8,7 +8,6 @@ the bridge itself answers enough for the client to start, and tool calls are ans
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import os
 import sys
@@ -16,6 +15,7 @@ import threading
 from typing import TYPE_CHECKING, BinaryIO
 
 from runner.gateway import address_file, catalog
+from runner.gateway.exchange import BrokenExchange, Exchange
 from runner.gateway.messages import (
     HANDSHAKES,
     MODERN,
@@ -30,11 +30,13 @@ from runner.gateway.messages import (
     refusal_text,
     speaks_modern,
 )
-from runner.gateway.stdio import PATH, Exchange, StdioClient
+from runner.gateway.stdio import StdioClient
 from runner.system.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from runner.gateway.exchange import HttpResponse
 
 GOODBYE_SECONDS = 0.5
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
@@ -116,10 +118,9 @@ class StdioBridge:
         if self._session:
             try:
                 host, port = self._address()
-                http_ = http.client.HTTPConnection(host, port, timeout=GOODBYE_SECONDS)
-                http_.request("DELETE", PATH, headers=self._headers({}))
-                http_.getresponse()
-            except (OSError, http.client.HTTPException, Unreachable):
+                with contextlib.closing(Exchange(host, port)) as goodbye:
+                    goodbye.open("DELETE", b"", self._headers({}), GOODBYE_SECONDS)
+            except (OSError, Unreachable):
                 pass
 
     def _take(self, line: bytes, done: Callable[[], object] = _nothing) -> None:
@@ -179,7 +180,7 @@ class StdioBridge:
             self._exchange(message, again=True)
         except Unreachable as why:
             self._answer_alone(message, str(why))
-        except (OSError, http.client.HTTPException):
+        except OSError:
             self._client.fail(message, LOST)
         except Exception as error:
             # A bug, in a thread that no one awaits: the client must not wait for ever.
@@ -202,7 +203,7 @@ class StdioBridge:
                 self._exchange(message, again=False)
                 return
             self._hand_back(message, response)
-        except (OSError, http.client.HTTPException, ValueError):
+        except (OSError, ValueError):
             # A connection that the bridge closed fails in various ways; no one waits for its answer.
             if not line.cut_off:
                 raise
@@ -212,16 +213,16 @@ class StdioBridge:
                     del self._lines[key]
             line.close()
 
-    def _opened(self, line: Exchange, message: Json) -> http.client.HTTPResponse:
+    def _opened(self, line: Exchange, message: Json) -> HttpResponse:
         try:
             return line.open("POST", json.dumps(message).encode(), self._headers(message))
         except ConnectionRefusedError:
             raise Unreachable(not_running()) from None
 
-    def _hand_back(self, message: Json, response: http.client.HTTPResponse) -> None:
+    def _hand_back(self, message: Json, response: HttpResponse) -> None:
         if session := response.getheader("mcp-session-id"):
             self._session = session
-        kind = (response.getheader("content-type") or "").split(";")[0]
+        kind = response.getheader("content-type").split(";")[0]
         if kind == "text/event-stream":
             answered = False
             for data in events(response):
@@ -229,7 +230,7 @@ class StdioBridge:
                 self._client.send(data)
                 answered = answered or '"id"' in data
             if not answered:
-                raise http.client.IncompleteRead(b"")
+                raise BrokenExchange("there was no answer")
             return
         text = response.read().decode("utf-8", "replace")
         if response.status == 200 and kind == "application/json":

@@ -12,10 +12,10 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 
 from runner.gateway import body, connection, origin, rejection
+from runner.gateway.exchange import PATH
 from runner.gateway.rejection import Rejected, too_much
 from runner.gateway.revival import LONGEST, SESSION_HEADER, VERSION_HEADER, Revival, renamed
 from runner.gateway.sessions import Sessions
-from runner.gateway.stdio import PATH
 from runner.gateway.waiting import LONGEST_HOLD, Caller
 from runner.model.errors import KnownError
 from runner.model.submission import SessionDoor

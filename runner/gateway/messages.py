@@ -7,8 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import http.client
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Json = dict[str, Any]
 
@@ -30,7 +29,7 @@ def asked_version(introduction: Json) -> str:
     return asked if isinstance(asked, str) else ""
 
 
-def events(response: http.client.HTTPResponse) -> Iterator[str]:
+def events(response: Iterable[bytes]) -> Iterator[str]:
     """The data of each server-sent event that has any."""
     data: list[str] = []
     for raw in response:

@@ -1,18 +1,12 @@
-"""The client's side of the stdio bridge, and one exchange with the console. Standard library only."""
+"""The client's side of the stdio bridge. Standard library only."""
 
 from __future__ import annotations
 
-import contextlib
-import http.client
 import json
-import socket
 import threading
 from typing import BinaryIO
 
 from runner.gateway.messages import OWN_ERROR, Json, modern
-
-PATH = "/mcp"
-CONNECT_SECONDS = 5.0
 
 
 class StdioClient:
@@ -44,27 +38,3 @@ class StdioClient:
         content = [{"type": "text", "text": text}]
         data = {"status": "unavailable", "error": text}
         self.result(request, {"content": content, "structuredContent": data, "isError": True, **modern(request)})
-
-
-class Exchange:
-    """One HTTP exchange that another thread can break off."""
-
-    def __init__(self, host: str, port: int) -> None:
-        self._http = http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
-        self.cut_off = False
-
-    def open(self, method: str, body: bytes, headers: dict[str, str]) -> http.client.HTTPResponse:
-        """Send and wait for the head of the response, however long that takes. Raises OSError, HTTPException."""
-        self._http.connect()
-        self._http.sock.settimeout(None)
-        self._http.request(method, PATH, body, headers)
-        return self._http.getresponse()
-
-    def cut(self) -> None:
-        self.cut_off = True
-        if self._http.sock is not None:
-            with contextlib.suppress(OSError):
-                self._http.sock.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        self._http.close()

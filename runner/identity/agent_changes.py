@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any
 
 from runner.identity.agent_file import BROKEN, NAME, Agent
+from runner.model.frozen import dataclass
 from runner.system.clock import LAST_TIME
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ import hashlib
 import hmac
 import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.model.frozen import dataclass
 from runner.system.clock import since_boot
 from runner.system.tasks import in_daemon
 

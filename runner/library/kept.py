@@ -21,7 +21,6 @@ from runner.model.errors import KnownError, Refused
 from runner.model.events import QuestionAsked, RequestAssessed
 from runner.model.request import Isolation, Request, Tool
 from runner.model.submission import Submission
-from runner.risk import own
 from runner.settings.loading import load
 from runner.system.places import Places
 from runner.system.tasks import spawn
@@ -352,8 +351,8 @@ def _prepared(vouched: bool) -> tuple[Loaded, Path]:
     for name in ("rules.yaml", standard.settings.name):
         if (file := standard.config / name).is_file():
             shutil.copy(file, places.config / name)
-    if (rules := standard.config / own.FOLDER).is_dir():
-        shutil.copytree(rules, places.config / own.FOLDER)
+    if (rules := standard.own_rules).is_dir():
+        shutil.copytree(rules, places.own_rules)
     loaded = load(standard, os.environ)
     settings = _unbounded(replace(settings, python=settings.python or sys.executable))
     return replace(loaded, settings=_vouched(settings) if vouched else settings), folder

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from runner.model.frozen import dataclass
 from runner.model.request import Limits, NetworkMode
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from enum import StrEnum
+
+from runner.model.frozen import dataclass
 
 
 class Registry(StrEnum):

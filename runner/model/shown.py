@@ -1,4 +1,7 @@
-"""What of a text can be seen by a person before a decision: which characters, and how much of a line."""
+"""What of a text can be seen by a person before a decision: which characters, and how much of a line.
+
+On a terminal the others are written out.
+"""
 
 from __future__ import annotations
 
@@ -42,3 +45,17 @@ def cut_lines(text: str) -> Iterator[tuple[int, int]]:
         if not (line.isascii() and line.isprintable()):
             yield start, end
         start = end + 1
+
+
+def visible(text: str) -> str:
+    """Return `text` with every character that a terminal would interpret or hide written out."""
+    return "".join(_written_out(c) if hides(c) and c != "\n" else c for c in text)
+
+
+def in_one_line(text: str) -> str:
+    """Return the same with the ends of lines written out as well: no value may look like lines of Assent's own."""
+    return visible(text).replace("\n", _written_out("\n"))
+
+
+def _written_out(character: str) -> str:
+    return f"\\u{{{ord(character):x}}}"

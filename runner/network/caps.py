@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from runner.model.frozen import dataclass
 
 MEBI = 1 << 20
 

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from runner.model.assessment import Assessment
     from runner.risk.rules.rule import DangerRule
 
-FOLDER = "rules"
-"""Its name, below the folder of the settings file."""
-
 
 @dataclass(frozen=True, slots=True)
 class Own:
@@ -51,7 +48,7 @@ def read(folder: Path) -> Own:
         try:
             rules = read_rules(path, base.targets, linear)
         except RulesUnreadable as error:
-            problems.append(f"{FOLDER}/{error.what}")
+            problems.append(f"{folder.name}/{error.what}")
             continue
         problems += _mistaken(path, rules, {rule.id for rule in (*base.rules.all, *taken)}, base)
         taken += rules
@@ -65,7 +62,7 @@ def _mistaken(path: Path, rules: list[DangerRule], known: set[str], base: Knowle
     problems: list[str] = []
     classifier = Classifier(extended(base, rules))
     for number, rule in enumerate(rules, 1):
-        where = f"{FOLDER}/{path.name}, line {line_of(path, rule.id, number)}: rule {rule.id}"
+        where = f"{path.parent.name}/{path.name}, line {line_of(path, rule.id, number)}: rule {rule.id}"
         if rule.id in known:
             problems.append(f"{where} has the name of another rule.")
         known.add(rule.id)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.system.private_folder import make_folder
 from runner.system.shipped import resources
@@ -18,8 +17,7 @@ __all__ = ["DOOR", "Places", "resources", "variables"]
 DOOR = "door.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """The folders and files. Nothing is created until `make()`; folders are 0700, writers set the mode of files."""
 
     config: Path
@@ -57,6 +55,11 @@ class Places:
     @property
     def settings(self) -> Path:
         return self.config / "assent.yaml"
+
+    @property
+    def own_rules(self) -> Path:
+        """Folder of the person's own rules of dangers."""
+        return self.config / "rules"
 
     @property
     def ledger(self) -> Path:

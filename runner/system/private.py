@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 
@@ -18,6 +17,8 @@ def keep_private() -> bool:
     """
     if not sys.platform.startswith("linux"):
         return False
+    import ctypes  # not above: a hook, which is started for each tool, needs the rest alone
+
     return bool(ctypes.CDLL(None).prctl(SET_DUMPABLE, 0, 0, 0, 0) == 0)
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
-from runner.work.added import MOST_READ, AddedFindings, text_of
 from runner.workspace.change import ProjectChange, ProjectChanges
 from runner.workspace.entry import TreeKind
 from runner.workspace.marks import bulk
@@ -24,7 +23,7 @@ from runner.workspace.marks import bulk
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from runner.work.added import AddedText
+    from runner.work.added import AddedFindings, AddedText
     from runner.workspace.entry import TreeEntry
     from runner.workspace.working_copy import WorkingCopy
 
@@ -153,6 +152,9 @@ class ApplyingAsItGoes:
 
     def _chosen(self, found: ProjectChanges) -> tuple[ProjectChange, ...]:
         """Return what is applied by itself. Raises OSError."""
+        # Loaded here: with the classifier, which no program at work needs before it runs.
+        from runner.work.added import MOST_READ, AddedFindings, text_of
+
         number = 0
         plain = []
         project = self._copy.project.stat()

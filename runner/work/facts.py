@@ -6,10 +6,11 @@ The values are in the registry of clients. Where a text says "below home", a var
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.model.frozen import dataclass
 from runner.work import shell_words
 
 if TYPE_CHECKING:

@@ -9,16 +9,15 @@ import contextlib
 import os
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.identity.agents import Agents
 from runner.identity.allowance import Allowance, forbidden
 from runner.model.assessment import Level
+from runner.model.frozen import dataclass
 from runner.model.request import ClientTool, Isolation, Language, NetworkMode, Request, Tool
 from runner.policy import rulefile
 from runner.policy.decide import Policy
-from runner.risk import own
 from runner.settings.loading import load
 from runner.system.bucket import Bucket
 from runner.system.clock import since_boot
@@ -241,13 +240,25 @@ class InForce:
             self._read = self._contents()
             loaded = load(self._places, self._environment)
             rules = rulefile.read(self._places, loaded.rules)
-            dangers = own.read(self._places.config / own.FOLDER)
+            dangers = self._dangers()
             if self._is_settled() and self._contents() == self._read:
-                unreadable = bool(loaded.problems or rules.problems or dangers.problems)
+                unreadable = bool(loaded.problems or rules.problems or dangers)
                 return loaded.settings, Policy(loaded.settings, rules, ask_everything=unreadable)
             self._over.wait(SETTLE_SECONDS)
         self._read = ()
         return loaded.settings, Policy(loaded.settings, rules, ask_everything=True)
+
+    def _dangers(self) -> tuple[str, ...]:
+        """Return what could not be read of the person's own rules of dangers."""
+        if not self._own_rules():
+            return ()
+        # Loaded here: with the classifier, which takes long; most people have no such rules.
+        from runner.risk import own
+
+        return own.read(self._places.own_rules).problems
+
+    def _own_rules(self) -> list[Path]:
+        return sorted(self._places.own_rules.glob("*.yaml"))
 
     def _is_settled(self) -> bool:
         """Whether no file was changed in this moment."""
@@ -260,7 +271,7 @@ class InForce:
 
     def _files(self) -> list[Path]:
         config = self._places.config
-        return [self._places.settings, config / rulefile.FILE, *sorted((config / own.FOLDER).glob("*.yaml"))]
+        return [self._places.settings, config / rulefile.FILE, *self._own_rules()]
 
     def _contents(self) -> tuple[object, ...]:
         """Return what the files hold, or why they cannot be read."""

@@ -7,19 +7,18 @@ copy: only what stands out as much as the setting says is held.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Level
+from runner.model.frozen import dataclass
 from runner.model.request import Language, Request, Tool
-from runner.risk.worker.assessor import Assessor
 from runner.system.loop_thread import LoopThread
-from runner.work import added
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.assessment import Assessment
+    from runner.risk.worker.assessor import Assessor
     from runner.work.added import AddedFindings, AddedText
     from runner.work.in_force import InForce
 
@@ -45,7 +44,7 @@ class CommandVerdict:
 
 
 class Judging:
-    """Assesses commands. `judge` may be called on any thread."""
+    """Assesses commands, once it was started. `judge` may be called on any thread."""
 
     def __init__(self, rules: Path, in_force: InForce) -> None:
         """`rules` is the folder of the person's own."""
@@ -53,6 +52,9 @@ class Judging:
         self._in_force = in_force
         self._assessor: Assessor | None = None
         self._thread = LoopThread("assent-judging", self._live)
+
+    def start(self) -> None:
+        """Have a process ready to assess; what comes earlier waits for it."""
         self._thread.start()
 
     def judge(self, text: str, folder: str, *, prepares: bool = False) -> CommandVerdict:
@@ -79,6 +81,8 @@ class Judging:
 
     def found_in(self, text: AddedText) -> AddedFindings:
         """Return what is found in what a change adds. Blocks."""
+        from runner.work import added  # as below
+
         started = self._started()
         if started is None:
             return added.not_read(NOT_ASSESSED)
@@ -108,6 +112,9 @@ class Judging:
         return None if loop is None or assessor is None else (loop, assessor)
 
     async def _live(self, stop: asyncio.Event) -> None:
+        # Loaded here: the classifier would delay each program that is started, and it runs before anything is assessed.
+        from runner.risk.worker.assessor import Assessor
+
         self._assessor = Assessor(self._rules)
         self._assessor.warm()
         self._thread.ready.set()

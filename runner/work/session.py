@@ -12,10 +12,11 @@ import secrets
 import signal
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model.errors import KnownError
+from runner.model.frozen import dataclass
 from runner.model.network import Destination, UnusableHost
 from runner.model.work import (
     AsItGoes,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from runner.model.work import WorkEvent
     from runner.network.dialing import Dialer
     from runner.sandbox.local.contained import ProgramEnd
+    from runner.sandbox.local.doors import LocalDoors
     from runner.work.as_it_goes import ApplyingAsItGoes
     from runner.work.control import Orders
     from runner.work.in_force import InForce
@@ -70,6 +72,10 @@ WAITS = (
     " `assent work refuse {name} {number}`."
 )
 MOST_HELD = "{} commands of this agent wait for an answer already, and a person lets at most {} do so. Wait for one."
+
+
+def _nothing() -> None:
+    """Do nothing when it has begun."""
 
 
 class Judge(Protocol):
@@ -111,13 +117,14 @@ class WorkRun:
         going: Going | None = None,
         dialer: Dialer | None = None,
         key: str = "",
+        begun: Callable[[], object] = _nothing,
     ) -> None:
         """`runtime` is the folder for sockets; `judge` says what a command does, None where it is only recorded.
 
         `in_force` says what counts for the program, None for nothing; `unwrapped` returns a command without what the
         client wraps around it, `prepares` whether it is none but the client's own look at the shell; `going` makes what
         applies as it goes, None where nothing may; `dialer` is a test's. Whoever asks the console for this program
-        names `key`; with '' nobody does.
+        names `key`; with '' nobody does. `begun` is called once the program runs.
         """
         self._what = what
         self._edge = edge
@@ -134,6 +141,7 @@ class WorkRun:
         self._commands = 0
         self._held: dict[int, _Held] = {}
         self._key = key
+        self._begun = begun
         self._layer = SessionLayer(what.copy)
         self._root = 0
         self._why = ""
@@ -167,7 +175,8 @@ class WorkRun:
             kept.callback(self._close)
             for gate in self._gates:
                 kept.callback(gate.close)
-            what = rings.contained(self._what, self._gates[0], lambda inner: self._entered(inner, kept), kept)
+            of_shells = contained.open_doors(self._gates[1], kept)
+            what = rings.contained(self._what, self._gates[0], lambda inner: self._entered(inner, of_shells), kept)
             what = replace(what, began=self._noting(what.began))
             kept.callback(self._release_all)
             door = ShellDoor(self._what.copy.folder, self._command, self._refused)
@@ -286,12 +295,13 @@ class WorkRun:
             with self._lock:
                 self._root = root
             began(root)
+            self._begun()
 
         return both
 
-    def _entered(self, inner: int, kept: contextlib.ExitStack) -> None:
+    def _entered(self, inner: int, doors: LocalDoors) -> None:
         self._layer.look(self._root, inner)
-        contained.open_doors(self._gates[1], kept).open(inner)
+        doors.open(inner)
         self._carrying.begin(inner)
 
     def _denied(self, held: _Held) -> str:

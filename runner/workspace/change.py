@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from runner.model.frozen import dataclass
 from runner.workspace.entry import TreeKind
 
 if TYPE_CHECKING:

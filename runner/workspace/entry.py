@@ -10,9 +10,11 @@ import contextlib
 import hashlib
 import os
 import stat
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from runner.model.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,11 +17,12 @@ import pytest
 import pytest_asyncio
 
 from runner.approval.deliberate import WORDS
-from runner.commands.terminal import Terminal, visible
+from runner.commands.terminal import Terminal
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
 from runner.model.events import HostContacted, QuestionAsked, RequestArrived, RequestAssessed, RequestClosed
 from runner.model.network import NOT_LISTED, Contact
 from runner.model.request import KnownFile, Language, NetworkMode, Request, Tool
+from runner.model.shown import visible
 from runner.settings.declared import Settings
 from runner.system.places import Places
 from runner.system.tasks import spawn

@@ -209,6 +209,7 @@ def test_what_is_applied_as_it_goes_is_a_deed_of_its_own_in_the_history(places: 
 
     in_force = InForce(places, "sh")
     judging = Judging(places.config, in_force)
+    judging.start()
     going = at_work._going(places, copy, judging, in_force, tell)
     going._quiet = 0.0
     really = going._apply

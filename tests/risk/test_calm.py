@@ -374,3 +374,19 @@ def test_what_is_left_out_and_what_is_found_is_known_for_what_it_is(
     language: Language, code: str, level: Level
 ) -> None:
     assert attention(language, code) is level
+
+
+@pytest.mark.parametrize(
+    ("code", "level", "words"),
+    [
+        ("git clean -fdX build/", Level.LOW, "git clean"),
+        ("git clean -fdX", Level.HIGH, "all files that git ignores"),
+        ("git clean -fdX ../", Level.HIGH, "all files that git ignores"),
+        ("git clean -fdx build", Level.HIGH, "all files in build that are not in the repository"),
+        ("git clean -fdx", Level.HIGH, "all files that are not in the repository"),
+    ],
+)
+def test_what_git_cleans_is_said(code: str, level: Level, words: str) -> None:
+    found = assessed(S, code)
+    assert (found.attention or Level.LOW) is level
+    assert words in found.verdict.sentence

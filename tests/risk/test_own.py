@@ -131,12 +131,12 @@ def test_the_other_files_still_count(tmp_path: Path) -> None:
 
 def test_a_mistake_means_that_everything_is_asked(tmp_path: Path) -> None:
     places = Places.under(tmp_path)
-    (places.config / own.FOLDER).mkdir(parents=True)
+    (places.own_rules).mkdir(parents=True)
     configuration = Configuration(places, load(places, {}), lambda _isolation: "")
     info = Request("id", "agent", Tool.CODE_SANDBOX_INFO, 0.0)
     assert isinstance(configuration.policy.decide(info, configuration.dangers.assess(info)), Decision)
 
-    (places.config / own.FOLDER / "team.yaml").write_text("schema: 1\nrules: [")
+    (places.own_rules / "team.yaml").write_text("schema: 1\nrules: [")
     configuration.reload({})
     assert "rules/team.yaml" in " ".join(configuration.problems)
     assert isinstance(configuration.policy.decide(info, configuration.dangers.assess(info)), Ask)

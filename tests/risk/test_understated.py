@@ -151,16 +151,16 @@ def test_a_folder_that_the_program_names_itself_is_not_called_temporary() -> Non
     assert "/home/u" in sentence(P, code)
 
 
-SPARING = "for p in Path('data').iterdir():\n    if p.name in ('a.txt', 'b.txt'):\n        continue\n    p.unlink()\n"
+SPARING = "find data -mindepth 1 -maxdepth 1 ! -name a.txt -exec rm -rf {} +\n"
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ("", "Deletes what it finds in “data”, except a.txt and b.txt."),
-        ("for p in Path('data').iterdir():\n    p.unlink()", "Deletes what it finds in “data”."),
-        ("Path('c.txt').unlink()", "Deletes c.txt and what it finds in “data”, except a.txt and b.txt."),
+        ("", "Deletes what it finds in “data”, except a.txt."),
+        ("find data -mindepth 1 -maxdepth 1 -exec rm -rf {} +", "Deletes what it finds in “data”."),
+        ("rm c.txt", "Deletes c.txt and what it finds in “data”, except a.txt."),
     ],
 )
 def test_what_one_deletion_leaves_is_not_said_of_another(more: str, said: str) -> None:
-    assert sentence(P, f"from pathlib import Path\n{SPARING}{more}") == said
+    assert sentence(Language.SHELL, f"{SPARING}{more}") == said

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.model.request import Language, Limits
-from runner.sandbox.local import bubblewrap
+from runner.sandbox.local import bubblewrap_start
 from runner.sandbox.local.sandbox import LocalSandbox
 from tests.sandbox.conftest import job
 
@@ -46,7 +46,7 @@ def test_behind_bubblewrap_the_folder_of_a_package_is_empty(tmp_path: Path, monk
     """A package lies below /usr, which every sandbox shows; its interpreter is used there, its modules are not."""
     inside = Path("/usr/share/perl5") if Path("/usr/share/perl5").is_dir() else Path("/usr/share/doc")
     assert list(inside.iterdir())
-    monkeypatch.setattr(bubblewrap.installed, "modules", lambda: inside)
+    monkeypatch.setattr(bubblewrap_start.installed, "modules", lambda: inside)
     sandbox = LocalSandbox(tmp_path / "runs")
     look = f"""
 import os

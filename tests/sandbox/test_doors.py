@@ -23,9 +23,10 @@ from runner.model.network import Destination
 from runner.model.request import Language, NetworkMode
 from runner.network.gate import Gate
 from runner.sandbox.contract import Job
-from runner.sandbox.local import doors
+from runner.sandbox.local import doors, socket_maker
 from runner.sandbox.local.doors import LocalDoors
 from runner.sandbox.local.sandbox import LocalSandbox
+from runner.sandbox.local.socket_maker import SocketMaker
 from runner.sandbox.networked import MOST_PORTS, OpenPorts, bundle, ports
 from tests.patience import HANGS
 
@@ -121,7 +122,7 @@ def test_a_helper_that_fails_is_reported_and_the_code_does_not_start(
         ("import sys; sys.exit('no such network')", "could not be set up: no such network"),
         ("pass", "too few descriptors"),
     ):
-        monkeypatch.setattr(doors, "inside", _always(helper))
+        monkeypatch.setattr(socket_maker, "inside", _always(helper))
         with pytest.raises(KnownError, match=words):
             run("print('started')", Gate([]))
 
@@ -134,7 +135,7 @@ def test_a_run_without_network_pays_for_no_helper(monkeypatch: pytest.MonkeyPatc
     def refuse(*_words: object) -> None:
         raise AssertionError("the helper was started")
 
-    monkeypatch.setattr(doors, "_made", refuse)
+    monkeypatch.setattr(doors, "SocketMaker", refuse)
     assert run("print('well')", None).stdout == "well\n"
 
 
@@ -144,6 +145,23 @@ def test_a_process_that_is_gone_is_reported() -> None:
     sandbox = LocalSandbox()
     with pytest.raises(KnownError, match="No such file"):
         LocalDoors(Gate([]), sandbox._network).open(ended.pid)
+
+
+def test_what_was_prepared_and_not_needed_ends_with_the_rest() -> None:
+    way = LocalDoors(Gate([]), LocalSandbox()._network)
+    way.prepare()
+    assert way._maker is not None
+    helper = way._maker._process
+    assert helper.poll() is None
+    way.close()
+    assert helper.poll() is not None
+
+
+def test_a_helper_ends_where_who_started_it_is_gone() -> None:
+    maker = SocketMaker()
+    maker._here.close()
+    assert maker._process.wait(HANGS) == 0
+    maker.close()
 
 
 def test_listeners_are_those_of_the_web_and_of_what_is_allowed_within_bounds() -> None:

@@ -10,11 +10,12 @@ import pytest
 
 from runner.commands import run
 from runner.commands.assess import as_text
-from runner.commands.terminal import Terminal, visible
+from runner.commands.terminal import Terminal
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.events import QuestionAsked, RequestDecided
 from runner.model.request import Language, Request, Tool
+from runner.model.shown import visible
 
 if TYPE_CHECKING:
     from runner.engine.engine import Engine

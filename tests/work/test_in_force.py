@@ -17,11 +17,10 @@ from runner.identity.agents import Agents
 from runner.identity.allowance import Allowance
 from runner.model.assessment import Level
 from runner.model.network import Destination
-from runner.risk import own
 from runner.system.places import Places
 from runner.work import in_force
 from runner.work.in_force import ASK, ASKS_ALL, LEAVE_OUT, PAUSED, REVOKED, UNKNOWN, InForce
-from runner.work.judging import Judging
+from runner.work.judging import NOT_ASSESSED, CommandVerdict, Judging
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +51,8 @@ def of_claude(places: Places, tmp_path: Path) -> InForce:
 
 @pytest.fixture
 def judging(places: Places, of_claude: InForce) -> Iterator[Judging]:
-    with contextlib.closing(Judging(places.config / own.FOLDER, of_claude)) as made:
+    with contextlib.closing(Judging(places.own_rules, of_claude)) as made:
+        made.start()
         yield made
 
 
@@ -62,6 +62,16 @@ def rules(places: Places, *written: object) -> None:
 
 def held(judging: Judging) -> dict[str, bool]:
     return {text: judging.judge(text, "/p").held for text in (CRITICAL, HIGH, PLAIN)}
+
+
+def test_a_command_that_comes_before_the_assessor_waits_for_it(places: Places, of_claude: InForce) -> None:
+    verdicts: list[CommandVerdict] = []
+    with contextlib.closing(Judging(places.own_rules, of_claude)) as judging:
+        early = threading.Thread(target=lambda: verdicts.append(judging.judge(PLAIN, "/p")))
+        early.start()
+        judging.start()
+        early.join()
+    assert [(one.held, one.sentence != NOT_ASSESSED) for one in verdicts] == [(False, True)]
 
 
 def test_the_setting_moves_what_is_held(places: Places, judging: Judging) -> None:

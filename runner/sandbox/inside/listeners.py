@@ -1,8 +1,8 @@
 """Makes sockets in the network of another process and hands them over; run by a fresh interpreter with `-I -S -c`.
 
-Usage: listeners.py NETWORK HOST:PORT ...; NETWORK is a descriptor of that network, a PORT of 53 is for datagrams.
-Standard input is a socket that gets them all in one message. A socket belongs to the network it was made in, whoever
-accepts on it. Only a process with one thread may enter a user namespace, so the console cannot do this itself.
+Standard input is a socket. It brings one message, a descriptor of that network and the text HOST:PORT ..., where a PORT
+of 53 is for datagrams; it gets all the sockets in one. A socket belongs to the network it was made in, whoever accepts
+on it. Only a process with one thread may enter a user namespace, so the console cannot do this itself.
 """
 
 import ctypes
@@ -18,15 +18,21 @@ NAME_PORT = 53
 BACKLOG = 64
 
 
-def main(network: int, places: list[str]) -> None:
+MOST_BYTES = 1 << 16
+
+
+def main(console: socket.socket) -> None:
+    asked, files, _, _ = socket.recv_fds(console, MOST_BYTES, 1)
+    if not asked:
+        return  # nobody needs it after all
+    (network,) = files
     # Not that of the process: bubblewrap makes a second one, which has no power over the network.
     owner = fcntl.ioctl(network, NS_GET_USERNS)
     if not os.path.samestat(os.fstat(owner), os.stat("/proc/self/ns/user")):
         enter(owner, CLONE_NEWUSER)
     enter(network, CLONE_NEWNET)
-    made = [bound(*place.split(":")) for place in places]
-    with socket.socket(fileno=0) as console:
-        socket.send_fds(console, [b"x"], [one.fileno() for one in made])
+    made = [bound(*place.split(":")) for place in asked.decode().split()]
+    socket.send_fds(console, [b"x"], [one.fileno() for one in made])
 
 
 def enter(namespace: int, kind: int) -> None:
@@ -49,6 +55,6 @@ def bound(host: str, number: str) -> socket.socket:
 
 if __name__ == "__main__":
     try:
-        main(int(sys.argv[1]), sys.argv[2:])
+        main(socket.socket(fileno=0))
     except OSError as error:
         sys.exit(str(error))

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 import platform
 import resource
 import select
 import signal
-import stat
 import subprocess
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.model.frozen import dataclass
 from runner.model.request import Isolation, Limits
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.local import leftovers, syscalls, trusted
+from runner.sandbox.local.bubblewrap_start import (
+    REMEDY,
+    closed_to_others,
+    first_process,
+    in_memory,
+    pipe,
+    system_folders,
+)
+from runner.sandbox.local.bubblewrap_start import SYSTEM as SYSTEM_FOLDERS
 from runner.sandbox.local.child import TEMPORARY_BYTES, Child, Identities, Program, View, as_user, rlimits, send
 from runner.sandbox.local.collect import Left
 from runner.sandbox.local.control_groups import ControlGroups
 from runner.sandbox.local.doors import FILES
-from runner.sandbox.local.group import GROUPED, NOT_ENTERED
-from runner.sandbox.local.interpreters import SYSTEM as SYSTEM_FOLDERS
+from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.syscalls import FILTERED
 from runner.sandbox.local.trial import (
     FEW,
@@ -38,7 +44,6 @@ from runner.sandbox.local.trial import (
     SYSTEM,
     TrialLook,
 )
-from runner.system import installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -47,12 +52,9 @@ if TYPE_CHECKING:
     from runner.sandbox.local.group import ControlGroup
     from runner.sandbox.local.interpreters import Interpreter
 
-AGAIN = "Press Run again under Doctor: it looks whether groups can still be made."
-REMEDY = "Install bubblewrap (package `bubblewrap`) and allow unprivileged user namespaces."
 SHOWN_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 """What is shown of the host's /etc: what the loader and the system's own links need."""
 USER_INSIDE = 1000
-ALL_ENTER = stat.S_IROTH | stat.S_IXOTH
 TRY_SECONDS = 10.0
 TRIAL = b"echo on\nread -r _\n"
 CLOCK_STEP = 0.02
@@ -319,69 +321,12 @@ def _require_shown(root: int, layer: ProjectLayer) -> None:
         )
 
 
-def closed_to_others(top: str) -> list[str]:
-    """Return the options that hide what only root may read, from a program that is started by root."""
-    options: list[str] = []
-    for folder, folders, names in os.walk(top) if os.geteuid() == 0 else ():
-        for name in tuple(folders):
-            if _mode(path := os.path.join(folder, name), stat.S_ISDIR) & ALL_ENTER != ALL_ENTER:
-                options += ["--tmpfs", path, "--remount-ro", path]
-                folders.remove(name)
-        for name in names:
-            if not _mode(path := os.path.join(folder, name), stat.S_ISREG) & stat.S_IROTH:
-                options += ["--ro-bind", "/dev/null", path]
-    return options
-
-
-def _mode(path: str, kind: Callable[[int], bool]) -> int:
-    """Return the permissions of an entry of this kind, else all of them."""
-    with contextlib.suppress(FileNotFoundError):
-        if kind(mode := os.lstat(path).st_mode):
-            return mode
-    return 0o777
-
-
 def _unshared(as_root: bool, may_nest: bool) -> tuple[str, ...]:
     kinds = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
     if as_root:  # the two are needed to become somebody else, and are lost by it
         return (*kinds, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     user = ("--unshare-user", "--uid", str(USER_INSIDE), "--gid", str(USER_INSIDE))
     return (*kinds, *user, *(() if may_nest else ("--disable-userns",)), "--cap-drop", "ALL")
-
-
-def pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
-    """Return a pipe whose ends are closed with the two stacks."""
-    ends = os.pipe()
-    reader.callback(os.close, ends[0])
-    writer.callback(os.close, ends[1])
-    return ends
-
-
-def in_memory(data: bytes, opened: contextlib.ExitStack) -> int:
-    fd = os.memfd_create("file")
-    opened.callback(os.close, fd)
-    left = memoryview(data)
-    while left:
-        left = left[os.write(fd, left) :]
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
-
-
-def first_process(reader: int, process: subprocess.Popen[bytes]) -> int:
-    """Return the id of the first process inside, as bubblewrap reports it.
-
-    Raises KnownError when it fails before that.
-    """
-    text = b""
-    while b"}" not in text:
-        if not (piece := os.read(reader, 4096)):
-            _, complaint = process.communicate()
-            said = complaint.decode("utf-8", "replace").strip() if complaint else "it says why above"
-            if process.returncode == NOT_ENTERED:
-                raise KnownError(f"The run could not be put into its control group: {said}", AGAIN)
-            raise KnownError(f"bubblewrap failed: {said}", REMEDY)
-        text += piece
-    return int(json.loads(text)["child-pid"])
 
 
 def _groups() -> ControlGroups | KnownError:
@@ -435,21 +380,6 @@ def _workspace_stat(root: int) -> os.stat_result | None:
                 return None
         time.sleep(READY_EVERY)
     return None
-
-
-def system_folders() -> list[str]:
-    """Return the system's folders, read-only; with links in the places that are links where /usr is merged."""
-    options: list[str] = []
-    for path in SYSTEM_FOLDERS:
-        if os.path.islink(path):
-            options += ["--symlink", os.readlink(path), path]
-        elif os.path.isdir(path):
-            options += ["--ro-bind", path, path]
-    own = installed.modules()
-    if own is not None and own.is_relative_to("/usr"):
-        # What Assent carries for itself is not the system's: code must not come to depend on it.
-        options += ["--perms", "0755", "--tmpfs", str(own), "--remount-ro", str(own)]
-    return options
 
 
 def _shown(folders: tuple[str, ...]) -> list[str]:

@@ -15,15 +15,22 @@ import shutil
 import signal
 import stat
 import subprocess
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.errors import KnownError
+from runner.model.frozen import dataclass
 from runner.model.request import Limits
 from runner.network.loop import NetworkLoop
 from runner.sandbox.local import leftovers, own_terminal, syscalls, trusted
 from runner.sandbox.local.attended import KEYS, AttendedProgram
-from runner.sandbox.local.bubblewrap import REMEDY, closed_to_others, first_process, in_memory, pipe, system_folders
+from runner.sandbox.local.bubblewrap_start import (
+    REMEDY,
+    closed_to_others,
+    first_process,
+    in_memory,
+    pipe,
+    system_folders,
+)
 from runner.sandbox.local.control_groups import ControlGroups
 from runner.sandbox.local.doors import FILES, LocalDoors
 from runner.sandbox.local.piped import PipedStreams
@@ -298,11 +305,12 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
 
 
 def open_doors(gate: Gate, kept: contextlib.ExitStack) -> LocalDoors:
-    """Return a way to a gate, which is closed with `kept`."""
+    """Return a way to a gate, which is prepared, and closed with `kept`. Raises KnownError."""
     network = NetworkLoop()
     kept.callback(network.close)
     doors = LocalDoors(gate, network)
     kept.callback(doors.close)
+    doors.prepare()
     return doors
 
 

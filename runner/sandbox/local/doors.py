@@ -10,15 +10,13 @@ import contextlib
 import functools
 import os
 import socket
-import subprocess
-import sys
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
 from runner.network.names import Names
 from runner.sandbox import networked
 from runner.sandbox.local.accepting import ServedConnections
-from runner.sandbox.programs import inside
+from runner.sandbox.local.socket_maker import HELPER_SECONDS, SocketMaker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +32,6 @@ FILES: Mapping[str, bytes] = {
     "/etc/nsswitch.conf": b"hosts: files dns\n",
 }
 """What a networked run finds besides the certificates: names lead to our listeners."""
-HELPER_SECONDS = 15.0
 END_SECONDS = 2.0
 MOST_STREAMS = 100
 """Connections at once; others wait until there is room."""
@@ -66,7 +63,7 @@ class SocketPipe:
 
 
 class LocalDoors:
-    """The listeners of one run. Both methods block, and are called on the thread of the run."""
+    """The listeners of one run. The methods block, and are called on the thread of the run."""
 
     def __init__(self, gate: Gate, network: NetworkLoop) -> None:
         self._gate = gate
@@ -79,6 +76,17 @@ class LocalDoors:
         self._ports = networked.OpenPorts(gate)
         self._making: set[asyncio.Future[list[socket.socket]]] = set()
         self._closed = False
+        self._maker: SocketMaker | None = None
+
+    def prepare(self) -> None:
+        """Start what `open` needs, before there is a process: an interpreter takes as long to start as a sandbox does.
+
+        Raises KnownError.
+        """
+        try:
+            self._maker = SocketMaker()
+        except OSError as error:
+            raise networked.failure(str(error)) from error
 
     def open(self, process: int) -> None:
         """Listen in the network that `process` is in. Raises KnownError."""
@@ -86,8 +94,10 @@ class LocalDoors:
         places = [*(("127.0.0.1", port) for port in local), *(("0.0.0.0", port) for port in self._ports.first)]
         try:
             self._space = os.open(f"/proc/{process}/ns/net", os.O_RDONLY)
-            made = _made(self._space, places)
-        except (OSError, subprocess.TimeoutExpired) as error:
+            prepared, self._maker = self._maker, None
+            with prepared or SocketMaker() as maker:
+                made = maker.made(self._space, places)
+        except OSError as error:
             raise networked.failure(str(error)) from error
         self._sockets = made
         self._network.start()
@@ -99,6 +109,9 @@ class LocalDoors:
 
     def close(self) -> None:
         """End all connections, within bounds of time."""
+        if self._maker is not None:
+            self._maker.close()
+            self._maker = None
         # Where the thread of the network has ended, so has every task on it.
         with contextlib.suppress(RuntimeError, TimeoutError, CancelledError):
             self._network.submit(self._end()).result(END_SECONDS)
@@ -183,36 +196,9 @@ class LocalDoors:
 
 
 def _made_and_closed(space: int, places: list[tuple[str, int]]) -> list[socket.socket]:
-    """As `_made`; closes the descriptor."""
+    """Return sockets in the network that `space` is a descriptor of, which is closed. Raises OSError."""
     try:
-        return _made(space, places)
+        with SocketMaker() as maker:
+            return maker.made(space, places)
     finally:
         os.close(space)
-
-
-def _made(space: int, places: list[tuple[str, int]]) -> list[socket.socket]:
-    """Return sockets bound in the network that `space` is a descriptor of. Raises OSError and TimeoutExpired."""
-    here, there = socket.socketpair()
-    with here:
-        with there:
-            words = [str(space), *(f"{host}:{port}" for host, port in places)]
-            done = subprocess.run(
-                [sys.executable, "-I", "-S", "-c", inside("listeners.py"), *words],
-                stdin=there.fileno(),
-                pass_fds=(space,),
-                capture_output=True,
-                text=True,
-                env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
-                cwd="/",
-                timeout=HELPER_SECONDS,
-                check=False,
-            )
-        if done.returncode:
-            raise OSError(" ".join(done.stderr.split())[-200:] or f"status {done.returncode}")
-        _, files, _, _ = socket.recv_fds(here, 1, len(places))
-    made = [socket.socket(fileno=file) for file in files]
-    if len(made) != len(places):
-        for each in made:
-            each.close()
-        raise OSError("too few descriptors are left")
-    return made

@@ -9,18 +9,17 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
 from runner.model.errors import KnownError
+from runner.model.frozen import dataclass
 from runner.model.request import Language
 from runner.sandbox.local import trusted
+from runner.sandbox.local.bubblewrap_start import SYSTEM
 from runner.sandbox.programs import inside
 from runner.system import installed
 
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-"""Folders that every sandbox shows read-only."""
 PROBE_SECONDS = 20.0
 OWN_PACKAGE = "cryptography"
 """A package that Assent needs; the others are installed beside it."""

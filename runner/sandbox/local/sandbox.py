@@ -15,7 +15,8 @@ from runner.network.loop import NetworkLoop
 from runner.sandbox import networked
 from runner.sandbox.contract import Readiness
 from runner.sandbox.local import control_groups, leftovers
-from runner.sandbox.local.bubblewrap import REMEDY, Bubblewrap
+from runner.sandbox.local.bubblewrap import Bubblewrap
+from runner.sandbox.local.bubblewrap_start import REMEDY
 from runner.sandbox.local.doors import LocalDoors
 from runner.sandbox.local.interpreters import Interpreter, find
 from runner.sandbox.local.plain_processes import PlainProcesses

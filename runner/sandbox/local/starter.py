@@ -12,8 +12,8 @@ from runner.model.request import Language
 from runner.sandbox import languages, programs
 from runner.sandbox import report as reports
 from runner.sandbox.imports import hint
+from runner.sandbox.local.bubblewrap_start import SYSTEM
 from runner.sandbox.local.child import as_user
-from runner.sandbox.local.interpreters import SYSTEM
 
 if TYPE_CHECKING:
     from runner.sandbox.contract import Job

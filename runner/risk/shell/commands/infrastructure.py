@@ -292,6 +292,11 @@ def _is_own(command: Command) -> bool:
     return is_temporary(command.shell.state.folder if folder is None else folder)
 
 
+UNVERSIONED = "all files that are not in the repository"
+PART = expression(r"[A-Za-z0-9_][\w-]{0,60}+(?:/[A-Za-z0-9_][\w.-]{0,60}+){0,9}+/?")
+"""Operands that are a folder below the one where a program stands."""
+
+
 def _discarded(verb: str, rest: Sequence[str], options: set[str]) -> str:
     """Return what a git command throws away; '' for nothing."""
     short = {letter for option in options if re.fullmatch(r"-[a-zA-Z]+", option) for letter in option[1:]}
@@ -301,7 +306,10 @@ def _discarded(verb: str, rest: Sequence[str], options: set[str]) -> str:
         case "reset" if "--hard" in options:
             return "all changes that are not committed"
         case "clean" if forced and "n" not in short:
-            return "all files that are not in the repository"
+            part = bool(rest) and all(PART.fullmatch(one) for one in rest)
+            if "X" in short:
+                return "" if part else "all files that git ignores"
+            return f"all files in {named} that are not in the repository" if part else UNVERSIONED
         case "checkout" | "restore" if rest and rest[-1] in (".", "*", ":/") and "--staged" not in options:
             return "all changes that are not committed"
         case "checkout" | "switch" if forced or "--discard-changes" in options:
