@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 AS_ALL = "as in Settings"
 REHEARSED = {
-    RehearsalMode.OFF.value: "no rehearsals",
-    RehearsalMode.GVISOR.value: "rehearsed in gVisor only",
-    RehearsalMode.ANY.value: "rehearsed in any isolated sandbox",
+    RehearsalMode.OFF.value: "not tried by itself",
+    RehearsalMode.GVISOR.value: "tried by itself in gVisor only",
+    RehearsalMode.ANY.value: "tried by itself in any isolated sandbox",
 }
 _NAMES = {
     "rate_per_minute": ("calls a minute", ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app import phrases
+from app import phrases, trials
 from runner.model.assessment import Level, attention_words
 from runner.model.headline import headline as short_form
 
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 
 def attention(card: Card) -> Level | None:
-    """Return the level of the worst finding; None where nothing stands out. See `of`.
+    """Return the level of the worst finding, or of what a trial found besides; None where nothing stands out. See `of`.
 
     It is worked out once for each assessment: lists, counts and the tray sort by it whenever anything happens.
     """
     if card.looked_at[0] is not card.assessment:
         card.looked_at = card.assessment, of_assessment(card.assessment)
-    return card.looked_at[1]
+    found, tried = card.looked_at[1], trials.level(card)
+    return tried if found is None or (tried is not None and tried > found) else found
 
 
 def of_assessment(assessment: Assessment | None) -> Level | None:
@@ -64,7 +65,8 @@ def worst_ink(cards: Iterable[Card]) -> str:
 
 def words(card: Card) -> str:
     """Return the attention in a word: as on the badge; empty before it was assessed."""
-    return words_of(card.assessment)
+    worst = attention(card)
+    return words_of(card.assessment) if worst is None else attention_words(worst, True)
 
 
 def words_of(assessment: Assessment | None) -> str:

@@ -40,6 +40,7 @@ from runner.model.events import (
     RunStarted,
     SandboxChosen,
     SandboxesChanged,
+    TrialMoved,
     TroubleCleared,
     WorkMoved,
     WorkRecorded,
@@ -95,6 +96,8 @@ class Card:
     """Somebody looks at it: the countdown stands, up to the cap that is now the deadline."""
     rehearsal: RehearsalMoved | None = None
     """How far its rehearsal is; None where none is switched on."""
+    trial: TrialMoved | None = None
+    """How far its trial with stand-ins is; None where none was begun."""
     armed: float | None = None
     """Until when an approval waits for the agent to come back, after the question had expired."""
     used: bool = False
@@ -254,7 +257,7 @@ class Cards(QObject):
             case RequestJoined():
                 if card := self._cards.get(event.request_id):
                     card.asked = event.times
-            case QuestionAsked() | QuestionPaused() | QuestionsMoved() | RehearsalMoved():
+            case QuestionAsked() | QuestionPaused() | QuestionsMoved() | RehearsalMoved() | TrialMoved():
                 self._take_question(event)
             case ApprovalArmed():
                 if card := self._missed.get(event.request_id):
@@ -290,7 +293,9 @@ class Cards(QObject):
             case _:
                 assert_never(event)
 
-    def _take_question(self, event: QuestionAsked | QuestionPaused | QuestionsMoved | RehearsalMoved) -> None:
+    def _take_question(
+        self, event: QuestionAsked | QuestionPaused | QuestionsMoved | RehearsalMoved | TrialMoved
+    ) -> None:
         match event:
             case QuestionAsked():
                 self._asked(event)
@@ -304,6 +309,9 @@ class Cards(QObject):
             case RehearsalMoved():
                 if card := self._waiting.get(event.request_id):
                     card.rehearsal = event
+            case TrialMoved():
+                if card := self._waiting.get(event.request_id):
+                    card.trial = event
             case _:
                 assert_never(event)
 

@@ -76,6 +76,14 @@ class Decisions:
 
         return self._link.call(work)
 
+    def try_it(self, request_id: str) -> Future[str]:
+        """Try the code of a request with stand-ins. The future gives why that does not begin, or ''."""
+
+        async def work(engine: Engine) -> str:
+            return engine.try_it(request_id)
+
+        return self._link.call(work)
+
     def deny(self, request_id: str, digest: str, reason: str) -> Future[str]:
         """Deny exactly what `digest` stands for. The future gives why that was not accepted, or ''."""
         return self._answer(request_id, digest, Verdict.DENIED, reason or phrases.NO_REASON)

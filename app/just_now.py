@@ -23,6 +23,7 @@ from runner.model.events import (
     RequestEdited,
     RunFinished,
     RunStarted,
+    TrialMoved,
 )
 from runner.model.result import Outcome
 
@@ -146,7 +147,7 @@ class JustNowModel(QAbstractTableModel):
                     self._open[request_id] = request
                 case RequestAssessed(request_id, assessment) if request_id in self._open:
                     self._headlines[request_id] = attention.headline_of(assessment, self._open[request_id])
-                case RehearsalMoved(request_id) if event.began and request_id in self._open:
+                case RehearsalMoved(request_id) | TrialMoved(request_id) if event.began and request_id in self._open:
                     self._rehearsed.add(request_id)
                 case RequestDecided(request_id, decision):
                     changed = self._decided(request_id, decision) or changed

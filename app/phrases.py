@@ -288,7 +288,7 @@ def decided(decision: Decision) -> str:
 
 def nothing_ran(rehearsed: bool) -> str:
     """Return whether anything ran of a request that was not approved: nothing, or its rehearsal."""
-    return "It ran in its rehearsal only; the agent gets nothing of that." if rehearsed else "Nothing was run."
+    return "It was tried only; the agent gets nothing of that." if rehearsed else "Nothing was run."
 
 
 def _verb(decision: Decision) -> str:

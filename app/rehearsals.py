@@ -46,12 +46,12 @@ def facts(card: Card) -> list[Fact]:
         return []
     match moved.phase:
         case RehearsalPhase.QUEUED:
-            return [Fact("waits to be rehearsed", "timer", "muted")]
+            return [Fact("waits to be run without network", "timer", "muted")]
         case RehearsalPhase.RUNNING:
-            return [Fact("rehearsing\N{HORIZONTAL ELLIPSIS}", "play", "accent_ink")]
+            return [Fact("running without network\N{HORIZONTAL ELLIPSIS}", "play", "accent_ink")]
         case RehearsalPhase.SHOWN if moved.rehearsal is not None:
             result = moved.rehearsal.result
             ink = "low" if result.outcome is Outcome.OK else "medium"
-            return [Fact(f"rehearsed: {outcome_words(result)}", "play", ink)]
+            return [Fact(f"outcome: {outcome_words(result)}", "play", ink)]
         case _:
-            return [Fact(f"not rehearsed: {phrases.visible(moved.why)}".rstrip(". "), "info", "muted")]
+            return [Fact(f"no outcome: {phrases.visible(moved.why)}".rstrip(". "), "info", "muted")]

@@ -33,13 +33,13 @@ class HeldRun:
     async def finished(self) -> Result:
         return await asyncio.shield(self._end)
 
-    def finish(self, stdout: str = "", outcome: Outcome = Outcome.OK, error: str = "") -> None:
+    def finish(self, stdout: str = "", outcome: Outcome = Outcome.OK, error: str = "", stderr: str = "") -> None:
         self.transcript.append(Stream.OUT, stdout.encode())
         self.transcript.end()
         if not self._end.done():
             code = 0 if outcome is Outcome.OK else 1
             meta = Meta(runtime="local", limits=self.job.limits)
-            self._end.set_result(Result(outcome, stdout, "", code, 0.1, error=error, meta=meta))
+            self._end.set_result(Result(outcome, stdout, stderr, code, 0.1, error=error, meta=meta))
 
     def pause(self) -> None:
         self.still = True
@@ -59,19 +59,22 @@ class HeldSandbox:
         self.there = True
         self.protections: tuple[str, ...] = ("a test", "a wall of cards")
         self.runs: list[HeldRun] = []
+        self.trials: list[HeldRun] = []
+        """Runs with stand-ins, which are beside the others."""
 
     async def check(self) -> Readiness:
         return Readiness(ready=self.there, protections=self.protections, problem="" if self.there else "Not there.")
 
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> HeldRun:
-        self.runs.append(HeldRun(job))
-        return self.runs[-1]
+        runs = self.trials if job.id.endswith("-trial") else self.runs
+        runs.append(HeldRun(job))
+        return runs[-1]
 
     async def sweep(self) -> tuple[str, ...]:
         return ()
 
     async def close(self) -> None:
-        for run in self.runs:
+        for run in (*self.runs, *self.trials):
             run.stop("closing")
 
 

@@ -50,6 +50,7 @@ ROOMS = {
         registry working
         decisions just_now
         attention rehearsals
+        trials
         cards errands page_tasks
         allowances sessions
         phrases
@@ -201,9 +202,11 @@ OPEN_OF_RISK = {
     "rules.packages": "names and sources of packages",
     "rules.starting": "files that something starts by itself",
     "tool_files": "files that tools obey",
+    "tried": "what a trial asked for",
     "why": "why a request has its class",
     "why_words": "the same in words",
     "worker.assessor": "the classifier in processes with a deadline",
+    "worker.turns": "whose turn it is, fair between agents",
     "writes": "what writing a file does",
 }
 """Modules of `runner/risk` that the rest of the program may use: that package could stand by itself."""

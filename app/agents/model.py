@@ -105,4 +105,4 @@ def _state(agent: Agent) -> str:
     if agent.paused:
         return "paused"
     limited = {*Allowance().differing(agent.allowance)} - {"rehearse"}
-    return "limited" if limited else "rehearsed" if agent.allowance.rehearse else "active"
+    return "limited" if limited else "tried" if agent.allowance.rehearse else "active"

@@ -1,4 +1,4 @@
-"""The choice whether the code of an agent is rehearsed, and what that means."""
+"""The choice whether the code of an agent is tried by itself before a person decides, and what that means."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ CHOICES = {
     RehearsalMode.ANY: "In gVisor, Docker or the local sandbox",
 }
 MEANING = (
-    "Its code starts before you have read it: in an empty sandbox without network and with none of your files, for "
-    "30 s at most, one at a time. You see what it did, and hand over exactly that or deny; until then the agent gets "
-    "nothing. gVisor has a kernel of its own. In Docker and the local sandbox the code meets the kernel of this "
-    "machine, and a flaw in that could be used by code that nobody has read. Not rehearsed: CRITICAL code, kept "
-    "sandboxes, and code that needs packages."
+    "Its code starts before you have read it: in an empty sandbox without network and with none of your files. First "
+    "with stand-ins for what is not there, for 3 s: the band says what it asked for. Then as it is, for 30 s at most, "
+    "one at a time: you see what it did, and hand over exactly that or deny; until then the agent gets nothing. gVisor "
+    "has a kernel of its own. In Docker and the local sandbox the code meets the kernel of this machine, and a flaw in "
+    "that could be used by code that nobody has read. Never by itself: CRITICAL code. With the key T you have any "
+    "request's code tried."
 )
 
 
@@ -34,7 +35,7 @@ class RehearsalChoice(QComboBox):
         super().__init__()
         for mode, words in CHOICES.items():
             self.addItem(words, mode.value)
-        self.setAccessibleName("Rehearse before you decide")
+        self.setAccessibleName("Try its code before you decide")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.meaning = plain_label(MEANING, "muted", wrap=True)

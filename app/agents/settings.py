@@ -248,7 +248,7 @@ class AgentSettings(QFrame):
         column.addWidget(self._heading("What it may ask for"))
         column.addWidget(self._form())
         column.addLayout(readable(self._look, plain_label(EFFECT, role="muted", wrap=True)))
-        column.addWidget(self._heading("Rehearse before you decide"))
+        column.addWidget(self._heading("Try its code before you decide"))
         column.addWidget(self.rehearsing)
         column.addLayout(readable(self._look, self.rehearsing.meaning))
         column.addStretch()

@@ -22,6 +22,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("Ctrl+Shift+A", "held for a second: approve what is CRITICAL"),
             ("D", "deny, with a reason"),
             ("Ctrl+Enter", "in the reason: deny. In the editor: done"),
+            ("T", "try it without network first"),
             ("E", "edit the code first"),
             ("L", "change the limits first"),
             ("R", "remember"),

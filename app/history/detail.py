@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 VERSION = "Your version"
 """The tab of what a person approved in place of what was asked."""
 NO_OUTPUT = ("Nothing ran", "There is no output.")
-WITHHELD_OUTPUT = ("Rehearsed only", "The agent got no output. What the rehearsal did stands under Rehearsal.")
-WITHHELD = "Rehearsal"
+WITHHELD_OUTPUT = ("Tried only", "The agent got no output. What the trial did stands under Trial.")
+WITHHELD = "Trial"
 """The tab of an outcome that the agent did not get."""
 PROGRAMS = "Programs of packages"
 CHOOSE = ("Nothing chosen", "Choose a request to see its code, its output and who decided.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from app import phrases
+from app import phrases, trials
 from app.parts.amounts import counted, percent, size
 from app.undo import words as undo
 from runner.model.assessment import Assessment
@@ -17,6 +17,7 @@ from runner.model.recorded import WHOLE
 from runner.model.rehearsal import REHEARSED, REHEARSING, RELEASED, Rehearsal, outcome_words
 from runner.model.request import NetworkMode
 from runner.model.result import Result
+from runner.model.tried import TRIAL_ENDED, TRIED, TRYING, Tried
 from runner.requests.bounds import NAMES, changed_limits
 
 if TYPE_CHECKING:
@@ -36,11 +37,14 @@ KINDS = {
     NOT_UNDONE: "undoing it failed",
     "paused": "looked at by a person",
     "joined": "sent again by the agent, which got the same answer",
-    "rehearsal-ended": "its rehearsal ended without an outcome",
-    "rehearsed": "its rehearsal ended with an outcome",
-    "rehearsing": "a rehearsal began, without network",
-    "released": "the outcome of the rehearsal was handed over",
+    "rehearsal-ended": "its trial ended without an outcome",
+    "rehearsed": "its trial ended with an outcome to hand over",
+    "rehearsing": "a trial began, without network",
+    "released": "the outcome of the trial was handed over",
     "resumed": "resumed by a person",
+    TRIAL_ENDED: "its trial ended without an outcome",
+    TRIED: "its trial with stand-ins ended with what it asked for",
+    TRYING: "a trial with stand-ins began, without network",
     UNDONE: "a person put the files of its sandbox back to before it",
 }
 """Kinds of entries about a request whose own name says too little."""
@@ -201,10 +205,21 @@ def rehearsal(record: CaseRecord) -> str:
     """Return what is recorded of its rehearsal, in a sentence; empty where there was none."""
     kinds = [step.entry.kind for step in record.steps]
     if RELEASED in kinds and record.result is not None and record.result.meta.rehearsed:
-        return "Rehearsed without network; you handed over that outcome, and nothing ran again."
+        return "Tried without network; you handed over that outcome, and nothing ran again."
     if (shown := withheld(record)) is not None:
-        return f"Rehearsed without network ({outcome_words(shown)}); the agent got nothing of it."
-    return "A rehearsal began and ended without an outcome." if REHEARSING in kinds else ""
+        return f"Tried without network ({outcome_words(shown)}); the agent got nothing of it."
+    if (found := tried(record)) is not None:
+        return found.sentence
+    return "A trial began and ended without an outcome." if {REHEARSING, TRYING} & {*kinds} else ""
+
+
+def tried(record: CaseRecord) -> Tried | None:
+    """Return what its newest trial with stand-ins found; None where there was none."""
+    bodies = [step.body for step in record.steps if step.entry.kind == TRIED]
+    try:
+        return decode(Tried, bodies[-1]) if bodies else None
+    except UnreadableValue:
+        return None  # damaged: Verify says so
 
 
 def withheld(record: CaseRecord) -> Result | None:
@@ -219,9 +234,10 @@ def withheld(record: CaseRecord) -> Result | None:
 
 
 def withheld_text(record: CaseRecord) -> str:
-    """Return that outcome as it was shown; empty where there is none."""
-    found = withheld(record)
-    return "" if found is None else Rehearsal(record.row.digest, found).text
+    """Return what a trial asked for and that outcome, as they were shown; empty where there is neither."""
+    found, asked = withheld(record), tried(record)
+    parts = [] if asked is None else [trials.text(asked)]
+    return "\n\n".join([*parts, *([] if found is None else [Rehearsal(record.row.digest, found).text])])
 
 
 def limits(record: CaseRecord) -> str:

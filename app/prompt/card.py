@@ -216,7 +216,7 @@ class PromptCard(QFrame):
         if card.level is Level.CRITICAL:
             return f"{IN_WINDOW}CRITICAL is never approved here."
         if rehearsals.awaited(card):
-            return "Rehearsing without network. The outcome is shown here."
+            return "Running without network. The outcome is shown here."
         by = self._bridge.decisions.approve_by()
         if by.asks_word(card.level) or by.asks_pin(card.level):
             return f"{IN_WINDOW}it is approved with a {by.value.upper() if by.asks_pin(card.level) else by.value}."

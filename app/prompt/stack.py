@@ -21,6 +21,7 @@ from runner.model.events import (
     RequestAssessed,
     RequestDecided,
     SandboxesChanged,
+    TrialMoved,
     TroubleCleared,
 )
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from runner.model.events import Event
 
 MOST = 3
-CHANGES = (RehearsalMoved, RequestAssessed)
+CHANGES = (RehearsalMoved, RequestAssessed, TrialMoved)
 CONCERNS = (
     EngineTroubled,
     QuestionAsked,

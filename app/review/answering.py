@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
+from app import trials
 from app.page_tasks import PageTasks
 from app.review import approval
 from app.review.buttons import show_kind
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
 HOLD_BY_MOUSE_WORDS = "Hold the button for a second with the mouse."
 MOUSE_WORDS = "Only the mouse approves (Settings, Approve with)."
+TRY_WORDS = "Runs it now with stand-ins, without network, and says what it asks for. That answers nothing."
 LATER_WORDS = "Too late to run now. Approve the next identical request, for 10 minutes."
 UNFINISHED = "One of the limits is not a number that can be taken."
 _LATER_MS = 10
@@ -95,6 +97,7 @@ class Answering(QObject):
         for proof in (foot.word, foot.pin):
             proof.approved.connect(self._send_approval)
             proof.back.connect(partial(page.leave, True))
+        foot.try_wanted.connect(self.press_try)
         page.reading.seen.connect(self.show_state)
         page.limits.typing.connect(self.show_state)
         editing.assessing_changed.connect(self.show_state)
@@ -156,6 +159,23 @@ class Answering(QObject):
         elif why_not or self.holding:
             self._foot.flash()
         return bool(why_not)
+
+    @Slot()
+    def press_try(self) -> None:
+        """Have the code tried with stand-ins; that answers nothing."""
+        card = self._under_review.card
+        if card is not None and self._foot.try_it.isVisible() and self._foot.try_it.isEnabled():
+            self._under_review.pause_countdown()
+            self._tasks.start("try", self._try(card.id))
+
+    async def _try(self, request_id: str) -> None:
+        try:
+            why = await self._bridge.decisions.try_it(request_id)
+        except KnownError as error:
+            why = str(error)
+        card = self._under_review.card
+        if why and card is not None and card.id == request_id:
+            self.hint(f"Not tried: {why}")
 
     def press_approve(self, *, real: bool = False) -> bool:
         """Approve by key, never where the button is to be held; return False where it came too early to count.
@@ -374,6 +394,9 @@ class Answering(QObject):
         foot.accept.setText(ALLOW_NOT if self._under_review.accepted else ALLOW)
         foot.deny.setEnabled(card.waiting and self._free)
         foot.deny.setVisible(card.waiting)
+        foot.try_it.setVisible(trials.offered(shown))
+        foot.try_it.setEnabled(not self._under_review.sent and not trials.awaited(card) and trials.tried(card) is None)
+        foot.try_it.setToolTip("" if trials.tried(card) is not None else TRY_WORDS)
         foot.edit.setEnabled(card.waiting and not self._under_review.sent)
         foot.edit.setVisible(card.waiting and bool(card.request.code) and card.request.client is None)
         never = approval.never_remembered(card, why_not)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from app import attention, phrases, rehearsals
+from app import attention, phrases, rehearsals, trials
 from app.parts.chips import ChipRow, Fact
 from app.parts.link import LinkButton
 from app.parts.plain import plain_label, tip
@@ -41,6 +41,8 @@ class VerdictBand(QWidget):
         self._line = 0
         self.sentence = plain_label(role="verdict", wrap=True)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.tried = plain_label(wrap=True)
+        self.tried.setAccessibleName("What it asked for when it was tried")
         self.look_at = LinkButton()
         self.look_at.clicked.connect(self._pick)
         self.chips = ChipRow(look)
@@ -48,6 +50,7 @@ class VerdictBand(QWidget):
         column.setContentsMargins(look.px(16), look.px(9), look.px(12), look.px(9))
         column.setSpacing(look.px(5))
         column.addWidget(self.sentence)
+        column.addWidget(self.tried)
         column.addWidget(self.look_at)
         column.addWidget(self.chips)
         look.changed.connect(self.update)
@@ -58,6 +61,7 @@ class VerdictBand(QWidget):
         words = attention.sentence(shown) or "Not assessed yet."
         self.sentence.setText(words)
         self.sentence.setToolTip(tip("\n".join(filter(None, (words, attention.class_words(shown))))))
+        self._show_trial(shown)
         self._line, where = _look_at(shown.assessment, shown.request.code)
         self.look_at.say(where)
         self.look_at.setVisible(bool(where))
@@ -71,6 +75,15 @@ class VerdictBand(QWidget):
         self.chips.show_facts(facts + rehearsals.facts(shown))
         self._fit()
         self.update()
+
+    def _show_trial(self, shown: Card) -> None:
+        words, found = trials.line(shown), trials.tried(shown)
+        self.tried.setText(words)
+        self.tried.setToolTip(tip(words if found is None else trials.text(found)))
+        self.tried.setProperty("role", "bad" if trials.level(shown) else "" if found is not None else "muted")
+        self.tried.style().unpolish(self.tried)
+        self.tried.style().polish(self.tried)
+        self.tried.setVisible(bool(words))
 
     @property
     def level(self) -> Level | None:
@@ -86,20 +99,21 @@ class VerdictBand(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Make the sentence as high as its words at this width."""
+        """Make the sentences as high as their words at this width."""
         margins = self.contentsMargins()
         layout = self.layout()
         assert layout is not None
         inner = self.width() - layout.contentsMargins().left() - layout.contentsMargins().right() - margins.left()
-        metrics = self.sentence.fontMetrics()
-        # Not what the label asks for: it never asks for less than it was given before.
-        room = QRect(0, 0, max(1, inner), 1 << 16)
-        words = metrics.boundingRect(room, int(Qt.TextFlag.TextWordWrap), self.sentence.text())
-        # All of it, however long an agent's names make it: its end may be the worse half. It has a bound of its own.
-        height = max(metrics.lineSpacing(), words.height())
-        if self.sentence.height() != height or self.sentence.minimumHeight() != height:
-            self.sentence.setFixedHeight(height)
-            self.updateGeometry()
+        for label in (self.sentence, self.tried):
+            metrics = label.fontMetrics()
+            # Not what the label asks for: it never asks for less than it was given before.
+            room = QRect(0, 0, max(1, inner), 1 << 16)
+            words = metrics.boundingRect(room, int(Qt.TextFlag.TextWordWrap), label.text())
+            # All of it, however long an agent's names make it: its end may be the worse half. It has a bound.
+            height = max(metrics.lineSpacing(), words.height())
+            if label.height() != height or label.minimumHeight() != height:
+                label.setFixedHeight(height)
+                self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens, px = self._look.tokens, self._look.px

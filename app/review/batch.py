@@ -258,7 +258,7 @@ def _skipped_because(card: Card, listed: int, by: ApproveBy) -> str:
     if card.level is Level.CRITICAL:
         return "CRITICAL is approved one by one."
     if rehearsals.offered(card):
-        return "It was rehearsed: open it and look at its outcome to hand it over."
+        return "Its outcome is there: open it and look at that to hand it over."
     if by.asks_word(card.level):
         return "It is approved by itself, with its word."
     if by.asks_pin(card.level):

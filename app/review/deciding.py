@@ -110,6 +110,7 @@ class Deciding(QWidget):
         self._key("A", lambda: self._answer(self._press_approve))
         self._key("Shift+A", lambda: self._answer(self._press_for_real))
         self._key("D", lambda: self._answer(self.review.answering.press_deny))
+        self._key("T", lambda: self._answer(self._press_try))
         self._key("E", lambda: self._answer(self.review.editing.press))
         self._key("L", lambda: self._answer(self.review.press_limits))
         self._key("R", self.review.answering.press_remember)
@@ -182,6 +183,11 @@ class Deciding(QWidget):
         """Approve a request that was rehearsed, in place of handing over its outcome; of others this is no key."""
         if self.review.answering.handing.offered:
             self._press_approve(real=True)
+
+    def _press_try(self) -> None:
+        """Have the code tried when T was pressed by itself: in a text that is typed without looking it is a letter."""
+        if self.keystrokes.alone:
+            self.review.answering.press_try()
 
     def _press_approve(self, *, real: bool = False) -> None:
         """Approve when A was pressed by itself: in a text that is typed without looking it is a letter."""

@@ -31,6 +31,7 @@ MOST_LINES = 4
 class Foot(QStackedWidget):
     """Five pages of one place: answers, reason, word, PIN, edit. As high as the one on top."""
 
+    try_wanted = Signal()
     edit_wanted = Signal()
     edit_done = Signal()
     edit_discarded = Signal()
@@ -40,6 +41,7 @@ class Foot(QStackedWidget):
         self._look = look
         self._rows: list[Flow] = []
         self.sentence = plain_label(role="muted", wrap=True)
+        self._make_try()
         self.edit = QPushButton("Edit  E")
         self.edit.setAutoDefault(False)
         self.edit.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -53,7 +55,7 @@ class Foot(QStackedWidget):
         self.approve.setAccessibleName("Approve once")
         self.hand_over = DecisionButton("Hand over  A", guard)
         self.hand_over.setProperty("kind", "primary")
-        self.hand_over.setAccessibleName("Hand over the outcome of the rehearsal, A")
+        self.hand_over.setAccessibleName("Hand over the outcome, A")
         self.later = ApproveButton("Approve for later", guard, look)
         self.later.setProperty("kind", "primary")
         self.later.setAccessibleName("Approve for later, by mouse")
@@ -70,7 +72,9 @@ class Foot(QStackedWidget):
         self.next = QPushButton("Next  J")
         self.next.setAutoDefault(False)
         answers = (self.approve, self.remember, self.hand_over, self.take_back, self.later, self.next)
-        self.buttons = self._page(self.sentence, self.edit, self.stronger, self.deny, self.accept, *answers)
+        self.buttons = self._page(
+            self.sentence, self.try_it, self.edit, self.stronger, self.deny, self.accept, *answers
+        )
         self.denial = Denial(look, guard)
         self.word = ProofEntry(WordProof(look), look, guard)
         self.pin = ProofEntry(PinProof(look), look, guard)
@@ -83,6 +87,13 @@ class Foot(QStackedWidget):
         self._flash.timeout.connect(self._calm)
         self.currentChanged.connect(self._fit)
         self._fit()
+
+    def _make_try(self) -> None:
+        self.try_it = QPushButton("Try it  T")
+        self.try_it.setAutoDefault(False)
+        self.try_it.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.try_it.setAccessibleName("Try it without network before you decide, T")
+        self.try_it.clicked.connect(self.try_wanted)
 
     def _make_ways(self) -> None:
         """Make the buttons for what cannot run here."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from app.review.under_review import UnderReview
     from runner.model.events import EngineTroubled
 
-REHEARSING = "Rehearsing without network. Wait for the outcome, or press Run for real."
+REHEARSING = "Running without network. Wait for the outcome, or press Run for real."
 TO_LOOK_AT = f"Look at {rehearsals.OUTCOME} to the end to hand it over."
 ANOTHER = "The outcome has changed."
 EXACTLY = "The agent gets exactly this outcome, and nothing runs again."

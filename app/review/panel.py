@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from app import rehearsals
+from app import rehearsals, trials
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
 from app.parts.order import tab_in_reading_order
@@ -34,6 +34,7 @@ from runner.model.events import (
     RequestDecided,
     RunFinished,
     SandboxesChanged,
+    TrialMoved,
     TroubleCleared,
 )
 from runner.model.tool_facts import NEW_PLACE
@@ -144,6 +145,7 @@ class ReviewPanel(QFrame):
             self.page.reading.open(card)
             self.page.leave(focused)
             self._show_subject()
+            self.page.reading.show_tried(trials.tried(card))
             self.page.reading.show_outcome(rehearsals.outcome(card))
             self.page.reading.bring_outcome()
             self._stack.setCurrentWidget(self.page)
@@ -264,6 +266,10 @@ class ReviewPanel(QFrame):
                     return
                 case RehearsalMoved(request_id) if request_id == card.id:
                     self._follow_rehearsal(card)
+                case TrialMoved(request_id) if request_id == card.id:
+                    self.page.reading.show_tried(trials.tried(card))
+                    self._show_facts(self.shown or card)
+                    self.rearm()
                 case RequestAssessed(request_id) if request_id == card.id:
                     self._show_subject()
                     self.rearm()

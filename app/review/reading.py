@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractScrollArea, QVBoxLayout, QWidget
 
-from app import phrases
+from app import phrases, trials
 from app.packages.view import PlanView
 from app.parts.amounts import counted
 from app.parts.code import CodeView
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from app.review.under_review import UnderReview
     from runner.model.rehearsal import Rehearsal
     from runner.model.result import CapturedFile
+    from runner.model.tried import Tried
 
 CODE, CHANGES = 0, 1
 DETAILS = "Details"
@@ -154,7 +155,18 @@ class ReadingPane(QWidget):
             self.tabs.setCurrentIndex(CODE)
             self.code.scroll_to(line)
 
-    # ---- the outcome of a rehearsal ----
+    # ---- what it asked for when it was tried, and the outcome of a rehearsal ----
+
+    def show_tried(self, found: Tried | None) -> None:
+        """Have a tab with all that was asked for in a trial; None for none."""
+        part = None if found is None else Part(trials.TRIED, trials.text(found))
+        tabs = range(self.tabs.count())
+        tab = next((tab for tab in tabs if getattr(self.tabs.tabData(tab), "name", "") == trials.TRIED), -1)
+        if tab >= 0 and self.tabs.tabData(tab) != part:
+            self.tabs.removeTab(tab)
+            tab = -1
+        if part is not None and tab < 0:
+            self.tabs.setTabData(self.tabs.insertTab(CHANGES + 1, trials.TRIED), part)
 
     def show_outcome(self, outcome: Rehearsal | None) -> None:
         """Have a tab with the outcome of a rehearsal beside those of the request; None for none."""

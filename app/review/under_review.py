@@ -54,6 +54,7 @@ class UnderReview:
                 accepts="",
                 original=card.request,
                 rehearsal=None,  # what was rehearsed is the request as it was sent
+                trial=None,
             )
 
     def follow_countdown(self) -> None:

@@ -152,7 +152,7 @@ class OutcomeView(QFrame):
             words = f"{phrases.decided(one.decision)} {phrases.nothing_ran(one.rehearsed)}"
         elif one.result is not None:
             files = f" It left {counted(len(one.result.files), 'file')}." if one.result.files else ""
-            handed = "Handed over as rehearsed. " if one.result.meta.rehearsed else ""
+            handed = "Handed over as tried. " if one.result.meta.rehearsed else ""
             run = changes_of(self._cases.kept, request.id)
             changed = f" {undo.sentence(run.changes)}" if run is not None else ""
             words = f"{handed}{phrases.ended(one.result)}{files}{changed}"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 REASON_LENGTH = 500
 """Characters of a reason (spec D3)."""
 REVOKED = "The agent was revoked."
-HANDED_OVER = "A person saw what it did in a rehearsal, and handed that over."
+HANDED_OVER = "A person saw what it did when it was tried, and handed that over."
 NOT_ASKED = "Not approved: this sandbox cannot be accepted for that request. Look at it again."
 NOT_SHOWN = "Not handed over: the outcome on screen no longer exists. Look at the request again."
 RULES_CHANGED = "Rules or settings were changed before this could start. Ask again."

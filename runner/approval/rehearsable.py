@@ -37,36 +37,41 @@ if TYPE_CHECKING:
 def kept_from_rehearsal(request: Request, assessment: Assessment, ask: Ask) -> str:
     """Return why a request cannot be rehearsed wherever code runs; empty where it can."""
     if request.tool is not Tool.CODE_EXECUTE:
-        return "Only code is rehearsed."
+        return "Only code is tried."
     if assessment.level is Level.CRITICAL:
         return "CRITICAL code is never started before you have decided."
     if ask.blocked:
-        return "What cannot be approved is not rehearsed."
+        return "What cannot be approved is not tried."
     if request.sandbox:
-        return "It uses a kept sandbox, which a rehearsal would change."
+        return "It uses a kept sandbox, which a trial would change."
     if request.work is not None:
-        return "It is for a working copy, which a rehearsal would change."
+        return "It is for a working copy, which a trial would change."
     if request.packages or request.plan is not None:
         return "It needs packages, which would be downloaded before you have decided."
     return ""
 
 
-def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[str]) -> str:
-    """Return why no code is rehearsed in a sandbox of this kind; empty where it may be.
+def kept_from_trial(request: Request) -> str:
+    """Return why a request cannot be tried with stand-ins wherever code runs; empty where it can."""
+    return "" if request.tool is Tool.CODE_EXECUTE and request.code else "Only code can be tried."
 
-    `protections` are those of the sandbox, in its words.
+
+def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[str], *, asked: bool = False) -> str:
+    """Return why no code is run before an answer in a sandbox of this kind; empty where it may be.
+
+    `protections` are those of the sandbox, in its words. `asked`: a person asks for this one, with the code on screen.
     """
     if isolation is Isolation.GVISOR:
         return ""
     if isolation is Isolation.GVISOR_DIRECT:
         return "" if ALL_LIMITS in protections else f"{isolation.label} cannot bind memory and processor here."
     if mode is not RehearsalMode.ANY:
-        return f"This agent's code is rehearsed in gVisor only, and code runs in {_place(isolation)} here."
+        return f"This agent's code is tried in gVisor only, and code runs in {_place(isolation)} here."
     if isolation is Isolation.DOCKER:
         return ""
     if isolation is not Isolation.LOCAL:
-        return f"No code is rehearsed in {_place(isolation)}."
-    missing = [one for one in (FILTERED, GROUPED) if one not in protections]
+        return f"No code is tried in {_place(isolation)}."
+    missing = [one for one in (FILTERED, *(() if asked else (GROUPED,))) if one not in protections]
     return f"The local sandbox is without this protection here: {missing[0]}." if missing else ""
 
 

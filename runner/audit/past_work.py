@@ -38,7 +38,7 @@ _NEW = (
 )
 _LAST = "SELECT coalesce(max(seq), 0) FROM entries WHERE request_id = ''"
 _HASH = "SELECT hash FROM entries WHERE seq = ?"
-_THESE = "SELECT seq, at, kind, data FROM entries JOIN bodies USING (seq) WHERE seq IN ({}) ORDER BY seq"
+_THESE = "SELECT seq, at, kind, data FROM entries JOIN bodies USING (seq) WHERE seq IN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,8 @@ class PastWork:
     def _rows(self, connection: sqlite3.Connection, seqs: list[int]) -> Iterator[tuple[float, str, str]]:
         for first in range(0, len(seqs), TOGETHER):
             these = seqs[first : first + TOGETHER]
-            for _, at, kind, data in connection.execute(_THESE.format(", ".join("?" * len(these))), these).fetchall():
+            marks = ", ".join("?" * len(these))
+            for _, at, kind, data in connection.execute(f"{_THESE} ({marks}) ORDER BY seq", these).fetchall():
                 yield at / 1_000_000, kind, data
 
 

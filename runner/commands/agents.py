@@ -63,10 +63,11 @@ def _add_set(chosen: argparse.ArgumentParser) -> None:
     for name in ("network", "packages"):
         chosen.add_argument(f"--{name}", choices=("yes", "no"), help=f"whether it may ask for {name}")
     chosen.add_argument(
-        "--rehearse",
+        "--try",
+        dest="rehearse",
         choices=("no", "gvisor", "any"),
-        help="run its code without network before you decide, in gVisor only or in any isolated sandbox, "
-        "and hand over the outcome",
+        help="try its code without network before you decide, in gVisor only or in any isolated sandbox, "
+        "and offer to hand over the outcome",
     )
     chosen.add_argument("--ink", type=int, metavar="NUMBER", help="its color in the window, 0 to 9")
     chosen.set_defaults(command=_set)

@@ -151,13 +151,13 @@ class Terminal:
             self._rehearsals[moved.request_id] = moved.rehearsal
         if self._present == moved.request_id:
             if moved.why:
-                self._say(f"Not rehearsed: {moved.why}")
+                self._say(f"No outcome: {moved.why}")
             self._show_outcome()
 
     def _show_outcome(self) -> None:
         """Print all that would be handed over in answer to the present question; only that can be."""
         if (rehearsal := self._rehearsals.get(self._present)) is not None:
-            self._say("It was rehearsed without network:", *rehearsal.text.split("\n"))
+            self._say("It ran without network:", *rehearsal.text.split("\n"))
             if self._approval_word:
                 how = f"Type '{self._handing_over}' to give the agent exactly this; nothing runs again."
                 self._say(f"{how} '{self._approval_word}' runs it for real.")

@@ -7,7 +7,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from runner.approval.deliberate import unproven
-from runner.approval.door import NOT_ASKED, NOT_SHOWN
+from runner.approval.desk import Taken
+from runner.approval.door import MEANING, NOT_ASKED, NOT_SHOWN
 from runner.approval.ticket import Ticket
 from runner.audit import captures
 from runner.audit.ledger import LedgerFailed
@@ -152,6 +153,11 @@ class Engine:
         if not outcome:
             return NOT_SHOWN  # without one this would be an approval of the code itself
         return self._door.take(request_id, digest, Verdict.APPROVED, "", release=outcome, proven=proven)
+
+    def try_it(self, request_id: str) -> str:
+        """Try the code of an open question with stand-ins; return '' where that begins, else why not."""
+        case = self._cases.find(request_id)
+        return MEANING[Taken.UNKNOWN] if case is None else self.runs.rehearsals.trials.try_it(case)
 
     async def proven(self, pin: str) -> bool:
         """Return whether a PIN came, which is right then. Raises KnownError for any other.

@@ -13,6 +13,7 @@ from runner.model.answer import Answer
 from runner.model.lifecycle import Phase
 from runner.model.rehearsal import REHEARSING
 from runner.model.request import Tool
+from runner.model.tried import TRYING
 from runner.requests.case import PARKED
 
 if TYPE_CHECKING:
@@ -77,5 +78,5 @@ def _answer(record: CaseRecord, changes: str) -> Answer:
         problem,
         changes,
         approved_limits(record),
-        REHEARSING in bodies,
+        REHEARSING in bodies or TRYING in bodies,
     )

@@ -9,6 +9,7 @@ from runner.engine.path import UNDECIDED
 from runner.model.events import RequestArrived, RequestAssessed, RequestJoined
 from runner.model.lifecycle import Phase
 from runner.model.rehearsal import ENDED, REHEARSED, REHEARSING, RELEASED
+from runner.model.tried import TRIAL_ENDED, TRIED, TRYING
 from runner.requests.case import JOINED, PARKED, Case
 from runner.system.tasks import spawn
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED = "The console stopped before anybody answered. Ask again."
 LOST = "The console stopped while this was running; the run was ended and its output is lost."
-OF_A_REQUEST = frozenset({*(phase.value for phase in Phase), PARKED, EDITED, REHEARSING, REHEARSED, ENDED, RELEASED})
+_TRIALS = (REHEARSING, REHEARSED, ENDED, RELEASED, TRYING, TRIED, TRIAL_ENDED)
+OF_A_REQUEST = frozenset({*(phase.value for phase in Phase), PARKED, EDITED, *_TRIALS})
 """Kinds of entries that a new ledger has to hold as well, as the request is continued from them."""
 
 
@@ -35,7 +37,7 @@ def take_up(left_open: Iterable[CaseRecord], record: Record, cases: Cases, path:
         kinds = [step.entry.kind for step in left.steps]
         # Its callers went with the earlier process; one that was answered `pending` comes for the answer.
         case.callers, case.parked, case.asked = 0, PARKED in kinds, 1 + kinds.count(JOINED)
-        case.rehearsed = REHEARSING in kinds
+        case.rehearsed = REHEARSING in kinds or TRYING in kinds
         record.publish(RequestArrived(left.request))
         if case.asked > 1:
             record.publish(RequestJoined(left.request.id, case.asked))

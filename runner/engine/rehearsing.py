@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from runner.approval.rehearsable import kept_from_rehearsal, too_weak
 from runner.engine.run_files import rehearsal_of
+from runner.engine.trials import Trials
 from runner.model.answer import within
 from runner.model.codec import encode
 from runner.model.errors import KnownError
@@ -56,13 +57,13 @@ LIMITS = Limits(memory_mb=512, cpu_cores=0.5, disk_mb=256, seconds=30.0, output_
 MOST_SHOWN = 65_536
 """Bytes of each stream and of the value that are shown, and handed over, at most."""
 OVER = "The question is over."
-OFF = "Rehearsing was switched off for this agent."
-BUSY = f"More than {MOST_QUEUED} of its requests wait to be rehearsed."
-SPENT = f"Its rehearsals took {MOST_SECONDS / 60:g} minutes within the last hour."
-UNASKED = "What may not pass unasked is not rehearsed either."
+OFF = "Trying its code by itself was switched off for this agent."
+BUSY = f"More than {MOST_QUEUED} of its requests wait to be tried."
+SPENT = f"Its trials took {MOST_SECONDS / 60:g} minutes within the last hour."
+UNASKED = "What may not pass unasked is not tried unasked either."
 CLOSING_SECONDS = 1.2
 """Time for what is stopped to end; the sandboxes are closed after that in any case."""
-FAILED = "Assent itself failed while rehearsing it; see the fault log."
+FAILED = "Assent itself failed while trying it; see the fault log."
 
 
 class NoWayOut:
@@ -71,7 +72,7 @@ class NoWayOut:
     pins_addresses = True
 
     async def open(self, host: str, port: int, reach: Reach, inside: Collection[str] = ()) -> Streams:
-        raise Blocked("is not reached: a rehearsal has no network")
+        raise Blocked("is not reached: a trial has no network")
 
 
 @dataclass(eq=False, slots=True)
@@ -114,6 +115,8 @@ class Rehearsals:
         self._spent: defaultdict[str, deque[tuple[float, float]]] = defaultdict(deque)
         """When rehearsals of an agent ended and how many seconds they took."""
         self._budget = OutputBudget()
+        self.trials = Trials(parts, record, desk, circumstances, mode, now)
+        """Of the same questions, under the same choice, and where a person asks for one."""
 
     # ---- from the question to its answer ----
 
@@ -122,6 +125,7 @@ class Rehearsals:
         request, assessment = case.request, case.assessment
         if self._mode(request.agent) is RehearsalMode.OFF or assessment is None:
             return
+        self.trials.begin(case, ask)
         why = kept_from_rehearsal(request, assessment, ask) or self._not_now(request.agent)
         if why:
             self._tell(case, RehearsalPhase.NONE, why)
@@ -134,6 +138,7 @@ class Rehearsals:
 
     def end(self, case: Case) -> None:
         """End the rehearsal of a request whose question is over. Harmless where there is none."""
+        self.trials.end(case)
         one = self._all.pop(case.request.id, None)
         if one is not None:
             self._abandon(one, OVER)
@@ -142,17 +147,20 @@ class Rehearsals:
 
     def look_again(self, agent: str) -> None:
         """End the rehearsals of an agent that what a person chose for it does not allow any more."""
+        self.trials.look_again(agent)
         for one in [one for one in self._all.values() if one.case.request.agent == agent]:
             if why := self._forbidden(one):
                 self._withdraw(one, why)
 
     def stop_all(self, why: str) -> None:
-        """End every rehearsal, and drop every outcome that is shown."""
+        """End every rehearsal and trial, and drop every outcome that is shown."""
+        self.trials.stop_all(why)
         for one in list(self._all.values()):
             self._withdraw(one, why)
 
     def end_without_loop(self, why: str) -> None:
         """End what runs although the loop does not come round. May be called on any thread."""
+        self.trials.end_without_loop(why)
         for one in tuple(self._active):
             if (run := one.run) is not None:
                 run.stop(why)
@@ -162,6 +170,7 @@ class Rehearsals:
     async def close(self, why: str) -> None:
         """End every rehearsal, and wait for that as long as closing may take."""
         self.stop_all(why)
+        await self.trials.close(why)
         if tasks := [one.task for one in self._active if one.task is not None]:
             await asyncio.wait(tasks, timeout=CLOSING_SECONDS)
 

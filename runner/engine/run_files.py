@@ -27,6 +27,11 @@ def rehearsal_of(request_id: str) -> str:
     return f"{request_id}-rehearsal"
 
 
+def trial_of(request_id: str) -> str:
+    """Return the id under which a request is tried with stand-ins."""
+    return f"{request_id}-trial"
+
+
 class RunFiles:
     """The store for artifacts and created files, as the settings describe it."""
 

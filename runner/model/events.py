@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from runner.model.rehearsal import Rehearsal, RehearsalPhase
     from runner.model.request import Isolation, Request
     from runner.model.result import Result, Usage
+    from runner.model.tried import Tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,20 @@ class RehearsalMoved:
     why: str = ""
     """Why there is none, in a sentence; empty otherwise."""
     rehearsal: Rehearsal | None = None
+    """The outcome, where it is shown."""
+    began: bool = False
+    """Whether its code was started."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialMoved:
+    """The trial of an open question has got further, or is over."""
+
+    request_id: str
+    phase: RehearsalPhase
+    why: str = ""
+    """Why there is none, in a sentence; empty otherwise."""
+    tried: Tried | None = None
     """The outcome, where it is shown."""
     began: bool = False
     """Whether its code was started."""
@@ -274,6 +289,7 @@ Event = (
     | QuestionPaused
     | QuestionsMoved
     | RehearsalMoved
+    | TrialMoved
     | RequestEdited
     | RequestDecided
     | ApprovalArmed

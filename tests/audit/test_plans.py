@@ -36,6 +36,7 @@ from runner.model.result import Outcome
 from runner.system.places import Places
 from tests.audit.formats import restore
 from tests.audit.story import KEY, RESULT, approved, denied, opening, request, tamper, tell
+from tests.audit.test_past_work import told as at_work
 
 if TYPE_CHECKING:
     from runner.audit.telemetry.recorded import RecordedEntry
@@ -141,7 +142,7 @@ async def session(path: Path) -> None:
         await Pruning(ledger, places).remove(chosen(path, "r10"))
         refused = replace(RESULT, contacts=(Contact("stats.example.net", 443, False),))
         await tell(ledger, approved(request("r11"), refused))
-        await tell(ledger, [(FILES_CHANGED, "r1", {"unforeseen": ["removed 1 file"]})])
+        await tell(ledger, [(FILES_CHANGED, "r1", {"unforeseen": ["removed 1 file"]}), *at_work()])
     finally:
         await ledger.close()
 
@@ -186,6 +187,9 @@ def read(path: Path) -> None:
         with pytest.raises(ContentRemoved):
             history.case("r10")
         assert history.open_cases().cases
+        for past in history.sessions(Filter(text="make")):
+            assert history.session_steps(past.id)
+            history.sessions()
     read_changes(path)
     for kind in (ExportFormat.JSON_LINES, ExportFormat.ENTRIES):
         HistoryExport(path, kind).write(path.parent / "exports" / f"out.{kind}", replace=True)

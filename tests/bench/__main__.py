@@ -36,6 +36,7 @@ MODULES = (
     "ablation",
     "bombs",
     "hostile",
+    "trial",
     "bridge_start",
     "call_overhead",
     "first_window",

@@ -60,7 +60,7 @@ def test_an_agent_is_limited_shown_and_let_go_again(places: Places, capsys: pyte
 def test_rehearsals_are_switched_on_and_off(places: Places, capsys: pytest.CaptureFixture[str]) -> None:
     for word, mode in (("gvisor", "gvisor"), ("any", "any"), ("no", "")):
         capsys.readouterr()
-        run(places, "set", "codex", "--rehearse", word)
+        run(places, "set", "codex", "--try", word)
         assert codex(places).allowance.rehearse == mode
         assert dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())["rehearse"] == word
 

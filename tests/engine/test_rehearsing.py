@@ -28,6 +28,7 @@ from runner.model.events import RehearsalMoved
 from runner.model.rehearsal import RehearsalPhase
 from runner.model.request import Isolation, Limits, Tool
 from runner.model.result import Outcome
+from runner.model.tried import TRIAL_ENDED, TRIED, TRYING
 from runner.policy.grants import Choice, Subject
 from runner.system.places import resources
 from tests.doubles import HeldSandbox
@@ -57,6 +58,10 @@ class RehearsalStage(Stage):
     async def switch_on(self, agent: str = HELLO.agent, allowance: Allowance = GVISOR) -> None:
         self.engine.parts.agents.add(agent)
         await self.engine.membership.allow(agent, allowance)
+
+    def phases(self, request_id: str) -> list[str]:
+        """Without those of the trial with stand-ins, which runs beside it."""
+        return [kind for kind in super().phases(request_id) if kind not in (TRYING, TRIED, TRIAL_ENDED)]
 
     def moves(self, ticket: Ticket) -> list[RehearsalMoved]:
         return [e for e in self.heard if isinstance(e, RehearsalMoved) and e.request_id == ticket.request_id]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from app.prompt.window import PromptWindow
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Decider, Decision, Verdict
-from runner.model.events import AwayChanged, ModeChanged, RehearsalMoved, RequestDecided
+from runner.model.events import AwayChanged, ModeChanged, RehearsalMoved, RequestDecided, TrialMoved
 from runner.model.rehearsal import Rehearsal, RehearsalPhase
 from runner.model.request import ClientTool, Tool
 from runner.model.result import CapturedFile, Outcome
 from runner.model.span import Span
+from runner.model.tried import Tried, TriedAct, TriedKind
 from runner.model.verdict import RiskVerdict
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
@@ -139,6 +140,25 @@ def rehearsed(scene: Scene, *files: CapturedFile) -> None:
     scene.hear((RehearsalMoved(one.id, RehearsalPhase.SHOWN, "", found, began=True),))
 
 
+def tried(scene: Scene) -> None:
+    """What a request asked for when it was tried, of which reading had said nothing."""
+    one = feed.request("from toolbox import nightly\n\nnightly.clean()\n", title="Tidy up")
+    scene.hear(feed.asked(one))
+    acts = (
+        TriedAct(TriedKind.DELETE_FOLDER, "~/Documents", "", 3, Level.CRITICAL, unsaid=True),
+        TriedAct(TriedKind.CALL, "toolbox.nightly.clean", "", 3),
+    )
+    found = Tried(acts, ended="no such file or directory: plan.csv", ended_at=3, seconds=0.4)
+    scene.hear((TrialMoved(one.id, RehearsalPhase.SHOWN, "", found, began=True),))
+
+
+def tried_code(scene: Scene) -> None:
+    """All that it asked for, by line."""
+    tried(scene)
+    tabs = scene.window.deciding.review.page.reading.tabs
+    tabs.setCurrentIndex(next(tab for tab in range(tabs.count()) if tabs.tabText(tab).startswith("Tried")))
+
+
 def rehearsed_files(scene: Scene) -> None:
     """What the files of a rehearsal hold."""
     reading = scene.window.deciding.review.page.reading
@@ -243,6 +263,8 @@ ANSWERED: dict[str, Callable[[Scene], None]] = {
     "prompt-rehearsed": prompt_rehearsed,
     "queue-rehearsed": rehearsed,
     "queue-rehearsed-files": rehearsed_files,
+    "queue-tried": tried,
+    "queue-tried-all": tried_code,
     "toast": toast,
     "hurry": hurry,
     "docked": docked,

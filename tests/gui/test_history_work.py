@@ -61,7 +61,7 @@ def choose(desk: Desk, panel: HistoryPanel, title: str) -> None:
 
 
 def test_sessions_stand_among_the_requests_in_their_order(panel: HistoryPanel) -> None:
-    titles = [one.title for one in rows(panel)]
+    titles = [one.title.strip("“”") for one in rows(panel)]
     assert titles == ["claude on shop", "Request 0", "claude on shop", "Request 1", "Request 0"]
     killed, ended = rows(panel)[0], rows(panel)[2]
     assert (killed.state, ended.state) == ("ended from outside", "applied")

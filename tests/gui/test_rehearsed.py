@@ -156,7 +156,7 @@ def test_without_a_rehearsal_approving_is_as_always(desk: Desk) -> None:
     desk.hear(moved(one, RehearsalPhase.QUEUED), moved(one, RehearsalPhase.NONE, "The disk is full."))
     desk.rested()
     assert not desk.page.foot.hand_over.isVisible() and desk.page.foot.approve.text() == "Approve once  A"
-    assert any("not rehearsed: The disk is full" in fact.words for fact in desk.page.band.chips.facts)
+    assert any("no outcome: The disk is full" in fact.words for fact in desk.page.band.chips.facts)
     desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
     assert [call[0] for call in answers(desk)] == ["approve"]
 
@@ -169,7 +169,7 @@ def test_the_whole_chip_is_on_the_screen_when_its_words_become_longer(desk: Desk
     assert len({chip.y() for chip in chips._chips}) == 1
     rehearsed(desk, one, outcome=Outcome.OUT_OF_MEMORY, stdout="x\n" * 3_000, files=FILES, contacts=TRIED)
     last = chips._chips[len(chips.facts) - 1]
-    assert chips.facts[-1].words.startswith("rehearsed: out of memory")
+    assert chips.facts[-1].words.startswith("outcome: out of memory")
     desk.qtbot.waitUntil(lambda: chips.rect().contains(last.geometry()) and last.height() > 0)
     assert last.width() >= last.sizeHint().width() or last.width() == chips.width()
 
@@ -191,7 +191,7 @@ def test_of_a_denied_one_nobody_says_that_nothing_ran(desk: Desk) -> None:
     desk.hear((RehearsalMoved(one.id, RehearsalPhase.SHOWN, "", outcome(one), began=True),))
     desk.hear(feed.decided(one, Verdict.DENIED))
     said = desk.page.foot.sentence.text()
-    assert "It ran in its rehearsal only" in said and "Nothing was run" not in said
+    assert "It was tried only" in said and "Nothing was run" not in said
 
 
 def test_a_batch_leaves_out_what_is_rehearsed(desk: Desk) -> None:
@@ -200,7 +200,7 @@ def test_a_batch_leaves_out_what_is_rehearsed(desk: Desk) -> None:
     three = desk.ask(feed.request("print('three')"))
     batch = Batch(desk.window, desk.cases, lambda *_: None, desk.review._look, (one.id, two.id, three.id))
     assert [card.id for card in batch.listed] == [three.id]
-    assert all("rehearsed" in why for _, why in batch.skipped)
+    assert all("Its outcome is there" in why for _, why in batch.skipped)
     batch.deleteLater()
 
 
@@ -221,7 +221,7 @@ def test_the_compact_prompt_hands_over_the_outcome_that_is_whole_on_its_card(des
     (card,) = stack.cards
     desk.hear(moved(one, RehearsalPhase.RUNNING))
     card.approve.decided.emit()
-    assert not card.approve.isVisible() and "Rehearsing" in card.note.text() and not answers(desk)
+    assert not card.approve.isVisible() and "Running without network" in card.note.text() and not answers(desk)
     shown = outcome(one)
     desk.hear(moved(one, RehearsalPhase.SHOWN, shown=shown))
     assert card.approve.isVisible() and card.approve.text() == "Hand over" and not card.approve.isEnabled()

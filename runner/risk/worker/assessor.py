@@ -21,6 +21,8 @@ from runner.risk.worker.calls import (
     CallFailed,
     Compare,
     Compared,
+    Erase,
+    Erased,
     FindImports,
     FindUsed,
     Imported,
@@ -128,6 +130,11 @@ class Assessor:
         """Return which lines of two versions are the same; empty where that could not be found out."""
         answer = await self._ask(agent, Compare(old, new), Compared)
         return () if answer is None else answer.changes
+
+    async def without_types(self, code: str, *, agent: str = PERSON) -> str:
+        """Return TypeScript without its types; as it is where that could not be done."""
+        answer = await self._ask(agent, Erase(code), Erased)
+        return code if answer is None else answer.code
 
     # ---- life cycle ----
 

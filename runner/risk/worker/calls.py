@@ -66,8 +66,17 @@ class Compare:
     new: str
 
 
-Call = Assess | Outline | FindImports | FindUsed | Compare
-KINDS: dict[str, type[Call]] = {kind.__name__: kind for kind in (Assess, Outline, FindImports, FindUsed, Compare)}
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """What is left of this TypeScript without its types?"""
+
+    code: str
+
+
+Call = Assess | Outline | FindImports | FindUsed | Compare | Erase
+KINDS: dict[str, type[Call]] = {
+    kind.__name__: kind for kind in (Assess, Outline, FindImports, FindUsed, Compare, Erase)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +115,18 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class Erased:
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallFailed:
     """There is no answer: a bug of the classifier, or no memory for this code."""
 
     why: str
 
 
-Answer = Ready | Assessed | Outlined | Imported | Used | Compared | CallFailed
+Answer = Ready | Assessed | Outlined | Imported | Used | Compared | Erased | CallFailed
 
 
 class Garbage(Exception):
@@ -144,7 +158,7 @@ def size(call: Call) -> int:
             return len(code) + sum(len(file.text) for file in files)
         case Compare(old, new):
             return len(old) + len(new)
-        case Outline(_, code) | FindImports(code):
+        case Outline(_, code) | FindImports(code) | Erase(code):
             return len(code)
         case _:
             assert_never(call)

@@ -33,6 +33,8 @@ from runner.risk.worker.calls import (
     CallFailed,
     Compare,
     Compared,
+    Erase,
+    Erased,
     FindImports,
     FindUsed,
     Imported,
@@ -172,5 +174,9 @@ def answer(call: Call, rules: Own) -> Answer:
             from runner.model.difference import compare
 
             return Compared(compare(old, new))
+        case Erase(code):
+            from runner.risk.javascript.erased import without_types
+
+            return Erased(without_types(code))
         case _:
             assert_never(call)

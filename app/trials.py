@@ -1,0 +1,57 @@
+"""What a request asked for when it was tried with stand-ins, in words, and how far its trial is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app import phrases
+from runner.approval.rehearsable import kept_from_trial
+from runner.model.rehearsal import RehearsalPhase
+
+if TYPE_CHECKING:
+    from app.cards import Card
+    from runner.model.assessment import Level
+    from runner.model.tried import Tried
+
+TRIED = "Tried"
+"""Name of the tab with all that was asked for."""
+TRYING = "Trying it without network\N{HORIZONTAL ELLIPSIS}"
+PROVES = "A trial shows what was asked for. That something is missing here proves nothing."
+
+
+def tried(card: Card) -> Tried | None:
+    """Return the outcome of the trial; None where there is none."""
+    moved = card.trial
+    return moved.tried if moved is not None and moved.phase is RehearsalPhase.SHOWN else None
+
+
+def level(card: Card) -> Level | None:
+    """Return how grave that is which reading had not said; None for nothing."""
+    found = tried(card)
+    return None if found is None else found.level
+
+
+def awaited(card: Card) -> bool:
+    """Return whether the outcome is still to come."""
+    moved = card.trial
+    return card.waiting and moved is not None and moved.phase in (RehearsalPhase.QUEUED, RehearsalPhase.RUNNING)
+
+
+def offered(card: Card) -> bool:
+    """Return whether a person may have it tried."""
+    return card.waiting and card.original is None and not kept_from_trial(card.request)
+
+
+def line(card: Card) -> str:
+    """Return what stands on the band of it; empty where no trial was begun."""
+    moved = card.trial
+    if (found := tried(card)) is not None:
+        return phrases.visible(found.sentence)
+    if moved is None or not card.waiting:
+        return ""
+    return TRYING if awaited(card) else phrases.visible(f"Not tried: {moved.why}")
+
+
+def text(found: Tried) -> str:
+    """Return all that was asked for, as text."""
+    return "\n".join((found.sentence, "", *found.lines, "", PROVES))

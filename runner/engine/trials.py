@@ -1,0 +1,356 @@
+"""Tries code with stand-ins while its question is open: without network, among decoys, for the person alone.
+
+A trial adds a line to what was read. The question does not wait for it, it decides nothing, and it never lowers
+anything. It runs where a person asks for it, and by itself for the agents for whom a person has switched that on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+import time
+from collections import OrderedDict, defaultdict, deque
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from runner.approval.rehearsable import kept_from_trial, too_weak
+from runner.engine.run_files import trial_of
+from runner.model.assessment import Level
+from runner.model.codec import encode
+from runner.model.errors import KnownError
+from runner.model.events import TrialMoved
+from runner.model.rehearsal import RehearsalMode, RehearsalPhase
+from runner.model.request import Language, Limits, Request, Tool, canonical
+from runner.model.result import Outcome
+from runner.model.tried import TRIAL_ENDED, TRIED, TRYING, Tried
+from runner.risk import tried as records
+from runner.risk.worker.turns import PERSON, Turns
+from runner.sandbox.contract import Job, Killable, NotPermitted
+from runner.sandbox.output import OutputBudget
+from runner.sandbox.trying import program
+from runner.system.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.approval.circumstances import Circumstances
+    from runner.approval.desk import Desk
+    from runner.engine.parts import Parts
+    from runner.model.assessment import Assessment
+    from runner.model.decision import Ask
+    from runner.model.record import Record
+    from runner.model.result import Result, Usage
+    from runner.requests.case import Case
+    from runner.sandbox.contract import Run
+
+MOST_AT_ONCE = 2
+"""Trials of agents' code that run at the same time by themselves; one agent has one. A person's goes before them."""
+MOST_QUEUED = 5
+"""Requests of one agent that wait to be tried."""
+HOUR = 3600.0
+MOST_SECONDS = 600.0
+"""Time that the trials of one agent may take by themselves within an hour."""
+LIMITS = Limits(memory_mb=512, cpu_cores=1.0, disk_mb=64, seconds=3.0, output_bytes=262_144, processes=64)
+"""The most that one may use; a request that asks for less gets less, but not less time or memory to start in."""
+LEAST_MEMORY_MB = 128
+MOST_KEPT = 64
+"""Outcomes that are kept for the same code, the latest."""
+OVER = "The question is over."
+OFF = "Trying its code by itself was switched off for this agent."
+BUSY = f"More than {MOST_QUEUED} of its requests wait to be tried."
+SPENT = f"Its trials took {MOST_SECONDS / 60:g} minutes within the last hour."
+ALREADY = "It is being tried."
+CLOSING_SECONDS = 1.2
+"""Time for what is stopped to end; the sandboxes are closed after that in any case."""
+FAILED = "Assent itself failed while trying it; see the fault log."
+TYPESCRIPT = "request.typescript"
+"""Id of the finding that says that code is TypeScript."""
+UNREAD = "What it asked for could not be read."
+
+
+@dataclass(eq=False, slots=True)
+class OneTrial:
+    """The trial of one open question."""
+
+    case: Case
+    asked: bool
+    """Whether a person asked for it."""
+    run: Run | None = None
+    over: str = ""
+    """Why it ends before it is shown; empty while it may continue."""
+    task: asyncio.Task[None] | None = None
+    noted: bool = False
+    """Whether the ledger says that it began, and not yet how it ended."""
+
+
+class Trials:
+    """The trials of all open questions. Every method is called on the engine's loop unless it says otherwise."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        record: Record,
+        desk: Desk,
+        circumstances: Circumstances,
+        mode: Callable[[str], RehearsalMode],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`mode(agent)` returns what a person chose for an agent."""
+        self._parts = parts
+        self._record = record
+        self._desk = desk
+        self._circumstances = circumstances
+        self._mode = mode
+        self._now = now
+        self._all: dict[str, OneTrial] = {}
+        """By request, from the wish to the outcome."""
+        self._turns: Turns[OneTrial] = Turns(MOST_AT_ONCE)
+        self._active: list[OneTrial] = []
+        self._spent: defaultdict[str, deque[tuple[float, float]]] = defaultdict(deque)
+        """When trials of an agent's own ended and how many seconds they took."""
+        self._kept: OrderedDict[str, Tried] = OrderedDict()
+        self._budget = OutputBudget()
+
+    # ---- from the question to its answer ----
+
+    def begin(self, case: Case, ask: Ask) -> None:
+        """Try the code of a request by itself, where that is switched on for its agent.
+
+        Not what is CRITICAL or cannot be approved: that is never started before a person has decided.
+        """
+        request, assessment = case.request, case.assessment
+        if self._mode(request.agent) is RehearsalMode.OFF or kept_from_trial(request):
+            return
+        if assessment is None or assessment.level is Level.CRITICAL or ask.blocked:
+            return
+        waiting = sum(one.case.request.agent == request.agent and one.task is None for one in self._all.values())
+        why = BUSY if waiting >= MOST_QUEUED else SPENT if self._seconds(request.agent) >= MOST_SECONDS else ""
+        if why:
+            self._tell(case, RehearsalPhase.NONE, why)
+        else:
+            self._put(OneTrial(case, asked=False))
+
+    def try_it(self, case: Case) -> str:
+        """Try the code of a request because a person asks for it; return '' where that begins, else why not."""
+        if case.request.id in self._all:
+            return ALREADY
+        if (question := self._desk.question(case.request.id)) is None:
+            return OVER
+        one = OneTrial(case, asked=True)
+        # What a policy keeps from this sandbox is not started in it to see what it does either.
+        why = question.ask.blocked or kept_from_trial(case.request) or self._forbidden(one)
+        if not why:
+            self._put(one)
+        return why
+
+    def end(self, case: Case) -> None:
+        """End the trial of a request whose question is over. Harmless where there is none."""
+        if (one := self._all.get(case.request.id)) is not None:
+            self._withdraw(one, OVER)
+
+    def look_again(self, agent: str) -> None:
+        """End the trials of an agent that what a person chose for it does not allow any more."""
+        for one in [one for one in self._all.values() if one.case.request.agent == agent]:
+            if why := self._forbidden(one):
+                self._withdraw(one, why)
+
+    def stop_all(self, why: str) -> None:
+        """End every trial."""
+        for one in list(self._all.values()):
+            self._withdraw(one, why)
+
+    def end_without_loop(self, why: str) -> None:
+        """End what runs although the loop does not come round. May be called on any thread."""
+        for one in tuple(self._active):
+            if (run := one.run) is not None:
+                run.stop(why)
+                if isinstance(run, Killable):
+                    run.kill_now()
+
+    async def close(self, why: str) -> None:
+        """End every trial, and wait for that as long as closing may take."""
+        self.stop_all(why)
+        if tasks := [one.task for one in self._active if one.task is not None]:
+            await asyncio.wait(tasks, timeout=CLOSING_SECONDS)
+
+    # ---- the queue ----
+
+    def _seconds(self, agent: str) -> float:
+        """Return how many seconds the trials of an agent took by themselves within the last hour."""
+        spent = self._spent[agent]
+        while spent and spent[0][0] <= self._now() - HOUR:
+            spent.popleft()
+        return sum(seconds for _, seconds in spent)
+
+    def _put(self, one: OneTrial) -> None:
+        self._all[one.case.request.id] = one
+        self._tell(one.case, RehearsalPhase.QUEUED)
+        self._turns.put(PERSON if one.asked else one.case.request.agent, one)
+        self._start_next()
+
+    def _start_next(self) -> None:
+        """Start what waits, as far as there is room: what a person asked for first, then agents in turn."""
+        while (taken := self._turns.take()) is not None:
+            asker, one = taken
+            if one.over:
+                self._turns.done(asker)
+                continue
+            self._active.append(one)
+            one.task = spawn(f"try {one.case.request.id}", self._try(one, asker))
+
+    async def _try(self, one: OneTrial, asker: str) -> None:
+        began = self._now()
+        try:
+            await self._show_outcome(one)
+        except KnownError as error:
+            self._withdraw(one, one.over or str(error))
+        except Exception:
+            self._withdraw(one, FAILED)
+            raise
+        finally:
+            self._active.remove(one)
+            one.task = None
+            if asker != PERSON:
+                self._spent[asker].append((self._now(), self._now() - began))
+            self._turns.done(asker)
+            self._start_next()
+
+    def _withdraw(self, one: OneTrial, why: str) -> None:
+        """End a trial before it has an outcome; the question stays as it is."""
+        if self._all.get(one.case.request.id) is not one:
+            return
+        del self._all[one.case.request.id]
+        one.over = one.over or why
+        if one.run is not None:
+            one.run.stop(why)
+        if one.noted:
+            one.noted = False
+            request_id = one.case.request.id
+            spawn(f"trial of {request_id}", self._record.note(TRIAL_ENDED, request_id, {"why": why}))
+        self._tell(one.case, RehearsalPhase.NONE, why)
+
+    # ---- one trial ----
+
+    async def _show_outcome(self, one: OneTrial) -> None:
+        """Run the code, record what it asked for, and show that. Raises KnownError where there is nothing to show."""
+        case = one.case
+        self._permit(one)
+        key = _key(case.request, self._parts.sandboxes.sandbox.isolation.value)
+        if (tried := self._kept.get(key)) is None:
+            tried = await self._tried(one)
+            self._kept[key] = tried
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        await case.attach(TRIED, encode(tried))
+        one.noted = False
+        self._permit(one)
+        del self._all[case.request.id]
+        self._record.publish(TrialMoved(case.request.id, RehearsalPhase.SHOWN, "", tried, began=case.rehearsed))
+
+    async def _tried(self, one: OneTrial) -> Tried:
+        case, began = one.case, self._now()
+        mark, seed = f"assent:{secrets.token_hex(8)}", secrets.token_hex(16)
+        result = await self._result(one, mark, seed)
+        if result.outcome in (Outcome.KILLED, Outcome.ENGINE_LOST):
+            raise KnownError(result.error or "The sandbox was lost while it ran.")
+        found = await asyncio.to_thread(records.recorded, result, mark, seed)
+        read: Assessment | None = None
+        owners: tuple[int, ...] = ()
+        if found.acts:
+            text, owners = records.program(found.acts)
+            as_program = Request(
+                case.request.id, case.request.agent, Tool.CODE_EXECUTE, case.request.received_at, Language.SHELL, text
+            )
+            read = await self._parts.assessor.assess(as_program, person=one.asked)
+        said = case.assessment
+        if said is None:
+            raise KnownError(UNREAD)
+        return records.judged(found, read, owners, said, self._now() - began)
+
+    async def _result(self, one: OneTrial, mark: str, seed: str) -> Result:
+        """Return what the run left. Raises KnownError, also where the question was over before."""
+        case, request = one.case, one.case.request
+        sandbox = self._parts.sandboxes.sandbox
+        active = (await sandbox.check()).protections
+        if why := too_weak(self._needed(one), sandbox.isolation, active, asked=one.asked):
+            raise NotPermitted(why)
+        assert request.language is not None
+        code = request.code
+        if any(finding.id == TYPESCRIPT for finding in (case.assessment.findings if case.assessment else ())):
+            code = await self._parts.assessor.without_types(code, agent=PERSON if one.asked else request.agent)
+        job = Job(
+            id=trial_of(request.id),
+            language=request.language,
+            code=program(request.language, code, mark, seed),
+            limits=narrowed(request.limits),
+            context=request.context,
+            stdin=request.stdin,
+            image=request.image,
+            budget=self._budget,
+            permit=lambda: self._permit(one),
+        )
+        body = {
+            "isolation": sandbox.isolation.value,
+            "protections": list(active),
+            "limits": asdict(job.limits),
+        }
+        await case.attach(TRYING, body)
+        one.noted = True
+        self._permit(one)
+        if not self._parts.sandboxes.uses(sandbox):
+            raise NotPermitted("Another sandbox is in use now.")
+        case.rehearsed = True
+        self._tell(case, RehearsalPhase.RUNNING)
+        try:
+            one.run = await sandbox.start(job, _unheard)
+            if one.over:
+                one.run.stop(one.over)
+            return await one.run.finished()
+        finally:
+            if one.run is not None:
+                one.run.transcript.release()
+                one.run = None
+
+    def _needed(self, one: OneTrial) -> RehearsalMode:
+        return RehearsalMode.ANY if one.asked else self._mode(one.case.request.agent)
+
+    def _permit(self, one: OneTrial) -> None:
+        """Raise NotPermitted where the trial may not continue. Never suspends."""
+        if one.over or self._desk.question(one.case.request.id) is None:
+            raise NotPermitted(one.over or OVER)
+        if why := self._forbidden(one):
+            raise NotPermitted(why)
+
+    def _forbidden(self, one: OneTrial) -> str:
+        """Return why a request may not be tried at this moment; empty where it may."""
+        request, now = one.case.request, self._circumstances
+        why = now.closing() or now.barred(request.agent, request.received_at) or now.unready(request)
+        if why := why or now.moved(request) or now.unwritable():
+            return why
+        if not one.asked:
+            assessment = one.case.assessment
+            if self._mode(request.agent) is RehearsalMode.OFF or assessment is None:
+                return OFF
+            if closed := now.policy().closed_to_grants(request, assessment.level):
+                return closed
+        return too_weak(self._needed(one), request.isolation, request.protections, asked=one.asked)
+
+    def _tell(self, case: Case, phase: RehearsalPhase, why: str = "") -> None:
+        self._record.publish(TrialMoved(case.request.id, phase, why, began=case.rehearsed))
+
+
+def narrowed(asked: Limits) -> Limits:
+    """Return the limits of a trial: what the request asks for, within the bounds of trials."""
+    return replace(LIMITS, memory_mb=max(LEAST_MEMORY_MB, min(asked.memory_mb, LIMITS.memory_mb)))
+
+
+def _key(request: Request, isolation: str) -> str:
+    """Return what two requests have in common whose trials have the same outcome."""
+    language = "" if request.language is None else request.language.value
+    data = (language, request.code, request.context, request.stdin, request.image, isolation)
+    return hashlib.sha256(canonical({"tried": data})).hexdigest()
+
+
+def _unheard(_usage: Usage) -> None:
+    """Report what a trial uses to nobody."""

@@ -1,0 +1,398 @@
+"""Reads the record of a trial: what was asked for, how grave that is, and which decoy secrets went where.
+
+What was asked for is written down once more, as a shell program without any disguise, and that is read by the same
+rules as all code (`program`, `judged`). The record was written by the code's own process, so it is taken for a list of
+what was asked for and never for a list of all that was.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from runner.model.assessment import Capability, Level
+from runner.model.result import Outcome
+from runner.model.tried import PRINTED, Tried, TriedAct, TriedKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from runner.model.assessment import Assessment, Finding
+    from runner.model.result import Result
+
+MOST_RECORDS = 320
+MOST_ACTS = 40
+"""Acts that are kept of a trial."""
+MOST_TARGET, MOST_DATA = 400, 4_000
+MOST_LINE = 16_000
+"""Characters of a line of the record; a longer one is none of ours."""
+MOST_PRINTED = 262_144
+"""Characters of output that are searched for decoys."""
+HOME = "/home/user"
+"""Stands for the decoy home in the program that is read."""
+DECOYS = (
+    *("AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "OPENAI_API_KEY"),
+    *("~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.aws/credentials", "~/.netrc", "~/.npmrc", "~/.docker/config.json"),
+)
+"""Decoys that are always laid out; the code's own are named by the record."""
+_CHANGING = """
+delete remove destroy drop terminate purge wipe truncate revoke disable erase rmtree unlink rm transfer approve
+refund payout withdraw suspend deactivate kill shutdown nuke prune
+"""
+CHANGING = frozenset(_CHANGING.split())
+"""Words in the name of a function of a package of which nothing is known that change what cannot be taken back."""
+_PLAIN = """
+pandas polars numpy scipy sklearn torch tensorflow matplotlib seaborn PIL cv2 networkx sympy rich tqdm pytest
+click typer react vue lodash dayjs chalk pydantic bs4 lxml
+"""
+PLAIN = frozenset(_PLAIN.split())
+"""Packages whose functions of those names work on values of the program, on pictures and on screen."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+KINDS = frozenset(kind.value for kind in TriedKind if kind is not TriedKind.DISCLOSE)
+"""What a record may hold; where decoys went is found here."""
+SCRIPT = "request.sh"
+"""Name of a shell script while it is tried; what other scripts do has other lines."""
+_IN_SHELL = """
+: [ [[ (( . break builtin case cd continue declare dirs echo eval exit export false fi for function getopts hash if let
+local mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source test then times trap
+true type typeset ulimit umask unset until wait while
+"""
+IN_SHELL = frozenset(_IN_SHELL.split())
+"""Commands of the shell itself, by which nothing is asked for; what `eval` and `trap` run has lines of its own."""
+ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
+TEMPORARY = re.compile(r"/tmp/tmp[.\w]{1,40}")
+OUR_HOME = re.compile(r"(?<![\w/.])~(?=[/\s'\"]|$)")
+WHERE = frozenset({"send", "look up", "connect", "call", "set", "run"})
+"""What may hand a value on."""
+HTTP = frozenset({"requests", "httpx", "aiohttp", "axios", "got", "superagent", "urllib3", "undici"})
+"""Packages whose calls are requests to the host that they name."""
+HOST = re.compile(r"https?://([^\s/'\"?#@]{1,200})")
+AS_HEADER = re.compile(
+    r"(?i)\b(?:authorization|x-api-key|private-token|auth)['\"]?\s?[:=]\s?['\"(]{0,2}[^'\"\r\n,}]{0,200}"
+)
+AS_ARGUMENT = re.compile(
+    r"\b(?:[aA]uthorization|X-Api-Key|api_?[kK]ey|auth|auth_?[tT]oken|access_?[tT]oken|token|password|secret|private_?[kK]ey|"
+    r"aws_secret_access_key|secret_?[aA]ccess_?[kK]ey|dsn|url|uri|connection_?[sS]tring)['\"]?\s?[:=]\s?['\"]?[^'\"\r\n,}]{0,200}"
+)
+"""How a key is given to what it is the key of: nothing is disclosed by that."""
+GRAVEST = (TriedKind.DISCLOSE, TriedKind.DELETE_FOLDER, TriedKind.DELETE, TriedKind.RUN, TriedKind.CALL, TriedKind.SEND)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a record says, before anybody has said how grave it is."""
+
+    acts: tuple[TriedAct, ...]
+    ended: str = ""
+    ended_at: int = 0
+    remarks: tuple[str, ...] = ()
+
+
+def decoy(seed: str, name: str) -> str:
+    """Return the value of a decoy secret, as the programs in the sandbox make it."""
+    return "sk-" + hashlib.sha256(f"{seed} {name}".encode()).hexdigest()[:32]
+
+
+def recorded(result: Result, mark: str, seed: str) -> Recorded:
+    """Return what the record of a trial says. Never raises: the code may have written anything."""
+    found: list[tuple[str, str, str, int]] = []
+    decoys, places = {decoy(seed, name): name for name in DECOYS}, ("", "")
+    ended, at, remarks, kinds = "", 0, [], set()
+    for one in _records(result.stderr, mark):
+        kind, target, data = (str(one.get(key, "")) for key in ("kind", "target", "data"))
+        kinds.add(kind)
+        line = _number(one.get("line"))
+        match kind:
+            case "begun":
+                places = places if places[0] else (target[:MOST_TARGET], data[:MOST_TARGET])
+            case "decoy" if len(decoys) < 100:
+                decoys[decoy(seed, target[:200])] = target[:200]  # whose names the code has
+            case "ended":
+                ended, at = _one_line(target)[:160], _number(one.get("at"))
+            case _ if kind in KINDS:
+                found.append((kind, target[:MOST_TARGET], data[:MOST_DATA], line))
+            case _:
+                pass
+    output = _without_records(result, mark)[:MOST_PRINTED]
+    acts = [*_disclosed(found, output, decoys), *_acts(found, decoys, *places)]
+    if "looked" in kinds:
+        remarks.append("It looked at the stand-ins, and may do something else without them.")
+    if "unwatched" in kinds:
+        remarks.append("It starts what is not watched, which may ask for more.")
+    if "clock" in kinds:
+        remarks.append("It asks for the time, and may do something else at another.")
+    if "more" in kinds or result.meta.truncated or not {"begun", "over"} <= kinds:
+        remarks.append("The record of it is not whole, so it may have asked for more.")
+    if not ended and result.outcome is not Outcome.OK:
+        ended = _ending(result)
+    return Recorded(tuple(dict.fromkeys(acts)), ended, at, tuple(remarks))
+
+
+def _ending(result: Result) -> str:
+    match result.outcome:
+        case Outcome.TIMED_OUT:
+            return f"its time of {result.duration:.0f} s was over"
+        case Outcome.FAILED:
+            return f"exit code {result.exit_code}"
+        case _:
+            return _one_line(result.error or result.outcome.value)
+
+
+def _records(text: str, mark: str) -> Iterator[Mapping[str, object]]:
+    count = 0
+    for line in text.split("\n"):
+        if not line.startswith(mark + " ") or len(line) > MOST_LINE or count >= MOST_RECORDS:
+            continue
+        count += 1
+        words = line[len(mark) + 1 :]
+        if words.startswith("+"):
+            yield from _traced(words[1:])
+            continue
+        try:
+            one = json.loads(words)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(one, Mapping):
+            yield one
+
+
+def _traced(words: str) -> Iterator[Mapping[str, object]]:
+    """Yield what a line of the trace of a shell says: `request.sh:7 rm -rf build`."""
+    place, _, command = words.partition(" ")
+    source, _, number = place.rpartition(":")
+    first = command.split(None, 1)[0] if command.strip() else ""
+    if source == "main.sh":
+        return
+    if first == "date":
+        yield {"kind": "clock"}
+    if command.startswith("set +x") or "BASH_XTRACEFD" in command:
+        yield {"kind": "looked"}
+    if first and first not in IN_SHELL and not ASSIGNED.match(command):
+        line = int(number) if source == SCRIPT and number.isascii() and number.isdigit() and len(number) < 8 else 0
+        yield {"kind": "run", "target": command, "line": line}
+
+
+def _without_records(result: Result, mark: str) -> str:
+    lines = (line for line in result.stderr.split("\n") if not line.startswith(mark))
+    return result.stdout + "\n" + "\n".join(lines)
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and 0 <= value < 1 << 24 else 0
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# ---- decoys ----
+
+
+def _disclosed(
+    found: Iterable[tuple[str, str, str, int]], output: str, decoys: Mapping[str, str]
+) -> Iterator[TriedAct]:
+    """Yield where the value of a decoy went: to a host, a program, a package, the agent; plain or in other letters.
+
+    Where it is what opens a door (a header or an argument for that), it is no disclosure: that is what keys are for.
+    """
+    forms = {name: _forms(value) for value, name in decoys.items()}
+    for kind, target, data, line in found:
+        if kind not in WHERE:
+            continue
+        client = kind in (TriedKind.CALL, TriedKind.SET) and _package(target) not in HTTP
+        door = AS_ARGUMENT if client else AS_HEADER
+        text = target.replace(".", "") if kind == TriedKind.LOOK_UP else door.sub("", f"{target} {data}")
+        for name, each in forms.items():
+            if any(form in text for form in each):
+                yield TriedAct(TriedKind.DISCLOSE, _receiver(kind, target, data), name, line)
+    for name, each in forms.items():
+        if any(form in output for form in each):
+            yield TriedAct(TriedKind.DISCLOSE, PRINTED, name)
+
+
+def _package(target: str) -> str:
+    return re.split(r"\W", target.removeprefix("new "), maxsplit=1)[0]
+
+
+def _receiver(kind: str, target: str, data: str) -> str:
+    match kind:
+        case TriedKind.SEND | TriedKind.CONNECT:
+            return target
+        case TriedKind.LOOK_UP:
+            return f"name servers, below {'.'.join(target.split('.')[-2:])}"
+        case TriedKind.RUN if host := HOST.search(target):
+            return host[1]
+        case TriedKind.RUN:
+            return f"the program {target.split(None, 1)[0] if target.strip() else ''}"
+        case _:
+            host = HOST.search(data) if _package(target) in HTTP else None
+            return host[1] if host else re.split(r"[(=]", target, maxsplit=1)[0]
+
+
+def _forms(value: str) -> tuple[str, ...]:
+    """Return how a value looks as it is, turned round, in hexadecimal, in capitals, and in Base64."""
+    data = value.encode()
+    encoded = [base64.b64encode(bytes(shift) + data).decode() for shift in range(3)]
+    # The letters at both ends depend on what stands beside the value.
+    inner = [one[(shift * 8 + 5) // 6 : -4] for shift, one in enumerate(encoded)]
+    return tuple(dict.fromkeys((value, value[::-1], data.hex(), value.upper(), quote(value), value[3:], *inner)))
+
+
+# ---- what was asked for ----
+
+
+def _acts(
+    found: Iterable[tuple[str, str, str, int]], decoys: Mapping[str, str], workspace: str, home: str
+) -> Iterator[TriedAct]:
+    folders: set[str] = set()
+    for kind, target, data, line in found:
+        if kind in ("read", "write", "overwrite", "delete", "delete folder", "move", "rights", "link") and _own(
+            target, home
+        ):
+            continue
+        if kind in ("delete", "delete folder"):
+            if any(target.startswith(one + "/") or target == one for one in folders):
+                continue  # a part of what was noted as a whole
+            folders.update({target} if kind == "delete folder" else ())
+        named, more = (_named(_without_values(text, decoys), workspace, home) for text in (target, data))
+        act = TriedAct(TriedKind(kind), named, more, line)
+        if act.kind is TriedKind.OVERWRITE and not act.target.startswith(("~", "/")):
+            act = replace(act, kind=TriedKind.WRITE)  # the decoy is there because the code names it
+        yield replace(act, data="") if act.kind in (TriedKind.SEND, TriedKind.RUN) else act
+
+
+def _own(target: str, home: str) -> bool:
+    """Return whether a path is a temporary one of the trial's own, and not of its decoys."""
+    return target.startswith("/tmp/") and not (home and target.startswith(home)) and ".." not in target
+
+
+def _without_values(text: str, decoys: Mapping[str, str]) -> str:
+    """Return a text with the names of decoys in place of their values."""
+    if "sk-" in text:
+        for value, name in decoys.items():
+            text = text.replace(value, f"<{name}>")
+    return text
+
+
+def _named(text: str, workspace: str, home: str) -> str:
+    """Return a text in which the decoy home and the folder of the trial are as a person names them."""
+    if home:
+        text = text.replace(home, "~")
+    if workspace and text.startswith(workspace + "/"):
+        text = text[len(workspace) + 1 :]
+    return text.replace(workspace + "/", "./") if workspace else text
+
+
+# ---- how grave that is ----
+
+
+def program(acts: Iterable[TriedAct]) -> tuple[str, tuple[int, ...]]:
+    """Return the acts as a shell program, and the number of the act that each of its lines, from 1, belongs to; -1 for
+    none.
+    """
+    lines, owners = ["t=$(mktemp -d)"], [-1]  # what is temporary is the code's own
+    for number, act in enumerate(acts):
+        for line in _command(act).split("\n"):
+            lines.append(line)
+            owners.append(number)
+    return "\n".join(lines) + "\n", tuple(owners)
+
+
+def _command(act: TriedAct) -> str:
+    match act.kind:
+        case TriedKind.RUN:
+            return TEMPORARY.sub("$t", OUR_HOME.sub(HOME, act.target))
+        case TriedKind.DELETE:
+            return f"rm -- {_path(act.target)}"
+        case TriedKind.DELETE_FOLDER:
+            return f"rm -rf -- {_path(act.target)}"
+        case TriedKind.WRITE | TriedKind.OVERWRITE:
+            return f"echo x > {_path(act.target)}"
+        case TriedKind.READ:
+            return f": < {_path(act.target)}"
+        case TriedKind.MOVE:
+            return f"mv -- {_path(act.target)} {_path(act.data)}"
+        case TriedKind.RIGHTS:
+            return f"chmod {act.data.removeprefix('0o') or '600'} {_path(act.target)}" if act.data.isalnum() else ":"
+        case TriedKind.LINK:
+            return f"ln -s -- {_path(act.data)} {_path(act.target)}"
+        case TriedKind.SEND | TriedKind.CONNECT:
+            return f"curl {shlex.quote('https://' + act.target)}"
+        case _:
+            return ":"
+
+
+def _path(path: str) -> str:
+    line = _one_line(path)
+    return shlex.quote(HOME + line[1:] if line == "~" or line.startswith("~/") else line)
+
+
+def judged(
+    found: Recorded, read: Assessment | None, owners: tuple[int, ...], said: Assessment, seconds: float
+) -> Tried:
+    """Return the outcome of a trial. `read` is what reading says of `program(found.acts)`, `said` what of the code."""
+    worst: dict[int, Finding] = {}
+    for finding in read.findings if read is not None else ():
+        line = finding.span.line
+        # What is printed is known better: the values of the decoys are looked for.
+        if 0 < line <= len(owners) and not finding.id.startswith("shown."):
+            known = worst.get(owners[line - 1])
+            if known is None or finding.level > known.level:
+                worst[owners[line - 1]] = finding
+    graver = {one.capability for one in said.findings if one.level >= Level.HIGH}
+    lines = {one.span.line for one in said.findings if one.level >= Level.HIGH}
+    # What a call of a package does is known by its name alone: MEDIUM there says the same.
+    named = lines | {one.span.line for one in said.findings if one.level is Level.MEDIUM}
+    acts = []
+    for number, act in enumerate(found.acts):
+        level, capability = _own_level(act)
+        if (grave := worst.get(number)) is not None and grave.level > level:
+            level, capability = grave.level, grave.capability
+        on_line = act.line in (named if act.kind is TriedKind.CALL else lines)
+        unsaid = level >= Level.HIGH and not (capability in graver or on_line)
+        acts.append(replace(act, level=level, unsaid=unsaid))
+    acts.sort(key=lambda act: (not act.unsaid, -act.level, _rank(act.kind)))
+    telling = [act for act in acts if act.kind not in (TriedKind.READ, TriedKind.LOOK_UP)] or acts
+    told = [act for act in acts if act.level >= Level.MEDIUM or act in telling]
+    left = len(told) - MOST_ACTS
+    return Tried(tuple(told[:MOST_ACTS]), max(0, left), found.ended, found.ended_at, found.remarks, seconds)
+
+
+def _rank(kind: TriedKind) -> int:
+    return GRAVEST.index(kind) if kind in GRAVEST else len(GRAVEST)
+
+
+def _own_level(act: TriedAct) -> tuple[Level, Capability]:
+    """Return how grave an act is by itself: what the shell has no command for."""
+    match act.kind:
+        case TriedKind.DISCLOSE:
+            printed = act.target == PRINTED
+            return Level.HIGH, Capability.READS_CREDENTIALS if printed else Capability.EXFILTRATION
+        case TriedKind.OVERWRITE if act.target.startswith(("~", "/")):
+            return Level.HIGH, Capability.DESTROYS_FILES
+        case TriedKind.CALL if _changes(act):
+            return Level.HIGH, Capability.DESTROYS_FILES
+        case TriedKind.SEND | TriedKind.CONNECT | TriedKind.LISTEN | TriedKind.LOOK_UP:
+            return Level.MEDIUM, Capability.NETWORK
+        case TriedKind.NATIVE | TriedKind.KILL:
+            return Level.MEDIUM, Capability.STARTS_PROCESSES
+        case _:
+            return Level.LOW, Capability.FILES
+
+
+def _changes(act: TriedAct) -> bool:
+    """Return whether a call of an unknown package is named after what cannot be taken back."""
+    last, package = act.target.rpartition(".")[2], _package(act.target)
+    route = act.data.startswith(("'/", '"/'))  # a web application's address, not a call of another's
+    # A class in Python makes something, and what is done with that is another call.
+    made = last[:1].isupper() and not act.target.startswith("new ")
+    return (
+        package not in PLAIN and not (route or made) and any(word.lower() in CHANGING for word in _WORD.findall(last))
+    )

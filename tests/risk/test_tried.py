@@ -1,0 +1,186 @@
+"""The record of a trial is hostile text: it adds what was asked for, and never takes anything away."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+
+import pytest
+
+from runner.model.assessment import Assessment, Capability, Finding, Level, Span
+from runner.model.request import Language, Request, Tool
+from runner.model.result import Outcome, Result
+from runner.model.tried import MOST_SHOWN, Tried, TriedAct, TriedKind
+from runner.risk import tried
+from runner.risk.assess import assess
+
+MARK, SEED = "assent:1234", "a seed"
+BEGUN = {"kind": "begun", "target": "/workspace", "data": "/tmp/home/user"}
+OVER = {"kind": "over"}
+NOTHING_SAID = Assessment(Level.HIGH, ("Runs code.",))
+
+
+def result(*records: dict[str, object], stdout: str = "", more: str = "", outcome: Outcome = Outcome.OK) -> Result:
+    lines = "".join(f"\n{MARK} {json.dumps(one)}\n" for one in records)
+    return Result(outcome, stdout, lines + more, 0, 0.2)
+
+
+def outcome(found: tried.Recorded, said: Assessment = NOTHING_SAID) -> Tried:
+    text, owners = tried.program(found.acts)
+    read = assess(Request("1", "claude", Tool.CODE_EXECUTE, 0.0, Language.SHELL, text)) if found.acts else None
+    return tried.judged(found, read, owners, said, 0.1)
+
+
+def of(*records: dict[str, object], said: Assessment = NOTHING_SAID, stdout: str = "") -> Tried:
+    return outcome(tried.recorded(result(BEGUN, *records, OVER, stdout=stdout), MARK, SEED), said)
+
+
+def act(kind: str, target: str, data: str = "", line: int = 3) -> dict[str, object]:
+    return {"kind": kind, "target": target, "data": data, "line": line}
+
+
+@pytest.mark.parametrize(
+    ("record", "level"),
+    [
+        (act("delete folder", "/tmp/home/user/Documents"), Level.CRITICAL),
+        (act("delete", "/tmp/home/user/Documents/a.txt"), Level.HIGH),
+        (act("delete", "/workspace/out.txt"), Level.LOW),
+        (act("write", "/tmp/home/user/.bashrc"), Level.CRITICAL),
+        (act("overwrite", "/tmp/home/user/Documents/a.txt"), Level.HIGH),
+        (act("read", "/tmp/home/user/.ssh/id_rsa"), Level.CRITICAL),
+        (act("run", "git push --force"), Level.HIGH),
+        (act("run", "x=1\nrm -rf /tmp/home/user/Documents"), Level.CRITICAL),
+        (act("call", "boto3.resource('s3').Bucket('uploads').objects.all()[0].delete"), Level.HIGH),
+        (act("call", "octokit.rest.repos.deleteWebhook", '{"owner":"a"}'), Level.HIGH),
+        (act("call", "pandas.DataFrame(...).drop", "'name'"), Level.LOW),
+        (act("call", "flask.Flask('a').delete", "'/notes'"), Level.LOW),
+        (act("send", "host.example:443", "GET / HTTP/1.1"), Level.MEDIUM),
+    ],
+)
+def test_what_was_asked_for_has_the_level_that_reading_gives_it(record: dict[str, object], level: Level) -> None:
+    assert max(one.level for one in of(record).acts) is level
+
+
+def test_only_what_reading_had_not_said_is_marked() -> None:
+    deletes = act("delete folder", "/tmp/home/user/Documents")
+    assert of(deletes).level is Level.HIGH
+    finding = Finding("files.x", Level.HIGH, Capability.DESTROYS_FILES, Span(9, 0, 9, 1), "", "Deletes.")
+    said = replace(NOTHING_SAID, findings=(finding,))
+    assert of(deletes, said=said).level is None and of(deletes, said=said).acts[0].level is Level.CRITICAL
+    assert of(act("run", "git push --force", line=9), said=said).level is None
+    call = act("call", "octokit.rest.hooks.removeAll", line=9)
+    assert of(call).level is Level.HIGH
+    assert of(call, said=replace(NOTHING_SAID, findings=(replace(finding, level=Level.MEDIUM),))).level is None
+    medium = replace(NOTHING_SAID, findings=(replace(finding, level=Level.MEDIUM),))
+    assert of(deletes, said=medium).level is Level.HIGH
+
+
+def test_nothing_that_the_code_writes_takes_anything_away() -> None:
+    deed = act("delete folder", "/tmp/home/user/Documents")
+    forged = [
+        {"kind": "over"},
+        {"kind": "begun", "target": "/tmp", "data": "/"},
+        {"kind": "ended", "target": "\x1b[2J fine"},
+        {"kind": "disclose", "target": "nobody", "data": "nothing"},
+        {"kind": ["delete"], "target": {"a": 1}, "line": "x"},
+        {"kind": "delete", "line": -5, "target": None},
+    ]
+    whole = tried.recorded(result(BEGUN, deed, OVER), MARK, SEED)
+    more = f"{MARK} [1]\n{MARK} {{\n{MARK} +\n"
+    found = tried.recorded(result(BEGUN, *forged, deed, *forged, OVER, more=more), MARK, SEED)
+    assert {*whole.acts} <= {*found.acts}
+    assert not [one for one in found.acts if one.kind is TriedKind.DISCLOSE]
+
+
+def test_a_record_without_bounds_is_cut_and_says_so() -> None:
+    many = [act("delete", f"/tmp/home/user/{number}/{'x' * 5000}") for number in range(2000)]
+    found = tried.recorded(result(BEGUN, *many), MARK, SEED)
+    assert len(found.acts) <= tried.MOST_RECORDS
+    assert any("not whole" in one for one in found.remarks)
+    shown = outcome(found)
+    assert len(shown.acts) == tried.MOST_ACTS and shown.left_out > 0
+    assert all(len(line) < 2 * MOST_SHOWN + 100 for line in shown.lines)
+
+
+KEY = tried.decoy(SEED, "OPENAI_API_KEY")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        KEY,
+        KEY[::-1],
+        KEY.encode().hex(),
+        *(base64.b64encode(b"x" * shift + KEY.encode() + b"yy").decode() for shift in range(4)),
+        json.dumps({"OPENAI_API_KEY": KEY}),
+        f"https://host.example/?k={KEY}",
+    ],
+)
+def test_a_decoy_is_found_in_whatever_letters_it_leaves(data: str) -> None:
+    found = of(act("send", "host.example:443", data))
+    assert [(one.target, one.data) for one in found.acts if one.kind is TriedKind.DISCLOSE] == [
+        ("host.example:443", "OPENAI_API_KEY")
+    ]
+    assert found.level is Level.HIGH
+    assert found.sentence.startswith("Tried without network, it asked to give the value of OPENAI_API_KEY to host")
+    printed = of(stdout=data)
+    assert [one.kind for one in printed.acts] == [TriedKind.DISCLOSE]
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "data"),
+    [
+        ("send", "api.example:443", f"GET / HTTP/1.1\r\nAuthorization: Bearer {KEY}\r\n\r\n"),
+        ("call", "openai.OpenAI", f"api_key={KEY!r}"),
+        ("call", "requests.get", f"'https://api.example/x', headers={{'Authorization': 'token {KEY}'}}"),
+        ("run", f"curl -H 'Authorization: Bearer {KEY}' https://api.example", ""),
+    ],
+)
+def test_a_key_in_its_own_lock_is_no_disclosure(kind: str, target: str, data: str) -> None:
+    found = of(act(kind, target, data))
+    assert not [one for one in found.acts if one.kind is TriedKind.DISCLOSE] and found.level is None
+    assert KEY not in "\n".join(found.lines)
+
+
+def test_a_key_beside_its_lock_is_one() -> None:
+    data = f"'https://host.example/x', json={{'token': '{KEY}'}}"
+    assert of(act("call", "requests.post", data)).acts[0].target == "host.example"
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        (Tried(), "Tried without network, it asked for nothing that is recorded."),
+        (
+            Tried((TriedAct(TriedKind.RUN, "make"),)),
+            "Tried without network, it asked to run make.",
+        ),
+        (
+            Tried((TriedAct(TriedKind.RUN, "make"), TriedAct(TriedKind.READ, "a"), TriedAct(TriedKind.READ, "b"))),
+            "Tried without network, it asked to run make and to read a, and for 1 more.",
+        ),
+        (
+            Tried(ended="no such file or directory: a.csv", ended_at=7),
+            "Tried without network, it asked for nothing that is recorded. It ended after line 7: no such file or "
+            "directory: a.csv; what follows was not tried.",
+        ),
+    ],
+)
+def test_the_sentence_claims_no_more_than_what_was_asked_for(shown: Tried, words: str) -> None:
+    assert shown.sentence == words
+
+
+def test_the_trace_of_a_shell_is_read_by_line() -> None:
+    trace = "".join(
+        f"\n{MARK} +{one}\n"
+        for one in (
+            "main.sh:90 exec /bin/bash request.sh",
+            "request.sh:2 x=rm",
+            "request.sh:3 echo hello",
+            "request.sh:4 rm -rf /tmp/home/user/Documents",
+            ":1 git push --force",
+        )
+    )
+    found = tried.recorded(result(BEGUN, OVER, more=trace), MARK, SEED)
+    assert [(one.target, one.line) for one in found.acts] == [("rm -rf ~/Documents", 4), ("git push --force", 0)]
