@@ -205,8 +205,8 @@ def isolation(value: Isolation) -> str:
             return "gVisor sandbox without Docker"
         case Isolation.GVISOR:
             return "gVisor container"
-        case Isolation.CLOUD:
-            return "cloud sandbox"
+        case Isolation.E2B:
+            return "sandbox at E2B"
         case _:
             assert_never(value)
 

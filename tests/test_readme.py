@@ -27,6 +27,7 @@ CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 MOST_BYTES = 300_000
 """Of the picture: a README should open at once."""
 SHOWN_BY_TESTS = {
+    "assent e2b-key": "tests/commands/test_e2b_key.py::test_the_key_is_kept_and_taken_out_again",
     "make run": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
     "make demo": "tests/path/test_demo.py::test_the_demo_comes_to_its_end",
     "make lint": "tests/test_architecture.py::test_there_are_no_circles",

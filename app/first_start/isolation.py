@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WORDS = {
     Isolation.GVISOR: "Code runs in gVisor containers: the strongest sandbox, with a kernel of its own.",
     Isolation.GVISOR_DIRECT: "Code runs in gVisor without Docker: a kernel of its own, started by Assent itself.",
-    Isolation.CLOUD: "Code runs in a sandbox in the cloud.",
+    Isolation.E2B: "Code leaves this machine: it runs at E2B, in a machine of its own that E2B promises.",
     Isolation.DOCKER: "Code runs in Docker containers, which share the kernel of this machine. gVisor is stronger.",
     Isolation.LOCAL: "Code runs in the local sandbox (bubblewrap), which shares the kernel of this machine. Containers"
     " with gVisor are stronger.",
@@ -141,4 +141,4 @@ def examine_here(places: Places) -> Sequence[Check]:
     from runner.commands.fixes import as_typed
     from runner.settings.loading import load
 
-    return as_typed(*asyncio.run(sandboxes(load(places, os.environ))))
+    return as_typed(*asyncio.run(sandboxes(places, load(places, os.environ))))

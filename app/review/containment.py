@@ -39,7 +39,8 @@ def chips(request: Request, kept: Iterable[Kept] = (), asked: float | None = Non
     """Return the chips of a request. `kept` are the sandboxes that agents keep; `asked` its seconds as sent."""
     if request.client is not None:
         return _on_the_machine(request)
-    found = [_place(request, kept), _network(request)]
+    elsewhere = [_elsewhere(request)] if request.isolation is Isolation.E2B else []
+    found = [*elsewhere, _place(request, kept), _network(request)]
     if FACTS[request.tool].timed:
         found.append(_time(request, asked))
     return tuple(found)
@@ -115,6 +116,12 @@ def _on_the_machine(request: Request) -> tuple[Chip, ...]:
     )
 
 
+def _elsewhere(request: Request) -> Chip:
+    """Return what leaves this machine, and where it goes."""
+    where = phrases.visible(request.sent_to) or "E2B"
+    return Chip(f"sent to {where}: code, input, files", "globe", holds=False)
+
+
 def _place(request: Request, kept: Iterable[Kept]) -> Chip:
     if request.isolation is Isolation.PROCESS:
         return Chip("not separated: can read and change your files", "shield-alert", holds=False)
@@ -122,6 +129,8 @@ def _place(request: Request, kept: Iterable[Kept]) -> Chip:
         project = phrases.visible(request.work.project)
         return Chip(f"Over a working copy of {project}: reads its files, changes the copy alone", "layers", holds=False)
     if not request.sandbox:
+        if request.isolation is Isolation.E2B:
+            return Chip("Empty sandbox, promised by E2B", "shield", holds=False)
         words = "Empty sandbox, none of your files"
         return Chip(words, "shield-check", holds=True)
     agent = phrases.visible(request.agent)

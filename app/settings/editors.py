@@ -174,7 +174,7 @@ def editor_for(one: Declared, title: str, look: Look) -> SettingEditor:
         case Kind.BOOL:
             return SwitchEditor(title)
         case Kind.CHOICE:
-            return ChoiceEditor(title, one.offered)
+            return ChoiceEditor(title, one.choices)
         case Kind.LIST if one.choices:
             return SeveralEditor(title, one.choices, look)
         case Kind.WHOLE | Kind.NUMBER | Kind.TEXT | Kind.LIST:

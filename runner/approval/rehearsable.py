@@ -80,7 +80,7 @@ def _place(isolation: Isolation) -> str:
         Isolation.PROCESS: "plain processes",
         Isolation.LOCAL: "the local sandbox",
         Isolation.DOCKER: "Docker",
-        Isolation.CLOUD: "the cloud",
+        Isolation.E2B: "E2B",
         Isolation.GVISOR_DIRECT: "gVisor without Docker",
         Isolation.GVISOR: "gVisor",
     }[isolation]

@@ -185,6 +185,9 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     verify.add_argument("path", nargs="?", help="a ledger file; default: this account's")
     verify.set_defaults(command=_verify)
 
+    key = commands.add_parser("e2b-key", help="store the key for sandboxes at E2B, or remove it")
+    key.add_argument("--remove", action="store_true", help="take it out again")
+    key.set_defaults(command=_e2b_key)
     commands.add_parser(
         "self-test", help="submit, approve, run and verify small programs in a temporary folder"
     ).set_defaults(command=_self_test)
@@ -325,6 +328,12 @@ def _count(entries: int) -> None:
     """Show how many entries are good so far, where somebody can see it."""
     if sys.stderr.isatty():
         print(f"\r{entries:,} entries are good so far.", end="", file=sys.stderr, flush=True)
+
+
+def _e2b_key(arguments: argparse.Namespace, places: Places) -> int:
+    from runner.commands.e2b_key import store
+
+    return store(arguments, places)
 
 
 def _self_test(_arguments: argparse.Namespace, _places: Places) -> int:

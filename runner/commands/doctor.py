@@ -33,6 +33,7 @@ from runner.sandbox.container.failures import Denied
 from runner.sandbox.docker import endpoint
 from runner.sandbox.images import build, recipe
 from runner.sandbox.images.rootfs import Here
+from runner.sandbox.remote.keys import VARIABLE
 from runner.system import installed
 
 if TYPE_CHECKING:
@@ -61,8 +62,12 @@ WINDOW_LIBRARIES = {
 
 IMAGES_SECONDS = 4.0
 """Time limit for the list of the engine's images."""
-NO_CLOUD = "The settings name it, and Assent has none yet: "
-INSTEAD = "code runs in the strongest sandbox that works here instead."
+UNUSED_KEY = f"{VARIABLE} is set and not used: nothing is sent there. To use it, choose E2B as the sandbox in Settings."
+ELSEWHERE = (
+    "Code, input and files leave this machine. Promised by E2B, and not to be found out from here: a machine of its "
+    "own for each sandbox. Checked from inside: programs run as an ordinary user, the workspace is of a limited size, "
+    "and no host and no server for names was reached."
+)
 NOT_USED = "Not used, as the settings have it."
 WORTH_IT = "It is the one that is worth most; code runs in a weaker sandbox meanwhile."
 GVISOR, DIRECT, DOCKER = Isolation.GVISOR, Isolation.GVISOR_DIRECT, Isolation.DOCKER
@@ -92,7 +97,7 @@ async def examine(places: Places, loaded: Loaded, secrets: Secrets | None = None
     before_network = len(found) - 2
     return fixes.as_typed(
         *found[:3],
-        *await _awaited("Sandboxes", sandboxes(loaded)),
+        *await _awaited("Sandboxes", sandboxes(places, loaded, secrets)),
         *await _awaited("Images", _images(loaded.settings)),
         *found[3:before_network],
         *clients,
@@ -157,21 +162,31 @@ def _space(folder: Path) -> Check:
     return Check("Disk space", State.OK, f"{free / 1e9:,.1f} GB are free.")
 
 
-async def sandboxes(loaded: Loaded) -> list[Check]:
+async def sandboxes(places: Places, loaded: Loaded, secrets: Secrets | None = None) -> list[Check]:
     """Return a check for each possible sandbox: its protections, those unavailable here, and what is missing."""
     settings = loaded.settings
-    all_of_them = available.sandboxes(settings)
+    all_of_them = available.sandboxes(settings, places, secrets)
     checked = [(sandbox, await sandbox.check()) for sandbox in all_of_them]
     await asyncio.gather(*(sandbox.close() for sandbox in all_of_them))
     found = {sandbox.isolation: ready for sandbox, ready in checked}  # certain only after the check
     checks = [_container(one, found, settings) for one in (GVISOR, DIRECT, DOCKER)]
     protected = Isolation.LOCAL in found
     local = found[Isolation.LOCAL if protected else Isolation.PROCESS]
-    if settings.sandbox_type == "e2b":
-        instead = settings.sandbox_fallback
-        state, what = (State.WARN, INSTEAD) if instead else (State.BAD, "every request to run code is refused.")
-        checks.insert(0, Check("Cloud sandbox", state, f"{NO_CLOUD}{what}", "Set SANDBOX_TYPE=auto."))
+    if (elsewhere := found.get(Isolation.E2B)) is not None:
+        checks.insert(0, _e2b(elsewhere, settings))
+    elif os.environ.get(VARIABLE):
+        checks.append(Check("E2B", State.OK, UNUSED_KEY))
     return [*checks, *_local(local, settings, protected=protected)]
+
+
+def _e2b(ready: Readiness, settings: Settings) -> Check:
+    """Return the check of the sandbox that is elsewhere; there is one only where the settings name it."""
+    if ready.ready:
+        check = _working("E2B", ready, "")
+        return replace(check, what=f"{check.what} {ELSEWHERE} It counts as {settings.e2b_counts_as}.")
+    instead = settings.sandbox_fallback
+    what = "Code runs in the strongest sandbox of this machine instead." if instead else "Requests to run code fail."
+    return Check("E2B", State.WARN if instead else State.BAD, f"{ready.problem} {what}", ready.remedy)
 
 
 def _may_be_used(isolation: Isolation, settings: Settings) -> bool:

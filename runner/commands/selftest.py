@@ -10,6 +10,7 @@ import asyncio
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -36,7 +37,7 @@ from runner.settings.loading import load
 from runner.system.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
     from runner.engine.engine import Engine
     from runner.model.events import Event
@@ -44,9 +45,12 @@ if TYPE_CHECKING:
 
 KEYRINGS = ("keyring.backends.SecretService", "keyring.backends.kwallet", "keyring.backends.libsecret")
 ASK_ALWAYS = {"ASSENT_AUTO_APPROVE_LOW": "false", "ASSENT_PORT": "0"}
+NAMED = {Isolation.PROCESS: "local"}
+"""What settings call a sandbox, where that is not its own name."""
 BRIDGE_SECONDS = 30.0
 CLOSING = "The self-test is over."
 AGENT = "self-test"
+E2B_SETTING = re.compile(r"E2B_[A-Z_]{1,40}\Z|ASSENT_E2B_[A-Z_]{1,40}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +118,20 @@ def _path(home: Path) -> Iterator[SelfCheck]:
 
 async def _sandboxes(places: Places) -> list[tuple[Isolation, Readiness]]:
     """Return what each kind of sandbox says of itself; without bubblewrap there are plain processes in its place."""
-    settings = load(places, {}).settings
-    there = available.sandboxes(settings)
+    given = _named(os.environ)
+    settings = load(places, given).settings
+    there = available.sandboxes(settings, places)
     checked = [(sandbox, await sandbox.check()) for sandbox in there]
     found = [(sandbox.isolation, ready) for sandbox, ready in checked]  # certain only after the check
     await asyncio.gather(*(sandbox.close() for sandbox in there))
     return found
+
+
+def _named(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what the environment says of E2B, where it names that: nothing else of this account counts here."""
+    if environment.get("SANDBOX_TYPE", "").lower() not in ("e2b", "cloud"):
+        return {}
+    return {name: text for name, text in environment.items() if name == "SANDBOX_TYPE" or E2B_SETTING.match(name)}
 
 
 async def _played(home: Path, kind: Isolation, ready: Readiness) -> list[SelfCheck]:
@@ -128,7 +140,7 @@ async def _played(home: Path, kind: Isolation, ready: Readiness) -> list[SelfChe
 
 async def _play(home: Path, kind: Isolation, ready: Readiness) -> AsyncIterator[SelfCheck]:
     """Yield the steps of one kind of sandbox: every language, the gateway and the bridge, the history."""
-    settings = {**ASK_ALWAYS, "SANDBOX_TYPE": "local" if kind is Isolation.PROCESS else kind.value}
+    settings = {**_named(os.environ), **ASK_ALWAYS, "SANDBOX_TYPE": NAMED.get(kind, kind.value)}
     settings |= {"ASSENT_WEAKEST_ISOLATION_HIGH": "process"}
     places = Places.under(home)
     token = Agents(places).add(AGENT)

@@ -163,6 +163,7 @@ class PackageBuilder:
         settings = self._settings()
         most = settings.package_file_mb << 20
         return Job(
+            agent=request.agent,
             id=request.id,
             language=work.language,
             code=inside(DRIVERS[work.language]),

@@ -23,7 +23,7 @@ from runner.model.request import KnownFile, Tool
 from runner.model.tool_facts import FACTS
 from runner.model.workspace import WORKSPACE
 from runner.requests.intake import UNNAMED_SANDBOX
-from runner.sandbox.contract import Lasting, NotPermitted
+from runner.sandbox.contract import Lasting, NotPermitted, Rented
 from runner.system.clock import since_boot
 from runner.system.expiry import Expiry
 from runner.system.tasks import spawn
@@ -231,7 +231,9 @@ class KeptSandboxes:
         one.past.close()
         one.answered.set()
         await one.session.close()
-        await self._record.note(GONE, "", {"sandbox": id, "agent": one.kept.agent, "why": why})
+        cost = one.session.rented_seconds if isinstance(one.session, Rented) else 0.0
+        lasted = {"rented_seconds": round(cost, 3)} if cost else {}
+        await self._record.note(GONE, "", {"sandbox": id, "agent": one.kept.agent, "why": why, **lasted})
         with contextlib.suppress(KnownError):  # reported already; no request can use the grants of a removed sandbox
             await self._removed(id)
         self._publish()
@@ -319,7 +321,7 @@ class KeptSandboxes:
             raise KnownError("No sandbox can be kept here.", "Run code without one.")
         assert request.language is not None
         prepared = None if request.plan is None else await self._installing.prepared(request, None, permit)
-        session = await sandbox.open(request.language, request.limits, request.image)
+        session = await sandbox.open(request.language, request.limits, request.image, request.agent)
         # Checked again: since the await there may have been a lockdown or a Stop all, the agent may have been revoked
         # or have disconnected, or the console be closing.
         try:

@@ -190,6 +190,7 @@ class Runs:
             known=request.known,
             network=request.network,
             image=request.image,
+            agent=request.agent,
             collect=self._collect(request.id),
             budget=self._budget,
             permit=lambda: self._permit(case, decision),

@@ -24,7 +24,7 @@ from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError, Refused
 from runner.model.request import Isolation, Language, Request, Tool
 from runner.model.submission import Submission
-from runner.policy.decide import refused_network
+from runner.policy.decide import meets, refused_network
 from runner.requests import intake
 from runner.requests.modules import imports
 from runner.requests.network import Offered, registry_hosts
@@ -228,7 +228,7 @@ def _require_level(settings: Settings, isolation: Isolation) -> None:
     Plain processes will do where it does not: the caller vouches for the code.
     """
     weakest = Isolation(settings.weakest_isolation_high)
-    if isolation.strength < weakest.strength and weakest is not Isolation.LOCAL:
+    if not meets(isolation, weakest, settings) and weakest is not Isolation.LOCAL:
         raise KnownError(
             f"The settings ask for {weakest.label} or stronger, and only {isolation.label} works here.",
             "Start the container engine, or allow the fallback: fall_back=True, or ASSENT_SANDBOX_FALLBACK=true.",
@@ -241,7 +241,7 @@ def _sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
 
     Python code on this machine sees the packages of its caller's interpreter (spec E4).
     """
-    return sandboxes(replace(settings, python=settings.python or sys.executable))
+    return sandboxes(replace(settings, python=settings.python or sys.executable), Places.standard())
 
 
 def _keep(places: Places, policy: str, request: Request, result: Result) -> None:

@@ -75,7 +75,8 @@ class Isolation(StrEnum):
     """gVisor that Assent starts itself, without a container engine."""
     GVISOR = "gvisor"
     """gVisor as a runtime of a container engine."""
-    CLOUD = "cloud"
+    E2B = "e2b"
+    """A sandbox of a service that speaks E2B's API, on another machine."""
 
     @property
     def strength(self) -> int:
@@ -89,7 +90,7 @@ class Isolation(StrEnum):
     @property
     def is_container(self) -> bool:
         """Whether code starts from an image, with a root file system of its own."""
-        return self in (Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolation.GVISOR)
+        return self in (Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolation.GVISOR, Isolation.E2B)
 
     @property
     def is_gvisor(self) -> bool:
@@ -98,8 +99,8 @@ class Isolation(StrEnum):
 
     @property
     def limits_cpu(self) -> bool:
-        """Whether it can limit the share of the processor, as containers can; a request says whether one does."""
-        return self not in (Isolation.PROCESS, Isolation.LOCAL)
+        """Whether it can limit the share of the processor, as containers here can; a request says whether one does."""
+        return self not in (Isolation.PROCESS, Isolation.LOCAL, Isolation.E2B)
 
     @property
     def files_are_memory(self) -> bool:
@@ -107,7 +108,11 @@ class Isolation(StrEnum):
         return self.is_container
 
 
-_LABELS = {"docker": "Docker", "gvisor": "gVisor", "gvisor-direct": "gVisor without Docker"}
+_LABELS = {"e2b": "E2B", "docker": "Docker", "gvisor": "gVisor", "gvisor-direct": "gVisor without Docker"}
+
+
+PROMISED = "machine of its own, promised by E2B at "
+"""Begins the protection of a sandbox on another machine; its host follows. Nobody here has found that it is true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +316,11 @@ class Request:
     def has_files(self) -> bool:
         """Whether files are in its workspace before it begins, which are not read with it."""
         return bool(self.sandbox) or self.work is not None
+
+    @property
+    def sent_to(self) -> str:
+        """The host on which it would run, where that is not this machine; '' where it is, or is not known."""
+        return next((one.removeprefix(PROMISED) for one in self.protections if one.startswith(PROMISED)), "")
 
     @property
     def limits_cpu(self) -> bool:

@@ -52,7 +52,7 @@ class Meta:
     """What is known about a run besides its output."""
 
     runtime: str = ""
-    """`process`, `local`, `docker`, `gvisor-direct`, `gvisor` or `cloud`: the isolation actually used."""
+    """`process`, `local`, `docker`, `gvisor-direct`, `gvisor` or `e2b`: the isolation actually used."""
     versions: dict[str, str] = field(default_factory=dict)
     image: str = ""
     limits: Limits = field(default_factory=Limits)
@@ -65,6 +65,8 @@ class Meta:
     dropped_stdout: int = 0
     """Bytes of output left out between head and tail."""
     dropped_stderr: int = 0
+    rented_seconds: float = 0.0
+    """How long a sandbox lasted that costs by time; 0.0 for those of this machine."""
     rehearsed: bool = False
     """Whether it ran without network before a person decided, and was handed over as it was shown."""
 

@@ -24,7 +24,7 @@ MOST_UNASKED = 100_000
 """Characters of code above which a person is always asked (spec P8)."""
 
 
-WITH_GATE = (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolation.GVISOR)
+WITH_GATE = (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolation.GVISOR, Isolation.E2B)
 """Sandboxes in which a run with network reaches the hosts of its request and no others."""
 NO_GATE = {
     Isolation.PROCESS: "Plain processes are without any wall, so their network cannot be held to the hosts that were "
@@ -136,6 +136,8 @@ class Policy:
             return ""
         if weakest := self.stronger(level, request.isolation):
             why = "Network access is always CRITICAL. " if networked and level is Level.CRITICAL else ""
+            if request.isolation is Isolation.E2B:
+                why += f"E2B counts as {self._settings.e2b_counts_as} there (e2b.counts_as). "
             return (
                 f"{level.name} may not run on the {request.isolation.value} sandbox: your policy asks for "
                 f"{weakest.value} or stronger. {why}Deny it, or change "
@@ -160,7 +162,7 @@ class Policy:
     def stronger(self, level: Level, isolation: Isolation) -> Isolation | None:
         """Return the weakest sandbox that the settings allow for `level`; None where `isolation` is strong enough."""
         weakest = self._weakest(level)
-        return weakest if isolation.strength < weakest.strength else None
+        return None if meets(isolation, weakest, self._settings) else weakest
 
     def weaker(self, request: Request) -> str:
         """Return in words that this would run in a weaker sandbox than last time; empty where it would not."""
@@ -200,6 +202,17 @@ class Policy:
                 return Isolation(settings.weakest_isolation_high)
             case Level.MEDIUM | Level.LOW:
                 return Isolation(settings.weakest_isolation_medium)
+
+
+def meets(isolation: Isolation, weakest: Isolation, settings: Settings) -> bool:
+    """Return whether a sandbox is as strong as the `weakest` that is asked for.
+
+    What E2B is worth is for the person to say: what it protects is promised there, and nobody here has found it.
+    """
+    if isolation is weakest:
+        return True
+    counted = Isolation(settings.e2b_counts_as) if isolation is Isolation.E2B else isolation
+    return counted.strength >= weakest.strength
 
 
 NO_BUILDS = "Programs of these packages would run while they are installed, and plain processes confine nothing."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.model.language_support import LANGUAGES
@@ -10,23 +11,50 @@ from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.docker.client import finder
 from runner.sandbox.gvisor.engine import DirectEngine
 from runner.sandbox.local.sandbox import LocalSandbox
+from runner.sandbox.remote import keys
+from runner.sandbox.remote.quota import Quota
+from runner.sandbox.remote.sandbox import E2BSandbox
+from runner.sandbox.remote.service import Service
 
 if TYPE_CHECKING:
+    from runner.identity.secrets import Secrets
     from runner.sandbox.contract import Sandbox
     from runner.settings.loading import Settings
+    from runner.system.places import Places
+
+QUOTA_FILE = "e2b-minutes.json"
+"""In the folder of states: what each agent has used today."""
 
 OWN_IMAGES = {language: f"assent-{language.value}:1" for language in Language}
 
 
-def sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
-    """Return all possible sandboxes; none is examined yet, so this costs nothing."""
+def sandboxes(settings: Settings, places: Places, secrets: Secrets | None = None) -> tuple[Sandbox, ...]:
+    """Return all possible sandboxes; none is examined yet, so this costs nothing.
+
+    E2B is among them only where the settings name it. `secrets` may have its key; without them it is looked for.
+    """
     named = images(settings)
+    elsewhere = (e2b_sandbox(settings, places, secrets),) if settings.sandbox_type == "e2b" else ()
     return (
+        *elsewhere,
         local_sandbox(settings),
         ContainerSandbox(Isolation.DOCKER, named, finder(settings.docker_context)),
         ContainerSandbox(Isolation.GVISOR_DIRECT, named, DirectEngine(), own=True),
         ContainerSandbox(Isolation.GVISOR, named, finder(settings.docker_context)),
     )
+
+
+def e2b_sandbox(settings: Settings, places: Places, secrets: Secrets | None = None) -> E2BSandbox:
+    """Return the one of the service that the settings name."""
+    service = Service(
+        domain=settings.e2b_domain,
+        api_url=settings.e2b_api_url,
+        sandbox_url=settings.e2b_sandbox_url,
+        template=settings.e2b_template,
+        find_key=partial(keys.find, places, settings, secrets),
+    )
+    spent = Quota(places.state / QUOTA_FILE, settings.e2b_sandboxes_per_agent, settings.e2b_minutes_a_day)
+    return E2BSandbox(service, spent)
 
 
 def local_sandbox(settings: Settings) -> LocalSandbox:

@@ -24,7 +24,10 @@ UNAVAILABLE = {
         "gVisor without a container engine is not available here.",
         "Install the package runsc, build the images (assent images), or set SANDBOX_TYPE=local.",
     ),
-    "e2b": ("The E2B cloud sandbox is not available here.", "Set SANDBOX_TYPE=local."),
+    "e2b": (
+        "E2B is not available here: the settings do not choose it.",
+        "Set SANDBOX_TYPE=e2b to have code leave this machine, or SANDBOX_TYPE=local.",
+    ),
 }
 """What to say of a sandbox that was asked for and is not there (spec S7)."""
 NAMES = {
@@ -32,11 +35,9 @@ NAMES = {
     "docker": frozenset({Isolation.DOCKER}),
     "gvisor-direct": frozenset({Isolation.GVISOR_DIRECT}),
     "gvisor": frozenset({Isolation.GVISOR}),
-    "e2b": frozenset({Isolation.CLOUD}),
+    "e2b": frozenset({Isolation.E2B}),
 }
 """What the setting names. The local sandbox does without bubblewrap where there is none, as a weaker one."""
-WORKING = tuple(name for name, kinds in NAMES.items() if Isolation.CLOUD not in kinds)
-"""Those that Assent has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,14 @@ async def choose(
     where there is none.
     """
     if wanted != AUTO and wanted not in NAMES:
-        raise KnownError(f"{wanted!r} is no kind of sandbox.", f"Set SANDBOX_TYPE to {AUTO}, {', '.join(WORKING)}.")
+        raise KnownError(f"{wanted!r} is no kind of sandbox.", f"Set SANDBOX_TYPE to {AUTO}, {', '.join(NAMES)}.")
     problem = KnownError("There is no sandbox here.", "Set SANDBOX_TYPE=local.")
     unanswered: Isolation | None = None
     passed_over: dict[str, list[str]] = {}
     for sandbox in sorted(sandboxes, key=lambda one: one.isolation.strength, reverse=True):
         if wanted != AUTO and sandbox.isolation not in NAMES[wanted]:
+            continue
+        if wanted == AUTO and sandbox.isolation is Isolation.E2B:  # nothing leaves this machine unless that was chosen
             continue
         readiness = await (sandbox.check() if check is None else check(sandbox))
         if readiness.ready:

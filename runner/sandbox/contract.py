@@ -98,6 +98,8 @@ class Job:
     """The only way out of a run with network; a run with network and without a gate does not start."""
     image: str = ""
     """Id of the container image that was approved; '' takes the one there is now."""
+    agent: str = ""
+    """Whose it is, where the sandbox costs something."""
     collect: Collect | None = None
     """Destination of created files; with None they are removed with the run."""
     budget: OutputBudget | None = None
@@ -254,6 +256,14 @@ class Session(Protocol):
         ...
 
 
+@runtime_checkable
+class Rented(Session, Protocol):
+    """A kept sandbox that may cost by time."""
+
+    rented_seconds: float
+    """How long it lasted where that costs, once it is closed."""
+
+
 class Sandbox(Protocol):
     @property
     def isolation(self) -> Isolation: ...
@@ -282,8 +292,11 @@ class Sandbox(Protocol):
 class Lasting(Sandbox, Protocol):
     """A sandbox that can create kept sandboxes for agents."""
 
-    async def open(self, language: Language, limits: Limits, image: str) -> Session:
-        """Create a kept sandbox for code in `language` and for shell code; `image` as in a job. Raises KnownError."""
+    async def open(self, language: Language, limits: Limits, image: str, agent: str = "") -> Session:
+        """Create a kept sandbox for code in `language` and for shell code; `image` and `agent` as in a job.
+
+        Raises KnownError.
+        """
         ...
 
 

@@ -33,6 +33,7 @@ class _Folder:
 _HERE = Path(__file__).parent
 _INSIDE = _Folder(_HERE / "inside")
 _CONTAINER = _Folder(_HERE / "container" / "inside")
+_REMOTE = _Folder(_HERE / "remote" / "inside")
 _SECCOMP = _Folder(resources() / "seccomp")
 
 
@@ -44,6 +45,11 @@ def inside(name: str) -> str:
 def script(name: str) -> str:
     """Return the text of a program that only containers need, of `container/inside`."""
     return _CONTAINER[name]
+
+
+def remote(name: str) -> str:
+    """Return the text of a program that only sandboxes of E2B need, of `remote/inside`."""
+    return _REMOTE[name]
 
 
 def seccomp(name: str) -> str:

@@ -54,15 +54,8 @@ class Declared:
     """Why it has no effect; empty where it has one. Such a setting is not shown in the dialog."""
     restart: bool = False
     """Counts from the next start only."""
-    later_choice: str = ""
-    """The one of the choices that Assent does not have yet: understood, and not offered in the dialog."""
     hosts: bool = False
     """Whether each entry of a list names a host."""
-
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """The choices that work."""
-        return tuple(one for one in self.choices if one != self.later_choice)
 
     def parse(self, raw: object) -> Value:
         """Return the value that `raw` (a text, or a value from the dialog) stands for.
@@ -108,7 +101,7 @@ class Declared:
         word = _text(raw).lower()
         word = dict(self.synonyms).get(word, word)
         if word not in self.choices:
-            raise ValueError(f"{_quoted(raw)} is none of {', '.join(self.offered)}")
+            raise ValueError(f"{_quoted(raw)} is none of {', '.join(self.choices)}")
         return word
 
 
@@ -126,7 +119,6 @@ def setting(
     synonyms: tuple[tuple[str, str], ...] = (),
     idle: str = "",
     restart: bool = False,
-    later_choice: str = "",
     hosts: bool = False,
 ) -> T:
     """Return a dataclass field that carries its declaration. `env`, `yaml` and `choices` are names parted by blanks."""
@@ -145,7 +137,6 @@ def setting(
         synonyms=synonyms,
         idle=idle,
         restart=restart,
-        later_choice=later_choice,
         hosts=hosts,
     )
     made: T = field(default=default, metadata={_DECLARED: draft})

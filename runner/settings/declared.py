@@ -12,11 +12,12 @@ from runner.settings.declaration import Declared, draft_of, setting
 PACKAGES = "Network and packages"
 RUN, LIMITS, CODE, APPROVAL, AGENTS = "Where code runs", "Limits of a run", "Code", "Approval", "Agents"
 HISTORY, WINDOW, SECRETS, CONTAINER = "History", "Window", "Secrets", "Containers"
+REMOTE = "E2B"
 
-_ISOLATIONS = "process local docker gvisor-direct gvisor cloud"
+_ISOLATIONS = "process local docker gvisor-direct gvisor e2b"
 _RUNTIMES = (("runsc", "gvisor"), ("runc", "docker"), ("cloud", "e2b"))
 """`runsc` is a given name for gVisor (spec E3)."""
-_E2B = (("e2b", "cloud"), ("runsc", "gvisor"))
+_E2B = (("cloud", "e2b"), ("runsc", "gvisor"))
 
 
 # One row per group of arguments reads better here than one per argument.
@@ -31,9 +32,9 @@ class Settings:
         group=RUN, yaml="security.sandbox.enabled",
     )
     sandbox_type: str = setting(
-        "auto", "Which sandbox runs code; auto takes the strongest one that works here.",
+        "auto", "Which sandbox runs code; auto takes the strongest one that works here. Only e2b sends code elsewhere.",
         group=RUN, env="SANDBOX_TYPE", yaml="security.sandbox.runtime security.sandbox.type",
-        choices="auto local docker gvisor-direct gvisor e2b", synonyms=_RUNTIMES, restart=True, later_choice="e2b",
+        choices="auto local docker gvisor-direct gvisor e2b", synonyms=_RUNTIMES, restart=True,
     )
     sandbox_fallback: bool = setting(
         False, "Whether code may run in another sandbox where the one named does not work; in the Python API also "
@@ -178,17 +179,14 @@ class Settings:
     weakest_isolation_critical: str = setting(
         "docker", "The weakest sandbox on which a critical request may be approved.",
         group=APPROVAL, yaml="security.sandbox.hitl.isolation.critical", choices=_ISOLATIONS, synonyms=_E2B,
-        later_choice="cloud",
     )
     weakest_isolation_high: str = setting(
         "local", "The weakest sandbox on which a high-risk request may be approved.",
         group=APPROVAL, yaml="security.sandbox.hitl.isolation.high", choices=_ISOLATIONS, synonyms=_E2B,
-        later_choice="cloud",
     )
     weakest_isolation_medium: str = setting(
         "local", "The weakest sandbox on which a request of medium or low risk may be approved.",
         group=APPROVAL, yaml="security.sandbox.hitl.isolation.medium", choices=_ISOLATIONS, synonyms=_E2B,
-        later_choice="cloud",
     )
     hold_at_work: str = setting(
         "critical", "Which commands of a program at work (assent work) are held until you answer: only CRITICAL ones, "
@@ -345,6 +343,36 @@ class Settings:
     )
     shell_image: str = setting("", "Image for shell; empty takes Assent's own.",
         group=CONTAINER, yaml="security.sandbox.languages.shell.image", restart=True,
+    )
+    # ---- E2B ----
+    e2b_domain: str = setting(
+        "e2b.app", "Domain of the service that speaks E2B's API. Code is sent there where the sandbox is e2b.",
+        group=REMOTE, env="E2B_DOMAIN", yaml="e2b.domain", restart=True,
+    )
+    e2b_api_url: str = setting(
+        "", "Address of its API; empty takes https://api. and the domain. The key is sent to this host alone.",
+        group=REMOTE, env="E2B_API_URL", yaml="e2b.api_url", restart=True,
+    )
+    e2b_sandbox_url: str = setting(
+        "", "Address of its sandboxes, where all have one; empty takes a name below the domain for each.",
+        group=REMOTE, env="E2B_SANDBOX_URL", yaml="e2b.sandbox_url", restart=True,
+    )
+    e2b_template: str = setting(
+        "base", "Template that sandboxes at E2B start from; which languages it has is asked.",
+        group=REMOTE, yaml="e2b.template", restart=True,
+    )
+    e2b_counts_as: str = setting(
+        "local", "Which sandbox of this machine E2B is as good as, for the minimum sandboxes: what it protects is "
+        "promised, not found.",
+        group=REMOTE, yaml="e2b.counts_as", choices="process local docker gvisor-direct gvisor",
+    )
+    e2b_sandboxes_per_agent: int = setting(
+        3, "How many sandboxes one agent may have at E2B at once, kept ones included.",
+        group=REMOTE, yaml="e2b.sandboxes_per_agent", at_least=1, at_most=1000, restart=True,
+    )
+    e2b_minutes_a_day: int = setting(
+        60, "How many minutes of sandboxes at E2B one agent may use in a day; above that nothing more is started.",
+        group=REMOTE, yaml="e2b.minutes_a_day", unit="min", at_least=1, at_most=1_000_000, restart=True,
     )
     python_packages: tuple[str, ...] = setting(
         (), "Packages that every Python sandbox starts with. They are shown each time; the risk is at least HIGH.",

@@ -34,7 +34,6 @@ CEILINGS = (
     ("max_output_bytes", "max_output_limit_bytes"),
 )
 PREFIXES = ("ASSENT_", "SANDBOX_")
-NO_CLOUD = "Assent has no cloud sandbox yet, so what needs one is refused."
 NOT_SETTINGS = frozenset({"ASSENT_HOME", "ASSENT_TOKEN", "ASSENT_REQUIRE_ALL"})
 """Variables with our prefix that are no settings."""
 
@@ -91,8 +90,6 @@ class _Loading:
             self._from_environment(one, environment)
             if one.idle and self._values.get(one.name, one.default) != one.default:
                 self._remarks.append(f"{one.yaml[0]} has no effect: {one.idle}.")
-            if one.later_choice and self._values.get(one.name) == one.later_choice:
-                self._remarks.append(f"{one.yaml[0]} is {one.later_choice}: {NO_CLOUD}")
         self._name_strangers(environment)
         self._apply_level()
         self._hold_to_ceilings()

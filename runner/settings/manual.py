@@ -77,6 +77,7 @@ PAGES = (
     Page("Security", "security.md"),
     Page("Settings", "settings.md"),
     Page("Network and packages", "network.md"),
+    Page("Beyond this machine", "beyond.md"),
     Page("History and Today", "history.md"),
     Page("Python", "python.md"),
     Page("Commands", "commands.md"),
@@ -105,8 +106,8 @@ def _code(one: Declared) -> str:
 
 def _bounds(one: Declared) -> list[str]:
     if one.choices:
-        words = ", ".join(f"`{choice}`" for choice in one.offered)
-        working = ((word, choice) for word, choice in one.synonyms if choice in one.offered)
+        words = ", ".join(f"`{choice}`" for choice in one.choices)
+        working = ((word, choice) for word, choice in one.synonyms if choice in one.choices)
         synonyms = "; ".join(f"`{word}` means `{choice}`" for word, choice in working)
         many = "Any of" if one.kind is Kind.LIST else "One of"
         return [f"{many} {words}{f' ({synonyms})' if synonyms else ''}."]

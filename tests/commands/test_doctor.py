@@ -82,18 +82,25 @@ def test_an_unreadable_list_of_agents_is_reported(places: Places) -> None:
     assert examined(places)["Agents"].state is State.BAD
 
 
-def test_a_sandbox_that_assent_does_not_have_yet_is_reported(places: Places) -> None:
-    check = examined(places, {"SANDBOX_TYPE": "e2b"})["Settings"]
-    assert check.state is State.WARN
-    assert "no cloud sandbox yet" in check.what
+def test_e2b_without_a_key_is_said_and_nothing_else_takes_its_place(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("E2B_API_KEY", raising=False)
     checks = examined(places, {"SANDBOX_TYPE": "e2b"})
-    cloud = checks["Cloud sandbox"]
-    assert (cloud.state, "every request to run code is refused" in cloud.what) == (State.BAD, True)
+    assert checks["E2B"].state is State.BAD and checks["E2B"].fix.endswith("assent e2b-key, or set E2B_API_KEY.")
+    assert "There is no key for E2B. Requests to run code fail." in checks["E2B"].what
     for name in ("gVisor", "gVisor without Docker", "Docker", "Local sandbox"):
         assert checks[name].what.startswith("Not used, as the settings have it."), "nothing is active beside it"
     instead = examined(places, {"SANDBOX_TYPE": "e2b", "ASSENT_SANDBOX_FALLBACK": "true"})
-    assert (instead["Cloud sandbox"].state, "instead" in instead["Cloud sandbox"].what) == (State.WARN, True)
+    assert (instead["E2B"].state, "instead" in instead["E2B"].what) == (State.WARN, True)
     assert "Active" in instead["Local sandbox"].what
+
+
+def test_a_key_for_e2b_alone_sends_nothing(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "E2B" not in examined(places)
+    monkeypatch.setenv("E2B_API_KEY", "e2b_1")
+    monkeypatch.setenv("E2B_API_URL", "http://127.0.0.1:1")
+    assert examined(places)["E2B"].state is State.OK
 
 
 def test_every_command_in_a_fix_is_one_that_there_is(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +224,7 @@ def test_a_check_that_fails_by_itself_does_not_hide_the_others(places: Places, m
 def test_sandboxes_that_cannot_be_examined_do_not_hide_the_others(
     places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(_settings: object) -> list[Check]:
+    async def broken(*_words: object) -> list[Check]:
         raise OSError("no space")
 
     monkeypatch.setattr(doctor, "sandboxes", broken)

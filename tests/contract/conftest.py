@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -15,8 +16,11 @@ from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Collect, Job
 from runner.sandbox.local.sandbox import LocalSandbox
+from runner.sandbox.remote.sandbox import E2BSandbox
+from runner.sandbox.remote.service import DOMAIN, Service
 from tests import container_engine as engine
 from tests import direct_gvisor
+from tests.e2b_server.server import KEY, Loopback
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
@@ -25,9 +29,9 @@ if TYPE_CHECKING:
     from runner.model.result import Result, Usage
     from runner.sandbox.contract import Run, Sandbox
 
-KINDS = ("local", "docker", "gvisor", "gvisor-direct")
-ALIKE = ("local", "docker", "gvisor-direct")
-"""One kind of each family: on bubblewrap, on a container engine, in gVisor's kernel."""
+KINDS = ("local", "docker", "gvisor", "gvisor-direct", "e2b", "e2b-live")
+ALIKE = ("local", "docker", "gvisor-direct", "e2b", "e2b-live")
+"""One kind of each family: on bubblewrap, on a container engine, in gVisor's kernel, behind E2B's API."""
 alike = pytest.mark.parametrize("lab", ALIKE, indirect=True, scope="session")
 """For what is decided above the kind of sandbox: how languages start, what goes in and comes out, files and packages.
 
@@ -40,6 +44,8 @@ KNOWN_DIFFERENCES = {
     ("local", "a share of the processor"): "only containers can bind it",
     ("docker", "asks every process to end"): "the engine asks the first one, which asks its child",
     ("gvisor", "asks every process to end"): "the engine asks the first one, which asks its child",
+    ("e2b", "a share of the processor"): "it is the template's",
+    ("e2b", "asks every process to end"): "the first one is asked, which asks its child",
     ("gvisor-direct", "tells processes"): "they are its kernel's own affair, which cannot be seen from outside",
     ("gvisor-direct", "tells disk"): "its memory is one file: what of it are files cannot be seen from outside",
     ("gvisor-direct", "asks every process to end"): "the first one is asked, which asks its child",
@@ -115,19 +121,44 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", params=KINDS)
 def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
-    with tempfile.TemporaryDirectory(prefix="assent-test-") as root, tempfile.TemporaryDirectory() as folder:
-        sandbox = _sandbox(request.param, Path(root))
+    with (
+        tempfile.TemporaryDirectory(prefix="assent-test-") as root,
+        tempfile.TemporaryDirectory() as folder,
+        _service(request.param) as service,
+    ):
+        sandbox = _sandbox(request.param, Path(root), service)
         with pytest.MonkeyPatch.context() as patch:
             engine.have_patience(patch)
             ready = asyncio.run(sandbox.check())
         assert ready.ready, ready
-        yield Lab(request.param, sandbox, Path(folder))
+        yield Lab(request.param.removesuffix("-live"), sandbox, Path(folder))
         asyncio.run(sandbox.close())
 
 
-def _sandbox(kind: str, root: Path) -> Sandbox:
+@contextlib.contextmanager
+def _service(kind: str) -> Iterator[Service]:
+    """What speaks E2B's API: a server on loopback, or the service of the key in the environment."""
+    if kind == "e2b-live":
+        if not (key := os.environ.get("E2B_API_KEY", "")):
+            pytest.skip("E2B_API_KEY is not set: nothing is tried against a cloud")
+        yield Service(
+            os.environ.get("E2B_DOMAIN", DOMAIN), template=os.environ.get("ASSENT_E2B_TEMPLATE", "base"), key=key
+        )
+        return
+    if kind != "e2b":
+        yield Service()
+        return
+    if os.geteuid():
+        pytest.skip("the server on loopback has accounts only as root")
+    with Loopback() as server:
+        yield Service(api_url=server.url, sandbox_url=server.url, key=KEY)
+
+
+def _sandbox(kind: str, root: Path, service: Service) -> Sandbox:
     if kind == "local":
         return LocalSandbox(root)
     if kind == "gvisor-direct":
         return direct_gvisor.sandbox(root)
+    if kind in ("e2b", "e2b-live"):
+        return E2BSandbox(service)
     return ContainerSandbox(Isolation(kind), OWN_IMAGES, engine.client())

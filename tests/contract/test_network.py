@@ -271,6 +271,8 @@ FINDS = FINDS.replace("RELAY_MARK", "carries its connections to the console")
 def test_code_that_ends_its_relay_or_writes_in_its_place_loses_the_network_alone(
     lab: Lab, web: Outside, act: str
 ) -> None:
+    # Behind E2B's API the relay's pipe belongs to root: code cannot write to it at all.
+    tries = 3 if lab.kind == "e2b" and "open" in act else 1000
     code = f"""{FINDS}
 print(reaches())
 found = list(relays())
@@ -281,7 +283,7 @@ for pid in found:
 print(len(found), flush=True)
 import time
 last = 0
-for _ in range(1000 if found else 3):
+for _ in range({tries} if found else 3):
     if (last := reaches()) != 200: break
     time.sleep(0.05)
 print("lost" if last != 200 else "there", flush=True)
@@ -300,6 +302,8 @@ if found: time.sleep(2.5)  # as a run that continues
         assert (last, said) == ("lost", [ENDED])
     elif lab.kind == "docker":
         assert (last, said) == ("lost", [ABUSED])
+    elif lab.kind == "e2b":
+        assert (last, said) == ("there", [])
     assert run(lab, web.gate(GOOD), FINDS + "print(reaches())").stdout == "200\n"
 
 

@@ -86,7 +86,7 @@ class Watched(HeldSandbox):
         self._look(job)
         return await super().start(job, measured)
 
-    async def open(self, language: Language, limits: Limits, image: str) -> HeldSession:
+    async def open(self, language: Language, limits: Limits, image: str, agent: str = "") -> HeldSession:
         await self.gate.wait()
         session = HeldSession()
         self.kept.append(session)

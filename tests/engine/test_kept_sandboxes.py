@@ -262,9 +262,9 @@ async def test_sandboxes_that_are_being_made_count_too(house: House, monkeypatch
     house.set(sandboxes_per_agent=2)
     opened = LocalSandbox.open
 
-    async def slow(sandbox: LocalSandbox, language: Language, limits: Limits, image: str) -> LocalSession:
+    async def slow(sandbox: LocalSandbox, language: Language, limits: Limits, image: str, agent: str) -> LocalSession:
         await asyncio.sleep(0.2)  # as a container takes; where it is too short, the others are refused all the same
-        return await opened(sandbox, language, limits, image)
+        return await opened(sandbox, language, limits, image, agent)
 
     monkeypatch.setattr(LocalSandbox, "open", slow)
     tickets = [await house.engine.submit(CREATE) for _ in range(5)]

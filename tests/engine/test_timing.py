@@ -51,7 +51,7 @@ class SlowSandbox(HeldSandbox):
         job.permit()
         return await super().start(job, measured)
 
-    async def open(self, language: Language, limits: Limits, image: str) -> HeldSession:
+    async def open(self, language: Language, limits: Limits, image: str, agent: str = "") -> HeldSession:
         self.starting.set()
         await self.go.wait()
         self.sessions.append(HeldSession())

@@ -83,9 +83,7 @@ def test_what_does_nothing_yet_is_not_offered(opened: Callable[[], SettingsPanel
     assert "shell_packages" not in panel.rows and "network_by_default" in panel.rows
 
 
-def test_a_value_that_does_nothing_yet_is_not_offered_but_shown(
-    opened: Callable[[], SettingsPanel], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_sandbox_is_offered(opened: Callable[[], SettingsPanel], monkeypatch: pytest.MonkeyPatch) -> None:
     box = field(opened(), "sandbox_type")
     assert [box.itemData(index) for index in range(box.count())] == [
         "auto",
@@ -93,9 +91,10 @@ def test_a_value_that_does_nothing_yet_is_not_offered_but_shown(
         "docker",
         "gvisor-direct",
         "gvisor",
+        "e2b",
     ]
     monkeypatch.setenv("SANDBOX_TYPE", "e2b")
-    assert field(opened(), "sandbox_type").currentText() == "Cloud (E2B)"
+    assert field(opened(), "sandbox_type").currentText() == "E2B, elsewhere"
 
 
 def test_groups_are_those_declared_in_their_order(opened: Callable[[], SettingsPanel]) -> None:

@@ -112,7 +112,7 @@ def test_a_missing_engine_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> No
         ("SANDBOX_TIMEOUT_SEC", "soon", "SANDBOX_TIMEOUT_SEC"),
         ("ASSENT_ENABLED", "false", "switched off in the settings"),
         ("SANDBOX_SECURITY_LEVEL", "strict", "ask for Docker or stronger, and only local works here"),
-        ("SANDBOX_TYPE", "e2b", "not available here"),
+        ("SANDBOX_TYPE", "e2b", "no key for E2B"),
     ],
 )
 def test_settings_that_forbid_or_may_forbid_run_nothing(

@@ -94,7 +94,7 @@ async def test_rules_of_the_person_count_here_too() -> None:
     [
         ({"ASSENT_ENABLED": "false"}, "switched off"),
         ({"SANDBOX_TYPE": "nonsense"}, "Nothing was run"),
-        ({"SANDBOX_TYPE": "e2b"}, "not available"),
+        ({"SANDBOX_TYPE": "e2b"}, "no key for E2B"),
         ({"ASSENT_SECURITY_LEVEL": "strict", "SANDBOX_TYPE": "local"}, "docker or stronger"),
     ],
 )

@@ -237,11 +237,10 @@ def test_critical_is_blocked_on_the_local_sandbox_and_not_on_docker() -> None:
 
 
 @pytest.mark.parametrize("tool", [Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX])
-@pytest.mark.parametrize("isolation", [Isolation.PROCESS, Isolation.CLOUD])
-def test_what_no_setting_changes_is_said_first(tool: Tool, isolation: Isolation) -> None:
+def test_what_no_setting_changes_is_said_first(tool: Tool) -> None:
     from runner.policy.rules import Rules
 
-    online = replace(CODE, tool=tool, network=NetworkMode.REGISTRIES, isolation=isolation)
+    online = replace(CODE, tool=tool, network=NetworkMode.REGISTRIES, isolation=Isolation.PROCESS)
     lenient = Policy(Settings(weakest_isolation_critical="process"), Rules())
     said = lenient.blocked(online, Level.CRITICAL)
     assert said and "Settings" not in said and "Deny it" in said
@@ -312,3 +311,20 @@ def test_rules_see_input_and_variables(tmp_path: Path, param: str, handed: dict[
     decided = found.decide(replace(CODE, code="sh", **handed), HIGH)
     assert isinstance(decided, Decision) and decided.verdict is Verdict.DENIED
     assert isinstance(found.decide(replace(CODE, code="cat id_rsa"), HIGH), Ask)
+
+
+def test_what_e2b_is_worth_is_for_the_person_to_say() -> None:
+    from runner.policy.rules import Rules
+
+    there = replace(CODE, isolation=Isolation.E2B)
+    usual = Policy(Settings(), Rules())
+    assert usual.blocked(there, Level.HIGH) == "", "as good as the local sandbox, unless something else is said"
+    said = usual.blocked(there, Level.CRITICAL)
+    assert "asks for docker or stronger. E2B counts as local there (e2b.counts_as)." in said
+    trusted = Policy(Settings(e2b_counts_as="gvisor"), Rules())
+    assert trusted.blocked(there, Level.CRITICAL) == ""
+    doubted = Policy(Settings(e2b_counts_as="process"), Rules())
+    assert "asks for local" in doubted.blocked(there, Level.HIGH)
+    nowhere_else = Policy(Settings(weakest_isolation_high="e2b"), Rules())
+    assert nowhere_else.blocked(there, Level.HIGH) == ""
+    assert "asks for e2b" in nowhere_else.blocked(replace(CODE, isolation=Isolation.GVISOR), Level.HIGH)

@@ -186,6 +186,7 @@ class Other:
         return self._readiness
 
 
+ELSEWHERE = Other(Isolation.E2B)
 LOCAL = Other(Isolation.LOCAL)
 PLAIN = Other(Isolation.PROCESS)
 DOCKER = Other(Isolation.DOCKER)
@@ -204,6 +205,11 @@ def test_auto_takes_the_strongest_that_works() -> None:
     assert chosen("auto", PLAIN, DOCKER) is DOCKER
 
 
+def test_automatic_never_leaves_this_machine() -> None:
+    assert chosen("auto", ELSEWHERE, LOCAL) is LOCAL
+    assert chosen("e2b", ELSEWHERE, LOCAL) is ELSEWHERE
+
+
 @pytest.mark.parametrize(
     ("wanted", "what"),
     [
@@ -216,7 +222,7 @@ def test_auto_takes_the_strongest_that_works() -> None:
 def test_what_is_not_there_is_said_with_what_to_do(wanted: str, what: str) -> None:
     with pytest.raises(KnownError, match=what) as caught:
         chosen(wanted, LOCAL)
-    assert "SANDBOX_TYPE" in caught.value.remedy and "e2b" not in caught.value.remedy
+    assert "SANDBOX_TYPE" in caught.value.remedy
 
 
 def test_scenario_7_words() -> None:

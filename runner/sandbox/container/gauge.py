@@ -7,6 +7,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
+from runner.model.request import Isolation
 from runner.model.result import Usage
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.container.failures import Denied, EngineGone
@@ -39,6 +40,7 @@ class ContainerGauge:
         self._measured = measured
         self._most = container.shape.limits.memory_mb + GVISOR_OWN_MB + relayed * RELAY_MB << 20
         self._gvisor = container.shape.isolation.is_gvisor
+        self._watched = self._gvisor or container.shape.isolation is Isolation.E2B
         self._own = own_processes(container.shape) - 1 + relayed
         self._first: ContainerReading | None = None
         self._last: tuple[float, float] | None = None
@@ -67,7 +69,7 @@ class ContainerGauge:
     @property
     def too_much(self) -> bool:
         """Whether more memory was held than the limit. Under runc the kernel sees to that, exactly."""
-        return self._gvisor and self.peak_memory > self._most
+        return self._watched and self.peak_memory > self._most
 
     async def follow(self, sent: asyncio.Event) -> None:
         """Take readings from when the code is `sent`, until cancelled or the container is gone."""
@@ -87,7 +89,7 @@ class ContainerGauge:
     async def _often(self, source: ReadingSource, pid: int) -> None:
         while (reading := source.read()) is not None:
             # As root, or where the engine runs as this account; what the local sandbox measures is the same.
-            self._take(reading, None if self._gvisor or self._bound else workspace_of(pid, WORKSPACE))
+            self._take(reading, None if self._watched or self._bound else workspace_of(pid, WORKSPACE))
             await asyncio.sleep(EVERY_SECONDS)
 
     async def _from_engine(self) -> None:

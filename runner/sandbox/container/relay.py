@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from runner.sandbox.container.engine import ContainerEngine, Streams
     from runner.sandbox.contract import Job
 
-CERTIFICATES = "/tmp/.certificates.pem"
 READY_SECONDS = 20.0
 """For the relay to open its doors on a busy machine."""
 END_SECONDS = 2.0
@@ -34,6 +33,7 @@ ENDED = "cannot be reached any more: the relay in the sandbox was ended while th
 ABUSED = "cannot be reached any more: something in the sandbox wrote in place of its relay"
 LAST_WORDS = 1000
 """Bytes that are held of what the relay complains about."""
+CERTIFICATES = "/tmp/.certificates.pem"
 INTERPRETERS = ("/usr/lib/assent/python3", "python3")
 """Tried in this order. Own images have the first, whatever else they are for; others may have one on their path.
 
@@ -112,6 +112,8 @@ class ContainerRelay:
         opening = spawn("relay's doors", self._opened(attached, mux, certificates))
         try:
             await asyncio.wait({opening, self._work}, timeout=READY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if opening.done() and not mux.ready.is_set():  # it takes nothing, so it is about to end
+                await asyncio.wait({self._work}, timeout=OVER_SECONDS)
         finally:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)

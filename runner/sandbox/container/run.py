@@ -43,6 +43,8 @@ LOST_SECONDS = 1.0
 DOUBTED = "The sandbox did not hand out the files in time and was ended, so how the code ended is not known"
 """Of a run whose status, as the engine says it, is not the one that came before the files."""
 LOST = "{} stopped working during the run"
+WHO = {Isolation.GVISOR_DIRECT: "gVisor", Isolation.E2B: "E2B"}
+"""What carries containers that are of no container engine."""
 
 
 class ContainerRun:
@@ -85,6 +87,7 @@ class ContainerRun:
         self._still = False
         self._still_since: float | None = None
         self._still_seconds = 0.0
+        self._cost: Callable[[], float] | None = None
         self._work = spawn(f"run {job.id}", self._to_the_end())
 
     @property
@@ -97,6 +100,10 @@ class ContainerRun:
     def on_end(self, function: Callable[[ContainerRun], object]) -> None:
         """Call `function` on the loop when the run is over."""
         self._work.add_done_callback(lambda _: function(self))
+
+    def costs(self, ended: Callable[[], float]) -> None:
+        """Have `ended` called when the container is gone: it returns the seconds that it lasted, which cost."""
+        self._cost = ended
 
     def stop(self, why: str) -> None:
         self._on_loop(self._ask_to_stop, why)
@@ -141,7 +148,8 @@ class ContainerRun:
             self._collecting.close()
             self._transcript.end()
             self._removed(self._container, gone)
-        return result
+            lasted = None if self._cost is None else self._cost()
+        return result if lasted is None else replace(result, meta=replace(result.meta, rented_seconds=lasted))
 
     async def _ran(self) -> Result:
         pump = spawn(f"output {self._job.id}", self._pump())
@@ -327,7 +335,7 @@ class ContainerRun:
 
     @property
     def _lost(self) -> str:
-        return LOST.format("gVisor" if self._setting.isolation is Isolation.GVISOR_DIRECT else "The container engine")
+        return LOST.format(WHO.get(self._setting.isolation, "The container engine"))
 
     def _result(self, code: int, why: Outcome | None, reason: str) -> Result:
         over = self._over or time.monotonic()

@@ -141,7 +141,7 @@ class ContainerSandbox:
             run.on_end(lambda _: over_project.tidy(layer, job))
         return run
 
-    async def open(self, language: Language, limits: Limits, image: str) -> ContainerSession:
+    async def open(self, language: Language, limits: Limits, image: str, agent: str = "") -> ContainerSession:
         """Create a kept container. Raises KnownError."""
         ready = await self._checked()
         job = Job("", language, "", limits, image=image)

@@ -74,6 +74,13 @@ class ContainerSession:
         self._container: ExecContainer | None = None
         self._watcher: asyncio.Task[None] | None = None
         self._closed = self._ended = False
+        self._cost: Callable[[], float] | None = None
+        self.rented_seconds = 0.0
+        """How long it lasted where that costs, once it is closed."""
+
+    def costs(self, ended: Callable[[], float]) -> None:
+        """Have `ended` called when it is removed: it returns the seconds that it lasted, which cost."""
+        self._cost = ended
 
     @property
     def alive(self) -> bool:
@@ -149,6 +156,8 @@ class ContainerSession:
         if self._attached is not None:
             self._attached.close()
         await remove(self._client, self.id or f"assent-{self.name}")
+        if self._cost is not None:
+            self.rented_seconds = self._cost()
 
     async def _watch(self, attached: Streams) -> None:
         """Wait until the container has ended, for whatever reason."""

@@ -9,14 +9,14 @@ import socket
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from runner.model.request import Isolation
+from runner.model.request import Isolation, Language
 from runner.model.workspace import WORKSPACE
 from runner.sandbox import programs
 from runner.sandbox.container.starter import ENVIRONMENT, command, watched
 from runner.sandbox.contract import TEMPORARY_MB
 
 if TYPE_CHECKING:
-    from runner.model.request import Language, Limits
+    from runner.model.request import Limits
     from runner.sandbox.contract import Bounds
 
 NAMES = {Isolation.GVISOR: "runsc", Isolation.GVISOR_DIRECT: "runsc", Isolation.DOCKER: "runc"}
@@ -99,6 +99,9 @@ def config(shape: Shape, name: str) -> dict[str, Any]:
 
 def _command(shape: Shape) -> list[str]:
     words = command(shape.language, shape.limits, shape.main)
+    if shape.isolation is Isolation.E2B and shape.language is Language.JAVASCRIPT:
+        # Node.js as its makers build it would take the authorities of this machine only from its first environment.
+        words.insert(1, "--use-openssl-ca")
     if shape.bounds is None:
         return words
     return watched(words, shape.language, shape.bounds, private=_copies_keeper(shape))
@@ -115,12 +118,13 @@ def _owner(shape: Shape) -> tuple[int, int]:
 
 def _copies_keeper(shape: Shape) -> bool:
     """Return whether the keeper is a copy of bash that nobody may read; gVisor cannot start one, nor needs it."""
-    return shape.bounds is not None and shape.isolation is Isolation.DOCKER
+    return shape.bounds is not None and not shape.isolation.is_gvisor
 
 
 def own_processes(shape: Shape) -> int:
     """Return processes of ours in the container besides the starter's own."""
-    return OWN_PROCESSES + (shape.bounds is not None)
+    init = OWN_PROCESSES - (shape.isolation is Isolation.E2B and shape.bounds is not None)
+    return init + (shape.bounds is not None)
 
 
 def temporary_bytes(limits: Limits) -> int:
@@ -144,8 +148,8 @@ def _confinement(shape: Shape) -> dict[str, Any]:
         "CapDrop": ["ALL"],
         "SecurityOpt": hardening,
         "IpcMode": "private",
-        # Started without an engine, the keeper itself is the first process.
-        "Init": shape.isolation is not Isolation.GVISOR_DIRECT or shape.bounds is None,
+        # Started without an engine of containers, the keeper itself is the first process.
+        "Init": shape.isolation not in (Isolation.GVISOR_DIRECT, Isolation.E2B) or shape.bounds is None,
         "LogConfig": {"Type": "none", "Config": {}},
         "Tmpfs": {
             # Owner and not only mode: runc gives a mount the mode of the folder it covers.

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import deque
-from typing import TYPE_CHECKING
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, TypeVar
+
+from runner.sandbox.container.failures import EngineGone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+T = TypeVar("T")
 IDLE_SECONDS = 10.0
 """After which a thread without work ends."""
 
@@ -51,6 +56,43 @@ class Threads:
                         raise
                 else:
                     self._alive.add(thread)
+
+    async def call(
+        self,
+        function: Callable[[], T],
+        seconds: float | None,
+        hangs: EngineGone,
+        listeners: Iterable[Callable[[], None]],
+    ) -> T:
+        """Return what `function` does, called on one of the threads.
+
+        Raises `hangs` where it takes longer than `seconds`; each of the `listeners` is called for an EngineGone.
+        """
+        result: Future[T] = Future()
+
+        def work() -> None:
+            if result.set_running_or_notify_cancel():
+                try:
+                    answer = function()
+                except BaseException as error:  # noqa: BLE001 - whoever awaits it gets it
+                    result.set_exception(error)
+                else:
+                    result.set_result(answer)
+
+        self.submit(work)
+        answer = asyncio.wrap_future(result)
+        try:
+            await asyncio.wait({answer}, timeout=seconds)
+            if not result.done():
+                raise hangs
+            return await answer
+        except EngineGone:
+            for listener in listeners:
+                listener()
+            raise
+        finally:
+            if not answer.done():
+                answer.cancel()
 
     def close(self) -> None:
         """Have every thread end as soon as it has no work. Returns at once; later work starts threads again."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.model.errors import KnownError
 from runner.sandbox.container.engine import CALL_SECONDS
-from runner.sandbox.container.failures import Denied, EngineGone
+from runner.sandbox.container.failures import Denied
 from runner.sandbox.container.start_queue import StartQueue
 from runner.sandbox.container.threads import Threads
 from runner.sandbox.gvisor.calls import HANGS, DirectCalls
@@ -125,28 +124,4 @@ class DirectEngine:
         self._threads.close()
 
     async def _called(self, function: Callable[[], T], seconds: float | None = CALL_SECONDS) -> T:
-        result: Future[T] = Future()
-
-        def work() -> None:
-            if result.set_running_or_notify_cancel():
-                try:
-                    answer = function()
-                except BaseException as error:
-                    result.set_exception(error)
-                else:
-                    result.set_result(answer)
-
-        self._threads.submit(work)
-        answer = asyncio.wrap_future(result)
-        try:
-            await asyncio.wait({answer}, timeout=seconds)
-            if not result.done():
-                raise HANGS
-            return await answer
-        except EngineGone:
-            for listener in self.listeners:
-                listener()
-            raise
-        finally:
-            if not answer.done():
-                answer.cancel()
+        return await self._threads.call(function, seconds, HANGS, self.listeners)

@@ -97,7 +97,7 @@ class LocalSandbox:
         # Else the link itself would be opened, which is none to be followed.
         return await self._begin(job, measured, LastingWorkspace(f"/proc/self/fd/{layer.folder}/.", None, layer))
 
-    async def open(self, language: Language, limits: Limits, image: str) -> LocalSession:
+    async def open(self, language: Language, limits: Limits, image: str, agent: str = "") -> LocalSession:
         """Return a folder that is kept.
 
         Raises KnownError, also where there is no bubblewrap to show it to the code alone.

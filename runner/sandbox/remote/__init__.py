@@ -1,0 +1,1 @@
+"""Sandboxes on other machines, by E2B's API."""

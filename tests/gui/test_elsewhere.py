@@ -1,0 +1,28 @@
+"""What is said before the yes of a sandbox that is not on this machine."""
+
+from __future__ import annotations
+
+from app.review.containment import chips
+from runner.model.request import PROMISED, Isolation, Language, Request, Tool
+
+
+def test_what_leaves_this_machine_is_the_first_thing_said() -> None:
+    there = Request(
+        "1",
+        "claude",
+        Tool.CODE_EXECUTE,
+        0.0,
+        Language.PYTHON,
+        "print(1)",
+        isolation=Isolation.E2B,
+        protections=(f"{PROMISED}cloud.example", "no network"),
+    )
+    first, *others = chips(there)
+    assert first.words == "sent to cloud.example: code, input, files"
+    assert not first.holds, "it is to be looked at"
+    assert others[0].words == "Empty sandbox, promised by E2B" and not others[0].holds, "a promise holds nothing"
+    # What it is shown for is what the digest covers: another host, another digest.
+    from dataclasses import replace
+
+    assert replace(there, protections=(f"{PROMISED}evil.example", "no network")).digest != there.digest
+    assert not any("sent to" in one.words for one in chips(replace(there, isolation=Isolation.GVISOR)))
