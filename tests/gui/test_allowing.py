@@ -42,7 +42,7 @@ def passes(guard: ClickGuard) -> None:
         turn = guard._turn
         for _ in range(3):
             QApplication.processEvents()
-    guard._since -= REST_SECONDS
+    guard._until -= REST_SECONDS
 
 
 class Run:
