@@ -286,21 +286,6 @@ def test_a_program_at_work_starts_without_what_it_needs_later() -> None:
     assert {name for name in NOT_BEFORE_THE_PROGRAM if name.startswith("runner")} <= modules().keys()
 
 
-COMPILED = """
-import sys, runner.commands.at_work
-for name, module in sorted(sys.modules.items()):
-    for one in vars(module).values() if name.split(".")[0] == "runner" else ():
-        if isinstance(one, type) and one.__module__ == name and (params := vars(one).get("__dataclass_params__")):
-            if params.frozen and "__slots__" in vars(one) and not params.order and not hasattr(one, "__post_init__"):
-                print(name)
-"""
-
-
-def test_what_a_program_at_work_loads_compiles_no_frozen_dataclass_before_its_use() -> None:
-    done = subprocess.run([sys.executable, "-c", COMPILED], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
-
-
 def test_the_bridge_needs_only_the_standard_library() -> None:
     code = "import runner.gateway.bridge, sys; print(*sorted({m.split('.')[0] for m in sys.modules}))"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

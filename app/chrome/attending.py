@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QWindow
+from PySide6.QtWidgets import QApplication, QDialog
+
+from app.review.interest import Interest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,11 +21,12 @@ if TYPE_CHECKING:
 
 PAUSE = 1.0
 """Seconds between two words to the engine, which lets the countdowns stand for longer than that."""
+DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 _DONE = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.Wheel, QEvent.Type.KeyPress})
 
 
 class Attending(QObject):
-    """A key, a turn of the wheel or a press by the person in any window of Assent counts.
+    """A key, a turn of the wheel or a press by the person in its window, the small card or a dialog counts.
 
     That something came on screen does not, nor that the pointer rests there.
     """
@@ -39,15 +43,18 @@ class Attending(QObject):
         self._said_at = float("-inf")
         app = QGuiApplication.instance()
         assert isinstance(app, QGuiApplication)
-        app.focusWindowChanged.connect(self._watch)
-        for window in QGuiApplication.topLevelWindows():
-            self._watch(window)
+        app.focusWindowChanged.connect(self._watch_dialog)
 
-    @Slot(QWindow)
-    def _watch(self, window: QWindow | None) -> None:
+    def watch(self, window: QWindow) -> None:
         """Hear what the desktop sends to a window: of all events of a program these few are the person's."""
-        if window is not None:
-            window.installEventFilter(self)
+        window.installEventFilter(self)
+
+    @Slot()
+    def _watch_dialog(self) -> None:
+        """Hear what is done in a dialog. Windows of menus and hints, which come and go, are never heard."""
+        dialog = QApplication.activeWindow()
+        if isinstance(dialog, QDialog) and dialog.findChild(Interest, options=DIRECT) is None:
+            Interest(dialog).shown.connect(self.note)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Note what a person does; every event is passed on."""

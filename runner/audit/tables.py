@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from dataclasses import dataclass
 from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from runner.audit.formats import APPLICATION, NEWEST, version_of
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ from runner.clients.entries import ENTRIES
 from runner.clients.hook_protocol import HOOK_FAILED
 from runner.clients.hooks import HOOKS, QUICK
 from runner.gateway.snippets import LONG_HOLD, own_program
-from runner.model.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,10 +7,10 @@ import os
 import secrets
 import stat
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.system.durable import flush_folder
 from runner.system.plain_file import read_file
 from runner.system.private_folder import make_folder

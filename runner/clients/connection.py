@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,7 +18,6 @@ from runner.clients.receipts import FileReceipt, Receipt, Receipts
 from runner.clients.settings_change import SYNTAXES, applied, hooks_in, own_edits, taken_back
 from runner.identity.agents import NAME
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.system.places import variables
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from runner.clients import config_file, services
@@ -16,7 +16,6 @@ from runner.clients.known import BY_ID, CLIENTS
 from runner.clients.settings_change import SYNTAXES, applied, own_edits, taken_back
 from runner.gateway.snippets import LONG_HOLD
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.work.console_door import server
 from runner.work.home import FOLDER, open_layer
 from runner.work.installation import shown_for

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from runner.clients.client import ConfigScope
 from runner.clients.config_file import PRIVATE
 from runner.clients.settings_change import Made
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.system.durable import replace_file
 from runner.system.plain_file import read_file
 from runner.system.private_folder import make_folder

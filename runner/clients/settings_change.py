@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from runner.clients import json_text, toml_text, whole_text, yaml_text
 from runner.clients.entries import SERVER
 from runner.clients.hook_protocol import HOOK_FAILED
-from runner.model.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

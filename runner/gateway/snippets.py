@@ -7,9 +7,9 @@ import os
 import shlex
 import shutil
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from runner.model.frozen import dataclass
 from runner.system import installed
 
 if TYPE_CHECKING:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runner.identity.agent_file import BROKEN, NAME, Agent
-from runner.model.frozen import dataclass
 from runner.system.clock import LAST_TIME
 
 if TYPE_CHECKING:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from runner.identity.allowance import Allowance
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.system.clock import LAST_TIME
 from runner.system.plain_file import read_file
 

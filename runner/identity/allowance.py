@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from runner.model.frozen import dataclass
 from runner.model.rehearsal import RehearsalMode
 from runner.model.request import Language, NetworkMode, Tool
 from runner.model.tool_facts import CLIENT_TOOLS, NEW_PLACE

@@ -8,11 +8,10 @@ import hashlib
 import hmac
 import json
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.system.clock import since_boot
 from runner.system.tasks import in_daemon
 

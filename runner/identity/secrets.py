@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import dataclass
 from enum import StrEnum
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.identity.keyring_answer import KeyringAnswer, read_answer, write_answer
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.system.durable import replace_file
 from runner.system.plain_file import read_file
 

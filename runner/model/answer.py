@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.model.bundle import NODE_FOLDER, PACKAGE_FOLDERS, PYTHON_FOLDER
 from runner.model.decision import Verdict
 from runner.model.expression import expression
-from runner.model.frozen import dataclass
 from runner.model.network import UnusableHost, canonical_host
 from runner.model.plain import plain, plain_value
 from runner.model.result import Outcome

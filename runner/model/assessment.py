@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Self
 
-from runner.model.frozen import dataclass
 from runner.model.span import WHOLE, Span
 from runner.model.verdict import RiskVerdict
 

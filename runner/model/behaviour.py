@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from runner.model.frozen import dataclass
 
 LONGEST = 300
 """Characters of one thing that a run did; what is longer is cut."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.model.frozen import dataclass
 from runner.model.verdict import Verb
 
 if TYPE_CHECKING:

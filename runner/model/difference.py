@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
-
-from runner.model.frozen import dataclass
 
 AROUND = 3
 """Unchanged lines shown on each side of a change."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from runner.model.frozen import dataclass
 
 FILES_CHANGED, UNDONE, NOT_UNDONE = "files-changed", "undone", "not-undone"
 """Kinds of ledger entries: about a run; about the run that a person undid; about one where that failed."""

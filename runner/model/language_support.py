@@ -5,7 +5,8 @@ How code is read and how it is started stands where that is done, by `match`: th
 
 from __future__ import annotations
 
-from runner.model.frozen import dataclass
+from dataclasses import dataclass
+
 from runner.model.plan import Registry
 from runner.model.request import Language
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+from dataclasses import dataclass
 
 from runner.model.expression import expression
-from runner.model.frozen import dataclass
 
 HTTPS_PORT = 443
 LONGEST_HOST = 253

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from enum import StrEnum
-
-from runner.model.frozen import dataclass
 
 
 class Registry(StrEnum):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from runner.model.codec import encode
-from runner.model.frozen import dataclass
 from runner.model.request import canonical
 
 if TYPE_CHECKING:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import posixpath
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from runner.model.frozen import dataclass
 from runner.model.shown import cut_lines
 
 if TYPE_CHECKING:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 
 from runner.model.behaviour import Behaviour  # noqa: TC001 - the codec resolves the annotations
-from runner.model.frozen import dataclass
 from runner.model.network import Contact  # noqa: TC001
 from runner.model.request import Isolation, Limits
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from runner.model.frozen import dataclass
 from runner.model.request import Claim
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ checker names.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from runner.model.assessment import Level
-from runner.model.frozen import dataclass
 from runner.model.request import Tool
 
 ANYTHING = (99, "Execute")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
-from runner.model.frozen import dataclass
 from runner.model.span import Span  # noqa: TC001 - the codec resolves the annotations
 
 LONGEST_SENTENCE = 200

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from runner.model.frozen import dataclass
 from runner.model.network import Contact  # noqa: TC001 - the codec reads it
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import h11
 
-from runner.model.frozen import dataclass
 from runner.model.network import HTTPS_PORT, Destination, UnusableHost
 from runner.network.contacts import shown
 from runner.network.refusals import Blocked

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.model.frozen import dataclass
 from runner.network.addresses import Reach
 
 if TYPE_CHECKING:

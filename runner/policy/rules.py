@@ -6,10 +6,10 @@ applies; one that allows is overruled by any that denies. Rules raise a level an
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from runner.model.frozen import dataclass
 from runner.model.network import Destination, UnusableHost
 
 if TYPE_CHECKING:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.model.request import Isolation, KnownFile, Language, Limits, NetworkMode
 
 if TYPE_CHECKING:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar, assert_never
 from urllib.parse import urlsplit
 
-from runner.model.frozen import dataclass
 from runner.model.network import Destination, UnusableHost, canonical_host
 
 Value = bool | int | float | str | tuple[str, ...]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 
-from runner.model.frozen import dataclass
 from runner.model.languages import SYNONYMS
 from runner.settings.declaration import Declared, draft_of, setting
 

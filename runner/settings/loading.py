@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.settings.declared import Settings, declared
 from runner.settings.levels import level_values
 from runner.system import document

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:

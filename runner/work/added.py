@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
 from runner.model.expression import expression
-from runner.model.frozen import dataclass
 from runner.model.request import Language, Request, Tool
 from runner.risk.writes import RUN_BY_TOOL, language_of
 from runner.sandbox.file_names import shown

@@ -6,11 +6,10 @@ The values are in the registry of clients. Where a text says "below home", a var
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.model.frozen import dataclass
 from runner.work import shell_words
 
 if TYPE_CHECKING:

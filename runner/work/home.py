@@ -18,11 +18,10 @@ import hashlib
 import json
 import os
 import secrets
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.model.frozen import dataclass
 from runner.system.durable import replace_file
 from runner.system.file_lock import held
 from runner.system.plain_file import read_file

@@ -9,12 +9,12 @@ import contextlib
 import os
 import threading
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.identity.agents import Agents
 from runner.identity.allowance import Allowance, forbidden
 from runner.model.assessment import Level
-from runner.model.frozen import dataclass
 from runner.model.request import ClientTool, Isolation, Language, NetworkMode, Request, Tool
 from runner.policy import rulefile
 from runner.policy.decide import Policy

@@ -7,10 +7,10 @@ copy: only what stands out as much as the setting says is held.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Level
-from runner.model.frozen import dataclass
 from runner.model.request import Language, Request, Tool
 from runner.system.loop_thread import LoopThread
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.codec import decode, encode
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.model.network import Destination, UnusableHost
 from runner.system.durable import replace_file
 from runner.system.file_lock import held

@@ -18,10 +18,10 @@ import json
 import os
 import socket
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.sandbox.local import syscalls, trusted
 from runner.sandbox.local.bubblewrap_start import in_memory, system_folders
 from runner.sandbox.local.contained import IN_MEMORY, Bind, Contained, folders_above, memory_folder, permissions

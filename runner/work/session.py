@@ -12,11 +12,10 @@ import secrets
 import signal
 import threading
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.model.network import Destination, UnusableHost
 from runner.model.work import (
     AsItGoes,

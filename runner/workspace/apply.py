@@ -29,12 +29,11 @@ import re
 import secrets
 import shutil
 import stat
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.sandbox.file_names import shown
 from runner.system.durable import replace_file
 from runner.workspace import entry, journal, staging

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from runner.model.frozen import dataclass
 from runner.workspace.entry import TreeKind
 
 if TYPE_CHECKING:

@@ -10,11 +10,9 @@ import contextlib
 import hashlib
 import os
 import stat
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
-
-from runner.model.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

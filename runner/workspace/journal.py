@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runner.model.frozen import dataclass
 from runner.system.durable import replace_file
 from runner.workspace import entry
 from runner.workspace.entry import TreeEntry, TreeKind

@@ -8,10 +8,10 @@ the exception: commits of a person may need objects that came with an Apply, so 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.sandbox.file_names import shown
 from runner.workspace import apply, entry
 from runner.workspace.entry import SpecialEntry, TreeKind, UnreadableEntry

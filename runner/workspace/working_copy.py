@@ -9,12 +9,11 @@ import re
 import secrets
 import subprocess
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.system.durable import replace_file
 from runner.system.file_lock import held, is_held, shared
 from runner.system.private_folder import make_folder

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, assert_never
 
 from runner.model.assessment import Assessment  # noqa: TC001 - the codec resolves the annotations
 from runner.model.codec import UnreadableValue, decode, encode
-from runner.model.frozen import dataclass
 from runner.model.request import KnownFile, Language, Request  # noqa: TC001 - the codec resolves the annotations
 
 if TYPE_CHECKING:

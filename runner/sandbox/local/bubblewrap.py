@@ -11,11 +11,11 @@ import select
 import signal
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.model.request import Isolation, Limits
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.local import leftovers, syscalls, trusted

@@ -7,10 +7,10 @@ import itertools
 import os
 import secrets
 import signal
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.sandbox.contract import TEMPORARY_MB
 from runner.sandbox.local import tree, trusted
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import stat
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.bundle import NODE_FOLDER, PYTHON_FOLDER
-from runner.model.frozen import dataclass
 from runner.sandbox.file_collector import LeftOut, order
 from runner.system.removal import FOLDER
 

@@ -15,10 +15,10 @@ import shutil
 import signal
 import stat
 import subprocess
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.model.request import Limits
 from runner.network.loop import NetworkLoop
 from runner.sandbox.local import leftovers, own_terminal, syscalls, trusted

@@ -6,9 +6,9 @@ import contextlib
 import os
 import signal
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.model.frozen import dataclass
 from runner.sandbox.local import leftovers
 
 if TYPE_CHECKING:

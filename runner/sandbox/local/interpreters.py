@@ -9,11 +9,11 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
 from runner.model.errors import KnownError
-from runner.model.frozen import dataclass
 from runner.model.request import Language
 from runner.sandbox.local import trusted
 from runner.sandbox.local.bubblewrap_start import SYSTEM

@@ -14,9 +14,9 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from dataclasses import dataclass
 
 from runner.model.expression import expression
-from runner.model.frozen import dataclass
 
 PREFIX = "[assent] "
 """Begins what the program writes outside of its screen: titles and messages of the desktop."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
-from runner.model.frozen import dataclass
 from runner.system.process_stat import RESIDENT, STATE, THREADS, USER, fields_of, read_proc
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
