@@ -323,7 +323,7 @@ class Window(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() is QEvent.Type.WindowActivate:
             self.unseen.look()
-        elif event.type() is QEvent.Type.Show and (window := self.windowHandle()) is not None:
+        elif event.type() is QEvent.Type.Show and (window := self.window().windowHandle()) is not None:
             self.attending.watch(window)
         return super().event(event)
 
