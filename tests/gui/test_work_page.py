@@ -16,7 +16,6 @@ from app.allowing.dialog import AllowDialog
 from app.parts.confirm import ConfirmDialog
 from app.parts.differences import beside_each_other
 from app.review.deliberate import DeliberateDialog
-from app.review.guard import REST_SECONDS
 from app.work import terminals, words
 from app.work.change_list import NOTHING_READ
 from app.work.change_rows import RowKind, table_of
@@ -151,7 +150,7 @@ def passes(guard: ClickGuard) -> None:
         turn = guard._turn
         for _ in range(3):
             QApplication.processEvents()
-    guard._since -= REST_SECONDS
+    guard._until = float("-inf")
 
 
 # ---- the rows ----
@@ -448,7 +447,7 @@ def test_a_refused_host_is_allowed_by_a_deliberate_press(desk: Desk) -> None:
     (row,) = bench.page.card.questions.refused
     assert row.guard._turn > 1, "what appears begins its rest"
     clock = row.guard._clock
-    row.guard._clock = lambda: row.guard._since  # whatever the machine does meanwhile
+    row.guard._clock = lambda: row.guard._until - 0.001  # whatever the machine does meanwhile
     QTest.mouseClick(row.allow, LEFT)
     assert not opened(desk), "it has just appeared"
     row.guard._clock = clock
@@ -511,7 +510,7 @@ def test_a_host_that_is_tried_again_keeps_its_row(desk: Desk) -> None:
 
 def test_a_held_command_is_shown_whole_and_critical_is_held(desk: Desk) -> None:
     bench = Bench(desk, session(held=(held(),)))
-    assert desk.window.navigation._counts["Work"] == 1
+    assert desk.window.navigation._buttons["Work"]._count == 1
     (row,) = bench.page.card.questions.held
     row.run.click()
     dialog = bench.dialog(HeldDialog)
