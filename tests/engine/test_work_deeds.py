@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.approval.modes import LOCKED
+from runner.approval.modes import LOCKDOWN_CHOSEN
 from runner.assembly import build
 from runner.audit.ledger import LedgerFailed
 from runner.audit.verify import verify
@@ -332,7 +332,7 @@ async def test_nothing_is_written_that_cannot_be_recorded(
     await house.engine.modes.lock()
     with pytest.raises(KnownError) as caught:
         await house.engine.work.apply(copy.name, wanted, digest(wanted))
-    assert caught.value.what == LOCKED
+    assert caught.value.what == LOCKDOWN_CHOSEN
     await house.engine.modes.guard()
     recorder = house.engine.work._record
 
