@@ -438,6 +438,13 @@ def picture(side: int) -> bytes:
     return bytes(QByteArray(buffer.data()).data())
 
 
+def test_after_an_undo_of_a_part_not_all_is_said_to_be_applied() -> None:
+    over = session(at_work=False, ended=WorkEnded(time.time(), 0), can_undo=True)
+    assert words.APPLIED in words.headline(over)
+    part = words.headline(replace(over, undone_in_part=True))
+    assert words.APPLIED_IN_PART in part and words.APPLIED not in part
+
+
 # ---- what waits ----
 
 
