@@ -438,6 +438,24 @@ def picture(side: int) -> bytes:
     return bytes(QByteArray(buffer.data()).data())
 
 
+def test_the_page_opens_with_the_program_whose_command_waits(desk: Desk) -> None:
+    bench = Bench(desk, session(), session("other-2", started_at=1.0, held=(held(),)))
+    assert bench.page.shown == "other-2"
+    desk.window.show_page("Queue")
+    desk.window.pages.show_work(NAME)
+    assert bench.page.shown == NAME, "what was asked for comes first"
+
+
+def test_the_focus_stays_on_the_page_when_a_host_was_allowed(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    (row,) = bench.page.card.questions.refused
+    row.allow.setFocus()
+    assert desk.window.window().focusWidget() is row.allow
+    desk.bridge.at_work = (session(contacts=()),)
+    desk.hear((WorkMoved((NAME,)),))
+    assert not row.isVisible() and desk.window.window().focusWidget() is bench.page.list.view
+
+
 def test_after_an_undo_of_a_part_not_all_is_said_to_be_applied() -> None:
     over = session(at_work=False, ended=WorkEnded(time.time(), 0), can_undo=True)
     assert words.APPLIED in words.headline(over)

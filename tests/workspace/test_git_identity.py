@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-import pytest
-
 from runner.workspace import git_identity
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 
 def git(folder: Path, *words: str) -> None:
