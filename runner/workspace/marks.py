@@ -55,6 +55,12 @@ FOLDERS = words(
     " .devcontainer .mvn .hg gradle/wrapper"
 )
 """Folders whose files are obeyed so, one or two names of them."""
+DATA_OF_GIT = words("index head orig_head fetch_head commit_editmsg packed-refs description branches")
+REFS_OF_GIT = words("heads tags remotes notes stash")
+BORROWED = words("alternates http-alternates")
+"""What commits write into a repository's folder, below `refs` and beside `objects` and `logs`; and which of the objects
+have git read elsewhere. All else there git goes on with, or has it show other things than there are: an unfinished
+rebase runs the commands of its list."""
 OF_GIT = frozenset({".git", "commondir", "config.worktree"})
 """Names by which git finds a repository, or its configuration, that may lie anywhere."""
 REPOSITORY = frozenset({"head", "config"})
@@ -95,10 +101,28 @@ def _obeyed(written: bytes) -> str:
         return f"it runs by itself: {by}" if by else "other programs run or obey it"
     if name in OF_GIT or (name in REPOSITORY and (name == "config" or ".git" not in folders)):
         return "git obeys it, where it finds a repository"
+    if ".git" in folders and not _is_data_of_git([*folders, name][folders.index(".git") + 1 :]):
+        return "git obeys it, or goes on with it"
     pairs = {f"{one}/{two}" for one, two in itertools.pairwise(folders)}
     if name in BUILDS or CONFIGURATION.search(path) or FOLDERS & {*folders, *pairs}:
         return "a build, a server, an editor or an agent obeys it"
     return ""
+
+
+def _is_data_of_git(inside: list[str]) -> bool:
+    """Whether a path in the folder of a repository, in parts, is what commits write there."""
+    match inside:
+        case ["objects", *_, name]:
+            return name not in BORROWED
+        case ["logs", *_]:
+            return True
+        case ["refs", kind, *_]:
+            return kind in REFS_OF_GIT
+        case ["info", "refs"]:
+            return True
+        case [name]:
+            return name in DATA_OF_GIT
+    return False
 
 
 def _obeyed_by_link(path: bytes) -> str:

@@ -1,7 +1,8 @@
 """What Undo can take back of what was applied last, path by path, and what it leaves because somebody changed it since.
 
 What is left can be taken back later, once it is again what was applied. Where nothing of the last Apply can be, and
-there is one before it, that one is looked at: what somebody does with one file is to block no other.
+there is one before it, that one is looked at: what somebody does with one file is to block no other. A repository is
+the exception: commits of a person may need objects that came with an Apply, so its folder goes as a whole or stays.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from runner.workspace import apply, entry
 from runner.workspace.entry import SpecialEntry, TreeKind, UnreadableEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from runner.workspace.change import ProjectChange
@@ -28,6 +29,9 @@ MADE = "there is something there again"
 UNREADABLE = "it cannot be read"
 HOLDS = "something is in it that was not applied with it"
 NO_FOLDER = "its folder is not there any more"
+REPOSITORY = "git has used its repository since, which may need it now"
+OBJECTS = b"objects"
+"""Folder of a repository whose files change nothing by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,53 @@ def _why_kept(top: int, changes: Sequence[ProjectChange]) -> dict[bytes, str]:
             comes = by_path.get(above) if above not in why else None
             if not _is_folder(comes.after if comes is not None else _now(top, above)):
                 why[one.path] = NO_FOLDER
+    for place, of_git in _repositories(changes).items():
+        if any(one.path in why for one in of_git) or _is_used(top, place, of_git):
+            why = {**{one.path: REPOSITORY for one in of_git}, **why}
     return why
+
+
+def _repositories(changes: Sequence[ProjectChange]) -> dict[bytes, list[ProjectChange]]:
+    """Return the changes in folders of repositories, by the folder."""
+    found: dict[bytes, list[ProjectChange]] = {}
+    for one in changes:
+        names = one.path.split(b"/")
+        if b".git" in names:
+            found.setdefault(b"/".join(names[: names.index(b".git") + 1]), []).append(one)
+    return found
+
+
+def _is_used(top: int, place: bytes, applied: Sequence[ProjectChange]) -> bool:
+    """Whether something else in a repository's folder is newer than all that was applied there, or cannot be read."""
+    if _now(top, place) is None:
+        return False
+    own = {one.path for one in applied}
+    # A folder is as new as the last thing that anybody put into it.
+    files = [one.path for one in applied if one.before is not None and not _is_folder(one.before)]
+    try:
+        latest = max(_moment(top, path) for path in files or {one.path.rpartition(b"/")[0] for one in applied})
+        return any(_moment(top, path) > latest for path in _others(top, place) if path not in own)
+    except OSError:
+        return True
+
+
+def _others(top: int, place: bytes) -> Iterator[bytes]:
+    """Yield the files of a repository's folder without its objects."""
+    waiting = [place]
+    while waiting:
+        folder = waiting.pop()
+        for name in _names(top, folder):
+            path = folder + b"/" + name
+            if not _is_folder(_now(top, path)):
+                yield path
+            elif path != place + b"/" + OBJECTS:
+                waiting.append(path)
+
+
+def _moment(top: int, path: bytes) -> int:
+    """Return when a file was last written or replaced, in nanoseconds. Raises OSError."""
+    with entry.parent(top, path) as (folder, last):
+        return os.stat(last, dir_fd=folder, follow_symlinks=False).st_ctime_ns
 
 
 def _changed(top: int, change: ProjectChange) -> str:

@@ -15,6 +15,7 @@ from app.allowing.dialog import AllowDialog
 from app.allowing.host_row import SHORT
 from app.allowing.strip import ROWS
 from app.parts.lines import SUMMARY
+from app.review.guard import REST_SECONDS
 from app.running.panel import RunningPanel
 from runner.approval.deliberate import ApproveBy
 from runner.approval.hosts import PrivateAddress
@@ -41,7 +42,7 @@ def passes(guard: ClickGuard) -> None:
         turn = guard._turn
         for _ in range(3):
             QApplication.processEvents()
-    guard._until = float("-inf")
+    guard._until -= REST_SECONDS
 
 
 class Run:

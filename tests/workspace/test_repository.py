@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.workspace import git_index
+from runner.workspace import apply, git_index, undo
 from runner.workspace.working_copy import WAYS, WorkingCopy
-from tests.workspace.trees import work
+from tests.workspace.trees import look, work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,3 +82,79 @@ def test_commits_are_named_with_their_branch(copy: WorkingCopy) -> None:
 def test_nothing_is_said_of_commits_where_none_was_made(copy: WorkingCopy) -> None:
     work(copy, "git checkout -qb side; git reset -q --hard")
     assert copy.changes().commits is None
+
+
+ADDS = "echo n >>f2; echo new >f3; git add ."
+USES = {
+    "looked at": (ADDS, "touch f1; git status >/dev/null"),
+    "committed on top": (commit("theirs"), f"echo m >mine; git add mine; {GIT} commit -qm mine"),
+    "committed what was added": (ADDS, f"{GIT} commit -qm mine"),
+    "branched": (commit("theirs"), "git branch keep"),
+    "looked at after a commit": (commit("theirs"), "touch f2; git status >/dev/null"),
+}
+
+
+@pytest.mark.parametrize("case", USES)
+def test_undo_never_takes_objects_from_a_repository_that_was_used_since(copy: WorkingCopy, case: str) -> None:
+    theirs, mine = USES[case]
+    work(copy, theirs)
+    copy.apply(copy.changes().changes)
+    person(copy.project, mine)
+    before = {one: one.stat().st_mtime_ns for one in (copy.project / ".git").rglob("*")}
+    kept = dict(copy.undo_plan().kept)
+    assert all(path in kept for path in paths_of(copy) if path.startswith(b".git/"))
+    assert undo.REPOSITORY in kept.values()
+    copy.undo()
+    assert {one: one.stat().st_mtime_ns for one in (copy.project / ".git").rglob("*")} == before
+    assert not (copy.project / "f3").exists(), "files of the project go back all the same"
+    person(
+        copy.project, f"git fsck --strict 2>&1 | grep -v dangling | (! grep .); {GIT} commit -aqm after --allow-empty"
+    )
+
+
+@pytest.mark.parametrize("theirs", [commit("theirs"), ADDS, "git branch -D side; git branch new", "rm -rf .git"])
+def test_undo_takes_back_a_repository_that_nobody_used_since(tmp_path: Path, theirs: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    person(project, f"git init -q -b trunk; echo 1 >f1; echo 2 >f2; git add .; {GIT} commit -qm one; git branch side")
+    copy = WorkingCopy.make(tmp_path / "copies", project, ("bash",), way="overlay")
+    before = look(project)
+    work(copy, theirs)
+    copy.apply(copy.changes().changes)
+    assert look(project) != before
+    copy.undo()
+    assert look(project) == before
+
+
+def paths_of(copy: WorkingCopy) -> list[bytes]:
+    """Return what was applied last."""
+    found = apply.undo_of(copy.folder)
+    assert found is not None
+    return [one.path for one in found.changes]
+
+
+UNFINISHED = f"""
+{GIT} commit -q --allow-empty -m two
+GIT_SEQUENCE_EDITOR='sed -i 1ibreak' {GIT} rebase -q -i HEAD~1
+echo 'exec touch /tmp/pwned' >>.git/rebase-merge/git-rebase-todo
+"""
+
+
+@pytest.mark.parametrize(
+    ("theirs", "marked"),
+    [
+        (UNFINISHED, b".git/rebase-merge/git-rebase-todo"),
+        (f"{commit('two')}; git replace HEAD HEAD~1", b".git/refs/replace/"),
+        ("mkdir -p .git/objects/info; echo /elsewhere >.git/objects/info/alternates", b".git/objects/info/alternates"),
+        ("echo '* -diff' >.git/info/attributes", b".git/info/attributes"),
+    ],
+)
+def test_what_git_goes_on_with_or_shows_otherwise_needs_a_word(copy: WorkingCopy, theirs: str, marked: bytes) -> None:
+    work(copy, theirs)
+    found = {one.path: one.mark for one in copy.changes().changes}
+    assert any(mark for path, mark in found.items() if path.startswith(marked)), found
+
+
+def test_what_commits_write_needs_none(copy: WorkingCopy) -> None:
+    work(copy, f"{commit('two')}; git branch side; git tag t1")
+    assert {one.path: one.mark for one in copy.changes().changes if one.mark} == {}
