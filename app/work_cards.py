@@ -91,6 +91,15 @@ class WorkCards(QObject):
         """Return how much wants somebody: held commands, and refused hosts that nobody has seen."""
         return sum(len(one.held) + len(self._unseen(one)) for one in self.at_work())
 
+    def count_held(self) -> int:
+        """Return how many commands of programs at work wait for an answer."""
+        return sum(len(one.held) for one in self.at_work())
+
+    def first_held(self) -> str:
+        """Return the name of the working copy whose held command waits longest; '' where none waits."""
+        held = [(command.at, one.name) for one in self.at_work() for command in one.held]
+        return min(held)[1] if held else ""
+
     def see(self, name: str) -> None:
         """Note that a person has the refused hosts of a program on screen."""
         session = self.session(name)

@@ -15,9 +15,9 @@ from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.prompt.stack import PromptStack
 from app.queue.answers import JustNowList
-from app.queue.panel import LOCKED, NOBODY, NOTHING
+from app.queue.held_at_work import HeldAtWork
+from app.queue.panel import NOBODY, NOTHING, nothing_waits
 from app.running.outcome import OutcomeView
-from runner.approval.modes import Mode
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from app.cards import Cards
     from app.just_now import JustNowModel
     from app.look.look import Look
+    from app.work_cards import WorkCards
 
 MOST = 8
 """Cards; further ones are counted."""
@@ -42,10 +43,17 @@ class Dock(QWidget):
     """The page of the first start is wanted, in the whole window."""
 
     def __init__(
-        self, cases: Cards, answers: JustNowModel, bridge: EngineLink, look: Look, parent: QWidget | None = None
+        self,
+        cases: Cards,
+        work: WorkCards,
+        answers: JustNowModel,
+        bridge: EngineLink,
+        look: Look,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._cases = cases
+        self._work = work
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Requests that wait, as cards")
         px = look.px
@@ -73,6 +81,7 @@ class Dock(QWidget):
         self._silent = 0.0
         self.trouble = Notice(look, Tone.BAD, "", "Show")
         self.trouble.acted.connect(self.widen)
+        self.held = HeldAtWork(look, work)
         self.column = ScrollColumn("Requests that wait")
         inside = self.column.column
         inside.setContentsMargins(0, 0, px(4), 0)
@@ -83,6 +92,7 @@ class Dock(QWidget):
         bridge.silent.connect(self._know_silence)
         cases.happened.connect(self.refresh)
         cases.agents_known.connect(self.refresh)
+        work.moved.connect(self.refresh)
         answers.rowsInserted.connect(self._follow_newest)
         self.refresh()
 
@@ -98,13 +108,14 @@ class Dock(QWidget):
         column.addLayout(head)
         column.addWidget(self.trouble)
         column.addWidget(self.column, 1)
+        column.addWidget(self.held)
 
     @Slot()
     def refresh(self) -> None:
         """Say how many wait."""
         waiting = self._cases.count_waiting()
         self.count.setText(f"{waiting:,} waiting" if waiting else "")
-        self.none.say(*(LOCKED if self._cases.mode.mode == Mode.LOCKDOWN else NOTHING))
+        self.none.say(*nothing_waits(self._cases, self._work))
         nobody = self._cases.agents == ()
         self.none.setHidden(bool(waiting) or nobody)
         self.nobody.setHidden(bool(waiting) or not nobody)

@@ -23,7 +23,10 @@ WIDTH = 320
 MINUTES = (5, 15, 60)
 NAMES = {Mode.GUARDED: "Guarded", Mode.LOCKDOWN: "Lockdown", Mode.TRUST: "Trust one agent for a while"}
 MEANINGS = {
-    Mode.GUARDED: "Every request above LOW asks you.",
+    Mode.GUARDED: (
+        "Code asks you before it runs, also where nothing was found: its class is HIGH. What is LOW, and what you have"
+        " allowed, passes by itself."
+    ),
     Mode.LOCKDOWN: "Every request is denied at once, programs at work are ended, and agents are informed.",
     Mode.TRUST: "Requests of this agent up to HIGH are approved without asking. CRITICAL asks you.",
 }

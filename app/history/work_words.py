@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.model import work_entries
-from runner.model.work_entries import BY_ITSELF, WorkDeed
+from runner.model.work_entries import BY_ITSELF, UNCHANGED, WorkDeed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,11 +57,14 @@ def work_words(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> t
         case _:
             what = _deed(kind, body, said)
     parts = [f"{what}{later}", project, said("why")]
-    return " \N{MIDDLE DOT} ".join(filter(None, parts)), kind not in _BY_ITSELF and body.get("by") != BY_ITSELF
+    by_itself = kind in _BY_ITSELF or body.get("by") == BY_ITSELF or body.get(UNCHANGED) is True
+    return " \N{MIDDLE DOT} ".join(filter(None, parts)), not by_itself
 
 
 def _deed(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> str:
     """Return what is to be done with changes, or was."""
+    if body.get(UNCHANGED) is True:
+        return f"Working copy {_DEEDS.get(kind, kind)}: nothing had changed"
     number = said("changes") or said("paths")
     what = f"Changes {_DEEDS.get(kind, kind)}{f' ({number})' if number else ''}"
     what += " as it goes" if body.get("by") == BY_ITSELF else ""

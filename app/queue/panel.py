@@ -22,6 +22,7 @@ from app.parts.plain import plain_label
 from app.queue.answers import JustNowList
 from app.queue.bar import BatchBar
 from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate
+from app.queue.held_at_work import HeldAtWork
 from app.queue.model import QueueModel
 from app.queue.order import Lane, RequestLine
 from runner.approval.modes import Mode
@@ -42,9 +43,11 @@ if TYPE_CHECKING:
 
     from app.cards import Card, Cards
     from app.look.look import Look
+    from app.work_cards import WorkCards
     from runner.model.events import Event
 
 NOTHING = ("All clear", "Requests from your agents appear here.")
+ELSEWHERE = ("No request waits", "What waits for you is on the page Work.")
 NOBODY = ("No agent yet", "Connect the program that your agent runs in.")
 LOCKED = ("Lockdown", "Every request is denied at once. Choose Guarded at the top to be asked again.")
 APART = (
@@ -65,6 +68,13 @@ TICK_MS = 250
 """Countdowns are repainted four times a second, and only while somebody can see them."""
 
 
+def nothing_waits(cases: Cards, work: WorkCards) -> tuple[str, str]:
+    """Return title and sentence for a list without requests; it is not all clear while a program at work is held."""
+    if work.count_held():
+        return ELSEWHERE
+    return LOCKED if cases.mode.mode == Mode.LOCKDOWN else NOTHING
+
+
 class QueuePanel(QFrame):
     """The list. It says which request is chosen; it never chooses one by itself while one is chosen."""
 
@@ -75,9 +85,10 @@ class QueuePanel(QFrame):
     add_agent = Signal()
     """Nobody is registered yet, and the person wants the first steps."""
 
-    def __init__(self, cases: Cards, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, work: WorkCards, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
+        self._work = work
         self._look = look
         self._chosen = ""
         self._below: tuple[str, ...] = ()
@@ -90,6 +101,7 @@ class QueuePanel(QFrame):
         self.none = EmptyState(look, "inbox", *NOTHING)
         self.nobody = EmptyState(look, "plug", *NOBODY, "First steps")
         self.nobody.pressed.connect(self.add_agent)
+        self.held = HeldAtWork(look, work)
         self.bar = BatchBar(look)
         self.answers = JustNowModel(cases, self)
         self.just_now = JustNowList(self.answers, look)
@@ -111,6 +123,7 @@ class QueuePanel(QFrame):
         self.bar.left.connect(self.view.setFocus)
         cases.happened.connect(self._take)
         cases.agents_known.connect(self.refresh)
+        work.moved.connect(self._show_page)
         self.refresh()
 
     # ---- what is chosen ----
@@ -314,9 +327,11 @@ class QueuePanel(QFrame):
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(self._stack, 1)
+        column.addWidget(self.held)
         column.addWidget(self.bar)
         column.addWidget(self.just_now)
 
+    @Slot()
     def _show_page(self) -> None:
         waiting = self._cases.count_waiting()
         self._count.setText(str(waiting) if waiting else "")
@@ -324,7 +339,7 @@ class QueuePanel(QFrame):
             page: QWidget = self.view
         else:
             page = self.nobody if self._cases.agents == () else self.none
-            self.none.say(*(LOCKED if self._cases.mode.mode == Mode.LOCKDOWN else NOTHING))
+            self.none.say(*nothing_waits(self._cases, self._work))
         if self._stack.currentWidget() is not page:
             self._stack.setCurrentWidget(page)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Card, Cards
     from app.look.look import Look
+    from app.work_cards import WorkCards
     from runner.model.events import Event
     from runner.system.places import Places
 
@@ -50,7 +51,13 @@ class Deciding(QWidget):
     """Request id, and why an answer to it was not taken."""
 
     def __init__(
-        self, cases: Cards, bridge: EngineLink, look: Look, places: Places, parent: QWidget | None = None
+        self,
+        cases: Cards,
+        work: WorkCards,
+        bridge: EngineLink,
+        look: Look,
+        places: Places,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._cases = cases
@@ -60,7 +67,7 @@ class Deciding(QWidget):
         self.split = QSplitter(Qt.Orientation.Horizontal, self)
         self.split.setChildrenCollapsible(False)
         self.split.setHandleWidth(look.px(6))
-        self.queue = QueuePanel(cases, look, self.split)
+        self.queue = QueuePanel(cases, work, look, self.split)
         self.beside = Pages(self.split)
         """The review, or what else is shown in its place."""
         self.review = ReviewPanel(cases, bridge, look, places.disputed, self.beside)

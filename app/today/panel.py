@@ -251,7 +251,10 @@ class TodayPanel(QWidget):
         waiting = self._cases.count_waiting()
         running = self._cases.count_running()
         known = [agent for agent in self._cases.agents or () if not agent.revoked]
-        parts = [counted(len(known), "agent"), f"{waiting:,} waiting for you" if waiting else "nothing waiting"]
+        held = self._work.count_held() if self._work is not None else 0
+        parts = [counted(len(known), "agent"), *[f"{waiting:,} waiting for you"] * bool(waiting)]
+        parts += [f"{counted(held, 'command')} at work held for you"] * bool(held)
+        parts += ["nothing waiting"] * (not waiting and not held)
         at_work = len(self._work.at_work()) if self._work is not None else 0
         parts += [f"{running:,} running"] * bool(running) + [f"{at_work:,} at work"] * bool(at_work)
         return _DOT.join(parts)

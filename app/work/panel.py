@@ -78,6 +78,7 @@ class WorkPanel(QWidget):
         self.nothing.pressed.connect(self.ask_start)
         self.list.view.port_wanted.connect(self._open_port)
         self.card.failed.connect(self.failed)
+        self.card.questions.left.connect(self.list.view.setFocus)
         cards.moved.connect(self._refresh)
         cards.changes_known.connect(self._known)
         for keys, act in (("A", self._press_apply), ("/", self.changes.seek)):
@@ -150,6 +151,12 @@ class WorkPanel(QWidget):
         if name == self._name:
             self.changes.refresh()
 
+    def _show_held(self) -> None:
+        """Show a program whose command waits for an answer, where the one on screen has none."""
+        session = self._cards.session(self._name)
+        if session is None or not session.at_work or not session.held:
+            self.show_session(self._cards.first_held())
+
     @Slot(str, int)
     def _open_port(self, name: str, port: int) -> None:
         self.show_session(name)
@@ -180,6 +187,7 @@ class WorkPanel(QWidget):
         self._clock.start()
         if not event.spontaneous():
             self._cards.refresh()
+            self._show_held()
         self._cards.watch(True)
         if self._name:
             self._cards.see(self._name)

@@ -46,6 +46,8 @@ class Questions(QWidget):
     """As high as its rows, up to a few; nothing where nothing waits. A row keeps its place while it is there."""
 
     failed = Signal(str)
+    left = Signal()
+    """The button that had the focus is gone."""
 
     def __init__(
         self, look: Look, cards: WorkCards, bridge: EngineLink, hosts: WorkHosts, parent: QWidget | None = None
@@ -93,7 +95,13 @@ class Questions(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Take up what waits now."""
+        """Take up what waits now. The focus of a button that goes is not left to Qt, which gives it to anything."""
+        focus = self.window().focusWidget()
+        self._take_up()
+        if focus is not None and self.isAncestorOf(focus) and not focus.isVisible():
+            self.left.emit()
+
+    def _take_up(self) -> None:
         session = self._cards.session(self._name)
         at_work = session is not None and session.at_work
         commands = session.held[:MOST_ROWS] if session is not None and at_work else ()

@@ -82,7 +82,7 @@ def _row(session: WorkSession, cards: WorkCards, heading: str) -> SessionRow:
     if session.at_work and session.as_it_goes is not None and session.as_it_goes.on:
         parts.insert(0, ("applies as it goes", "medium"))
     elif session.can_undo:
-        parts.append(("applied", "low"))
+        parts.append(("applied in part", "low") if session.undone_in_part else ("applied", "low"))
     port = session.ports[0][0] if session.at_work and session.ports else 0
     return SessionRow(
         session.name,

@@ -30,6 +30,8 @@ MINUS = "\N{MINUS SIGN}"
 SIGNS = {How.ADDED: "A", How.CHANGED: "M", How.DELETED: "D", How.TOUCHED: "T"}
 SIGN_WORDS = {How.ADDED: "added", How.CHANGED: "changed", How.DELETED: "deleted", How.TOUCHED: "only its time"}
 INKS = {"A": "low", "M": "accent_ink", "D": "high", "T": "muted", "?": "muted"}
+APPLIED = "What you applied is in your folder."
+APPLIED_IN_PART = "What you applied is in your folder, but for what you took back."
 UNTOUCHED = "Your folder is as it was."
 SHORT = ("permissions", "link", "folder", "pipe")
 """Words for what differs that have room in a row."""
@@ -106,7 +108,9 @@ def headline(session: WorkSession) -> str:
     """Return in a sentence or two how things stand."""
     if session.readable:
         return f"This working copy cannot be used: {visible(session.readable)}"
-    folder = "What you applied is in your folder." if session.can_undo else UNTOUCHED
+    folder = UNTOUCHED
+    if session.can_undo:
+        folder = APPLIED_IN_PART if session.undone_in_part else APPLIED
     if not is_recorded(session):
         line = visible(shlex.join(session.program))
         place = f" in {visible(session.sandbox)}" if session.sandbox else ""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from runner.approval.deliberate import unproven
+from runner.approval.modes import to_person
 from runner.approval.remembering import MADE, REVOKED, USED
 from runner.audit.search import History
 from runner.model.decision import Decision, Verdict
@@ -215,7 +216,7 @@ class Hosts:
         request = asked.request
         if why := (
             self._circumstances.closing()
-            or self._modes.overruled(generation, by_trust=False)
+            or to_person(self._modes.overruled(generation, by_trust=False))
             or self._circumstances.barred(request.agent, request.received_at)
             or self._circumstances.unwritable()
         ):

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 LONGEST_TRUST = 3600.0
 """Seconds (spec D7)."""
 LOCKED = "Assent is in lockdown: every request is denied at once. Do not ask again until a person has lifted it."
+LOCKDOWN_CHOSEN = "Lockdown was chosen."
+"""The same to a person."""
 CHANGED = "The mode was changed before this could start. Ask again."
 TRUST_RULE = "trust window"
 ENTRY = "mode"
@@ -41,6 +43,11 @@ class Mode(StrEnum):
     """Denies every request at once."""
     TRUST = "trust"
     """Approves requests of one agent that were read whole, up to HIGH, for a limited time."""
+
+
+def to_person(why: str) -> str:
+    """Return a reason that an agent is given as a person is told it: what is asked of agents is nothing to them."""
+    return LOCKDOWN_CHOSEN if why == LOCKED else why
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from runner.work.in_force import InForce
 from runner.work.judging import Judging
 from runner.work.rings import InRings, interpreter
 from runner.work.session import Edge, WorkRun
-from runner.workspace import copied
+from runner.workspace import copied, git_identity
 from runner.workspace.working_copy import WorkingCopy
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
     if why := in_force.ended():
         raise KnownError(f"Nothing was started. {why}", "Connect it again first: assent connect.")
     shown = tuple(view_arguments.path_of(path, places) for path in arguments.show)
-    variables = {name: view_arguments.variable_of(name) for name in arguments.env}
+    given = {name: view_arguments.variable_of(name) for name in arguments.env}
     opened = tuple(view_arguments.host_of(text) for text in arguments.allow)
     for one in opened:
         if why := in_force.refuses_host(one):
@@ -94,6 +94,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
         deeds.require_word(places)
     if shutil.which(words[0]) is None:
         raise KnownError(f"There is no program {words[0]}.", "Install it, or name its path.")
+    variables = {**git_identity.variables(project), **given}
     copy = WorkingCopy.make(places.work, project, words, way=copied.NAME if arguments.copy else "")
     what = InRings(tuple(words), copy, shown=shown, variables=variables)
     key = secrets.token_hex(16)

@@ -18,6 +18,7 @@ from runner.sandbox.gvisor import enclosed
 from runner.sandbox.gvisor.program import Runsc
 from runner.sandbox.local import contained
 from runner.work import lockdown
+from runner.workspace import git_identity
 from runner.workspace.working_copy import WorkingCopy
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
     lockdown.require_open(places)
     project = view_arguments.project_of(arguments.folder, places)
     folders = tuple(view_arguments.path_of(path, places) for path in arguments.show)
-    variables = {name: view_arguments.variable_of(name) for name in arguments.env}
+    given = {name: view_arguments.variable_of(name) for name in arguments.env}
     hosts = tuple(view_arguments.host_of(text) for text in arguments.allow)
     runsc = Runsc.found() if arguments.sandbox == GVISOR else None
     copy = WorkingCopy.make(places.work, project, words, sandbox="gVisor" if runsc else "")
@@ -71,7 +72,7 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
         copy.shown,
         copy.folder / "tmp",
         tuple(contained.Bind(folder, folder) for folder in folders),
-        variables=variables,
+        variables={**git_identity.variables(project), **given},
         gate=gate if hosts else None,
         began=lambda _process: changes_question.load(),
     )

@@ -45,13 +45,14 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
     `why` says why Assent ended the program, `told` by which signal it was told to.
     """
     from runner.commands import work
+    from runner.model.work_entries import UNCHANGED
 
     found = work.looked(copy)
     if not found.changes and not found.left_out:
         if copy.can_undo:
             _say(f"Nothing is left to apply. What was applied can be undone: assent work undo {copy.name}.")
             return
-        work.discard(places, copy)
+        work.discard(places, copy, {UNCHANGED: True})
         _say("Nothing changed.")
         return
     work.tell(found)

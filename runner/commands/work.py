@@ -41,7 +41,7 @@ from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, nam
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from runner.model.assessment import Finding
     from runner.system.places import Places
@@ -487,10 +487,10 @@ def discard_copy(arguments: argparse.Namespace, places: Places) -> int:
     return 0
 
 
-def discard(places: Places, copy: WorkingCopy) -> None:
-    """Remove a working copy with its changes. Raises KnownError."""
+def discard(places: Places, copy: WorkingCopy, more: Mapping[str, object] | None = None) -> None:
+    """Remove a working copy with its changes; `more` is what the history says beside that. Raises KnownError."""
     with ProgressLine("removed") as progress:
-        carried_out(places, WorkDeed.DISCARD, copy, (), lambda _number: copy.discard(progress))
+        carried_out(places, WorkDeed.DISCARD, copy, (), lambda _number: copy.discard(progress), more=more)
 
 
 def _discard_applied(places: Places, *, yes: bool) -> int:

@@ -193,6 +193,8 @@ class WorkSession:
     ended: WorkEnded | None = None
     """None while it is at work, and where it was ended from outside without a word (`kill -9`, a power cut)."""
     can_undo: bool = False
+    undone_in_part: bool = False
+    """Some of what was applied was taken back, and some was not."""
     last_write: str = ""
     """Number of the Apply or Undo that wrote into the project last; '' where none has."""
     readable: str = ""

@@ -94,6 +94,8 @@ class Undo:
     """How many paths the last of these calls has written."""
     passed_over: tuple[bytes, ...] = ()
     """Those that it left, because somebody changed them in that moment."""
+    in_part: bool = False
+    """Whether some of what was applied was taken back, and some was not."""
     earlier: tuple[dict[str, Any], ...] = ()
     """What could be taken back after this, the newest first, as the list has it."""
 
@@ -202,8 +204,9 @@ def undo_of(record: Path) -> Undo | None:
     earlier = tuple(said.get("earlier", ()))
     last = said.get("last", len(changes))
     passed_over = tuple(map(bytes.fromhex, said.get("passed_over", ())))
+    in_part = said.get("in_part", False)
     project, content = Path(said["project"]), record / said["content"]
-    return Undo(project, changes, content, said["taken_back"], done, written, last, passed_over, earlier)
+    return Undo(project, changes, content, said["taken_back"], done, written, last, passed_over, in_part, earlier)
 
 
 def _changes(plain: Iterable[Sequence[Any]]) -> tuple[ProjectChange, ...]:
@@ -401,6 +404,7 @@ def _note_undo(top: int, staged: int, record: Path, begun: Journal, passed_over:
         "written": written,
         "last": len(back),
         "passed_over": [path.hex() for path in sorted(passed_over)],
+        "in_part": not taken_back and (begun.own or (old is not None and not old.taken_back and old.in_part)),
         "earlier": earlier,
     }
     replace_file(record / UNDO_LIST, json.dumps(said))

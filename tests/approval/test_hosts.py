@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from runner.approval.door import REVOKED
 from runner.approval.hosts import OVER, PrivateAddress
-from runner.approval.modes import LOCKED
+from runner.approval.modes import LOCKDOWN_CHOSEN
 from runner.audit.ledger import LedgerFailed
 from runner.engine.networking import CLOSED
 from runner.engine.runs import STOPPED
@@ -122,13 +122,13 @@ async def always(stage: HostStage, ticket: Ticket) -> str:
 
 async def locked(stage: HostStage, ticket: Ticket) -> str:
     await stage.engine.modes.lock()
-    return LOCKED
+    return LOCKDOWN_CHOSEN
 
 
 async def locked_and_lifted(stage: HostStage, ticket: Ticket) -> str:
     await stage.engine.modes.lock()
     await stage.engine.modes.guard()
-    return LOCKED
+    return LOCKDOWN_CHOSEN
 
 
 async def stopped_all(stage: HostStage, ticket: Ticket) -> str:

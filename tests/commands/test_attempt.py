@@ -161,6 +161,16 @@ def test_the_standard_output_is_the_programs_own(project: Path) -> None:
     assert "+ new" in done.stderr and "discarded" in done.stderr
 
 
+@pytest.mark.parametrize("way", ["try", "work"])
+def test_a_commit_in_it_is_the_persons(project: Path, way: str) -> None:
+    for words in (["init", "-q"], ["config", "user.name", "Ada Lovelace"], ["config", "user.email", "ada@example.com"]):
+        subprocess.run(["git", *words], cwd=project, check=True, capture_output=True)
+    shows = "git var GIT_AUTHOR_IDENT; git var GIT_COMMITTER_IDENT"
+    program = ["sh", "-c", f"cd /tmp && {{ {shows}; bash -c '{shows}'; }}"]  # the repository itself is not asked there
+    done = run(project, way, "--", *program)
+    assert done.stdout.count("Ada Lovelace <ada@example.com>") == 4, done.stderr
+
+
 def test_a_command_that_is_not_there_is_named_and_leaves_nothing(project: Path) -> None:
     done = run(project, "try", "no-such-command")
     assert done.returncode == 127

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from app.history.work_words import work_words
 from runner.assembly import build
 from runner.commands import at_work, changes_question, cli
 from runner.model.errors import KnownError
@@ -112,6 +113,9 @@ async def test_a_working_copy_in_which_nothing_changed_is_discarded_with_a_note(
     changes_question.decide(argparse.Namespace(), places, same, why="", told=0)
     assert capsys.readouterr().out == "assent: Nothing changed.\n" and not same.folder.exists()
     assert await recorded_by_a_console(places) == ["work-discard", "work-discarded"]
+    for kind, body in recorded(places.ledger):
+        what, by_person = work_words(kind, body, lambda name, body=body: str(body.get(name, "")))
+        assert what.endswith(f"discarded: nothing had changed \N{MIDDLE DOT} {tmp_path / 'same'}") and not by_person
 
 
 def test_nothing_is_done_that_cannot_be_noted(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.approval.modes import LOCKED
+from runner.approval.modes import LOCKDOWN_CHOSEN
 from runner.assembly import build
 from runner.audit.ledger import LedgerFailed
 from runner.audit.verify import verify
@@ -332,7 +332,7 @@ async def test_nothing_is_written_that_cannot_be_recorded(
     await house.engine.modes.lock()
     with pytest.raises(KnownError) as caught:
         await house.engine.work.apply(copy.name, wanted, digest(wanted))
-    assert caught.value.what == LOCKED
+    assert caught.value.what == LOCKDOWN_CHOSEN
     await house.engine.modes.guard()
     recorder = house.engine.work._record
 
@@ -511,6 +511,7 @@ async def test_the_ledger_says_exactly_what_was_undone_and_what_was_left(house: 
     work(copy, "echo n >new; echo p >>a")
     wanted = (await house.engine.work.changes(copy.name)).changes
     await house.engine.work.apply(copy.name, wanted, digest(wanted))
+    assert not (await session_of(house, copy.name)).undone_in_part
     (copy.project / "a").write_text("mine")
     plan = await house.engine.work.undo_plan(copy.name)
     assert dict(plan.kept) == {b"a": undo.CHANGED}
@@ -524,7 +525,8 @@ async def test_the_ledger_says_exactly_what_was_undone_and_what_was_left(house: 
     with pytest.raises(KnownError, match="Nothing can be taken back"):
         await house.engine.work.undo(copy.name)
     assert recorded(house.places.ledger)[-1] == ended, "what was refused before anything is no deed"
-    assert (await session_of(house, copy.name)).can_undo
+    after = await session_of(house, copy.name)
+    assert after.can_undo and after.undone_in_part
 
 
 async def test_what_was_changed_after_the_look_is_not_undone_with_it(house: House, tmp_path: Path) -> None:

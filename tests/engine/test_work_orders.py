@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.approval.hosts import PrivateAddress
-from runner.approval.modes import LOCKED
+from runner.approval.modes import LOCKDOWN_CHOSEN
 from runner.identity.allowance import Allowance
 from runner.model.errors import KnownError
 from runner.model.work import AsItGoes, CommandAnswered, CommandSeen, StandingSeen, WorkUsage
@@ -278,7 +278,7 @@ async def test_nothing_starts_in_lockdown_and_what_slipped_in_is_ended(at_work: 
     with pytest.raises(KnownError, match="in lockdown"):
         lockdown.require_open(house.places)
     with at_work.running():
-        await until(lambda: ("end", {"why": LOCKED}) in at_work.done())
+        await until(lambda: ("end", {"why": LOCKDOWN_CHOSEN}) in at_work.done())
     await house.engine.modes.guard()
     lockdown.require_open(house.places)
     await house.engine.modes.lock()

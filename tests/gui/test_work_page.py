@@ -16,7 +16,6 @@ from app.allowing.dialog import AllowDialog
 from app.parts.confirm import ConfirmDialog
 from app.parts.differences import beside_each_other
 from app.review.deliberate import DeliberateDialog
-from app.review.guard import REST_SECONDS
 from app.work import terminals, words
 from app.work.change_list import NOTHING_READ
 from app.work.change_rows import RowKind, table_of
@@ -151,7 +150,7 @@ def passes(guard: ClickGuard) -> None:
         turn = guard._turn
         for _ in range(3):
             QApplication.processEvents()
-    guard._until -= REST_SECONDS
+    guard._until = float("-inf")
 
 
 # ---- the rows ----
@@ -437,6 +436,31 @@ def picture(side: int) -> bytes:
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     QImage(side, side, QImage.Format.Format_RGB32).save(buffer, "PNG")  # type: ignore[call-overload]
     return bytes(QByteArray(buffer.data()).data())
+
+
+def test_the_page_opens_with_the_program_whose_command_waits(desk: Desk) -> None:
+    bench = Bench(desk, session(), session("other-2", started_at=1.0, held=(held(),)))
+    assert bench.page.shown == "other-2"
+    desk.window.show_page("Queue")
+    desk.window.pages.show_work(NAME)
+    assert bench.page.shown == NAME, "what was asked for comes first"
+
+
+def test_the_focus_stays_on_the_page_when_a_host_was_allowed(desk: Desk) -> None:
+    bench = Bench(desk, session())
+    (row,) = bench.page.card.questions.refused
+    row.allow.setFocus()
+    assert desk.window.window().focusWidget() is row.allow
+    desk.bridge.at_work = (session(contacts=()),)
+    desk.hear((WorkMoved((NAME,)),))
+    assert not row.isVisible() and desk.window.window().focusWidget() is bench.page.list.view
+
+
+def test_after_an_undo_of_a_part_not_all_is_said_to_be_applied() -> None:
+    over = session(at_work=False, ended=WorkEnded(time.time(), 0), can_undo=True)
+    assert words.APPLIED in words.headline(over)
+    part = words.headline(replace(over, undone_in_part=True))
+    assert words.APPLIED_IN_PART in part and words.APPLIED not in part
 
 
 # ---- what waits ----

@@ -12,7 +12,7 @@ import logging
 from collections import OrderedDict
 from typing import TYPE_CHECKING, TypeVar
 
-from runner.approval.modes import LOCKED, Mode
+from runner.approval.modes import LOCKED, Mode, to_person
 from runner.engine.work.deeds import WorkDeeds
 from runner.engine.work.following import WorkFollowing
 from runner.engine.work.orders import WorkOrders
@@ -264,7 +264,7 @@ class AtWork:
     async def _end_all(self, why: str, agent: str = "") -> None:
         await self.look()  # those that began a moment ago, too
         at_work = [one.name for one in self._sessions if one.at_work and (not agent or one.agent == agent)]
-        ended = await asyncio.gather(*(self.end(name, why) for name in at_work), return_exceptions=True)
+        ended = await asyncio.gather(*(self.end(name, to_person(why)) for name in at_work), return_exceptions=True)
         for name, error in zip(at_work, ended, strict=True):
             if isinstance(error, KnownError):
                 log.warning("%s could not be ended: %s", name, error)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.approval.deliberate import unproven
+from runner.approval.modes import to_person
 from runner.audit.work import open_deeds
 from runner.engine.work.facts import MOST_PATHS, cut, facts_of
 from runner.model.errors import KnownError
@@ -234,7 +235,7 @@ class WorkDeeds:
         """Return why nothing may be written into a project now: the same that ends an approval."""
         return (
             self._circumstances.closing()
-            or self._modes.overruled(generation, by_trust=False)
+            or to_person(self._modes.overruled(generation, by_trust=False))
             or self._circumstances.unwritable()
             or unproven(self._circumstances.settings(), None, proven=proven)
         )

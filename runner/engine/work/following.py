@@ -129,6 +129,7 @@ def _look_at(one: _Followed) -> None:
             back = undo_of(one.folder)
             last = "" if back is None or not back.done else back.done[-1]
             one.session = replace(one.session, can_undo=back is not None and not back.taken_back, last_write=last)
+            one.session = replace(one.session, undone_in_part=back is not None and back.in_part)
             one.undo = undo
         one.session = replace(one.session, at_work=one.copy.is_in_use, readable="")
     except (OSError, ValueError, KeyError, TypeError, KnownError) as error:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.approval.deliberate import unproven
 from runner.approval.hosts import private_addresses
+from runner.approval.modes import to_person
 from runner.engine.work.facts import cut
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
@@ -208,7 +209,7 @@ class WorkOrders:
         """Return why nothing may be allowed now: the same that ends an approval."""
         return (
             self._circumstances.closing()
-            or self._modes.overruled(generation, by_trust=False)
+            or to_person(self._modes.overruled(generation, by_trust=False))
             or self._circumstances.unwritable()
             or unproven(self._circumstances.settings(), level, proven=proven)
         )
