@@ -107,7 +107,7 @@ def step_line(step: PastStep) -> Summary:
 
     match step.kind:
         case past_work.COMMAND:
-            return _command(facts, at, said("text"), said("sentence"))
+            return _command(facts, at, said("text"), DOT.join(filter(None, (said("level"), said("sentence")))))
         case past_work.HOST:
             refused = facts.get("allowed") is False
             times = facts.get("times")
@@ -133,7 +133,7 @@ def _command(facts: dict[str, Any], at: str, text: str, what: str) -> Summary:
     answered = answer if isinstance(answer, dict) else {}
     held = "held" if facts.get("held") is True or answered else ""
     why = str(answered.get("why", "") or facts.get("refused", ""))
-    below = DOT.join(filter(None, (at, str(facts.get("level", "")), what, phrases.visible(why[:LONGEST]))))
+    below = DOT.join(filter(None, (at, what, phrases.visible(why[:LONGEST]))))
     title = text or f"Command {number}"
     if answered:
         ran = answered.get("run") is True

@@ -304,9 +304,9 @@ def _steps(at: float, kind: str, body: dict[str, Any], told: set[tuple[str, str]
     if kind != SEEN:
         yield PastStep(at, kind, body)
         return
-    answered = {one.get("number"): one for one in _facts(body, "answered")}
+    answered = {_number(one, "number"): one for one in _facts(body, "answered")}
     for one in _facts(body, "commands"):
-        answer = answered.pop(one.get("number"), None)
+        answer = answered.pop(_number(one, "number"), None)
         yield PastStep(_moment(one, at), COMMAND, one if answer is None else {**one, "answer": answer})
     for answer in answered.values():  # of a command in an entry before
         yield PastStep(at, COMMAND, {"number": answer.get("number"), "answer": answer})

@@ -18,6 +18,10 @@ PATH = "/mcp"
 CONNECT_SECONDS = 5.0
 MOST_LINE = 1 << 16
 MOST_HEADERS = 100
+MOST_BODY = 64 << 20
+"""Bytes of a body that is read whole. The console sends at most the output of one run, and pictures."""
+MOST_DIGITS = 16
+DECIMAL, HEXADECIMAL = b"0123456789", b"0123456789abcdefABCDEF"
 PIECE = 1 << 16
 NO_BODY = (204, 304)
 UNFIT = re.compile(r"[\x00-\x1f\x7f]")
@@ -40,9 +44,9 @@ class HttpResponse:
             raise BrokenExchange("what answers does not speak HTTP/1.1")
         self.status = int(found[1])
         self._headers: dict[str, str] = {}
-        while line := self._line():
+        for line in self._fields():
             name, colon, value = line.decode("latin-1").partition(":")
-            if not colon or len(self._headers) >= MOST_HEADERS:
+            if not colon:
                 raise BrokenExchange("the head of the response cannot be read")
             self._headers[name.lower()] = value.strip(" \t")
 
@@ -52,7 +56,13 @@ class HttpResponse:
 
     def read(self) -> bytes:
         """Return the whole body. Raises OSError."""
-        return b"".join(self._pieces())
+        pieces: list[bytes] = []
+        size = 0
+        for piece in self._pieces():
+            pieces.append(piece)
+            if (size := size + len(piece)) > MOST_BODY:
+                raise BrokenExchange("the response is larger than any of the console")
+        return b"".join(pieces)
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the lines of the body, each as soon as it is there. Raises OSError."""
@@ -74,7 +84,7 @@ class HttpResponse:
                 yield from self._exactly(size)
                 if self._line():
                     raise BrokenExchange("a chunk of the response is longer than it says")
-            while self._line():
+            for _ in self._fields():
                 pass
         elif length := self.getheader("content-length"):
             yield from self._exactly(self._number(length.encode(), 10))
@@ -90,6 +100,14 @@ class HttpResponse:
             size -= len(piece)
             yield piece
 
+    def _fields(self) -> Iterator[bytes]:
+        """Yield the lines of a head, or of what follows the last chunk, up to the empty one."""
+        for _ in range(MOST_HEADERS + 1):
+            if not (line := self._line()):
+                return
+            yield line
+        raise BrokenExchange("the response has more headers than can be read")
+
     def _line(self) -> bytes:
         line = self._stream.readline(MOST_LINE + 1)
         if not line.endswith(b"\n"):
@@ -98,13 +116,10 @@ class HttpResponse:
 
     def _number(self, text: bytes, base: int) -> int:
         text = text.strip()
-        # int() takes signs and underscores as well.
-        if not text.isalnum():
+        # int() takes signs, underscores and 0x as well.
+        if not text or len(text) > MOST_DIGITS or text.translate(None, DECIMAL if base == 10 else HEXADECIMAL):
             raise BrokenExchange("the length of the response cannot be read")
-        try:
-            return int(text, base)
-        except ValueError:
-            raise BrokenExchange("the length of the response cannot be read") from None
+        return int(text, base)
 
 
 class Exchange:

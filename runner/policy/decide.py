@@ -11,6 +11,7 @@ from runner.model.network import Destination, UnusableHost
 from runner.model.request import Isolation, NetworkMode, Tool
 from runner.model.tool_facts import NEW_PLACE
 from runner.policy.rules import Action
+from runner.policy.unread_code import runs_unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,6 +113,8 @@ class Policy:
         window = rule.window if rule is not None and rule.window else self.window(level)
         blocked = self.blocked(request, level)
         accepts = self._accepts(request, assessment, rule) if blocked else ""
+        if accepts and (unread := runs_unread(request, assessment)):
+            blocked, accepts = f"{blocked} It cannot be allowed for this request alone: {unread}", ""
         return Ask(window, rule.name if rule is not None else "", blocked, accepts=accepts)
 
     def window(self, level: Level) -> float:

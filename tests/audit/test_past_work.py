@@ -85,6 +85,17 @@ def test_entries_of_an_earlier_version_are_read(tmp_path: Path) -> None:
     history.close()
 
 
+def test_numbers_that_are_none_do_not_hide_what_happened(tmp_path: Path) -> None:
+    about = {"name": "shop-1", "project": "/p"}
+    seen = {**about, "commands": [{"number": {}, "text": "ls"}], "answered": [{"number": []}], "at": 5.0, "upto": 1}
+    entries: list[Told] = [("work-started", "", {**about, "at": 4.0, "upto": 1}), ("work-seen", "", seen)]
+    write(tmp_path / "l.db", entries)
+    history = History(tmp_path / "l.db")
+    (one,) = history.sessions()
+    assert [step.facts.get("text") for step in history.session_steps(one.id)][1:] == ["ls"]
+    history.close()
+
+
 def test_sessions_are_found_by_words_agent_and_time(tmp_path: Path) -> None:
     write(tmp_path / "l.db", [*told(), *told("site-2", at=90_000.0)])
     history = History(tmp_path / "l.db")

@@ -65,6 +65,10 @@ def test_one_that_breaks_off_anywhere_is_no_response(data: bytes) -> None:
         b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 1_0\r\n\r\n0123456789",
         b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"Content-Length: 0\r\n\r\n",
+        CHUNKED + b"0\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+        CHUNKED + b"0x3\r\nabc\r\n0\r\n\r\n",
+        CHUNKED + b"+3\r\nabc\r\n0\r\n\r\n",
         CHUNKED + b"zz\r\n",
         CHUNKED + b"-1\r\n",
         CHUNKED + b"1\r\nab\r\n0\r\n\r\n",
@@ -90,6 +94,12 @@ def test_it_reads_what_the_standard_library_reads(body: bytes, size: int) -> Non
         standard.begin()
         with contextlib.closing(response(data)) as read:
             assert (read.status, read.read()) == (standard.status, standard.read())
+
+
+def test_a_body_larger_than_any_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.gateway.exchange.MOST_BODY", len(BODY) - 1)
+    with pytest.raises(BrokenExchange, match="larger"), contextlib.closing(response(TO_THE_END + BODY)) as read:
+        read.read()
 
 
 class _Made:

@@ -124,3 +124,8 @@ def test_what_is_recorded_meanwhile_comes_in(desk: Desk, panel: HistoryPanel, pl
 def test_a_step_of_any_form_is_one_row(kind: str, facts: dict[str, Any]) -> None:
     line = session_words.step_line(PastStep(1.0, kind, facts))
     assert line.title and line.below
+
+
+def test_a_level_of_a_damaged_record_shows_its_hidden_characters() -> None:
+    line = session_words.step_line(PastStep(1.0, "command", {"number": 1, "text": "ls", "level": "\u202eLOW\n\n"}))
+    assert "\u202e" not in line.below and "\n" not in line.below and "LOW" in line.below

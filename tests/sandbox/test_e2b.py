@@ -150,6 +150,14 @@ def test_code_is_sent_to_no_host_that_the_service_names_and_the_person_does_not(
             service.sandbox("i1", domain)
 
 
+@pytest.mark.parametrize("id", ["x.evil.example/", "a@evil.example", "../x", "", "x" * 101, 7])
+def test_an_id_that_could_lead_elsewhere_is_none(monkeypatch: pytest.MonkeyPatch, id: object) -> None:
+    plane = client.ControlPlane(Service(key="k"))
+    monkeypatch.setattr(plane, "_call", lambda *_: {"sandboxID": id})
+    with pytest.raises(KnownError, match="does not say which"):
+        plane.create({})
+
+
 def test_a_network_that_is_on_although_it_was_asked_to_be_off_is_found_from_inside(
     server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,6 +331,21 @@ def test_what_is_too_much_is_refused_before_anything_starts(server: Loopback, tm
         await (await sandbox.start(job("print(1)", agent="codex"), lambda _: None)).finished()
 
     within(server, body, quota)
+
+
+def test_a_kept_sandbox_runs_nothing_more_once_the_minutes_are_used(server: Loopback) -> None:
+    moment = [0.0]
+
+    async def body(sandbox: E2BSandbox) -> None:
+        assert (await sandbox.check()).ready
+        session = await sandbox.open(Language.PYTHON, LIMITS, "", "claude")
+        await (await session.start(job("print(1)", agent="claude"), lambda _: None)).finished()
+        moment[0] = 120.0
+        with pytest.raises(KnownError, match="claude has used its 2 minutes at E2B today"):
+            await session.start(job("print(1)", agent="claude"), lambda _: None)
+        await session.close()
+
+    within(server, body, Quota(None, 1, 2, lambda: moment[0], lambda: "monday"))
 
 
 def test_minutes_outlive_the_console_and_not_the_day(tmp_path: Path) -> None:

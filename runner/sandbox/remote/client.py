@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import re
 import ssl
 import threading
 from http import HTTPStatus
@@ -29,6 +30,7 @@ CREATE_SECONDS = 55.0
 MOST_BYTES = 4 << 20
 """Of one answer."""
 MOST_PAGES = 50
+SANDBOX_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 JSON = {"Content-Type": "application/json"}
 
 
@@ -57,7 +59,9 @@ class ControlPlane:
 
     def create(self, body: Mapping[str, Any]) -> dict[str, Any]:
         answer = self._call("POST", "/v2/sandboxes", body, CREATE_SECONDS)
-        if not isinstance(answer, dict) or not isinstance(answer.get("sandboxID"), str) or not answer["sandboxID"]:
+        id = answer.get("sandboxID") if isinstance(answer, dict) else None
+        if not isinstance(id, str) or SANDBOX_ID.fullmatch(id) is None:
+            # It becomes a part of the address that code is sent to.
             raise rubbish(self.service.host, "it has made a sandbox and does not say which")
         return answer
 

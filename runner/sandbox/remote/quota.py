@@ -53,16 +53,24 @@ class Quota:
                     f"{agent} has {len(own)} sandboxes at E2B, as many as it may have at once.",
                     "Wait for one to end, or raise e2b.sandboxes_per_agent in the settings. Nothing was started.",
                 )
-            now = self._clock()
-            used = self._read().get(agent, 0.0) + sum(now - since for since in own)
-            if used >= self._seconds:
-                raise KnownError(
-                    f"{agent} has used its {self._seconds // 60} minutes at E2B today.",
-                    "Ask again tomorrow, or raise e2b.minutes_a_day in the settings. Nothing was started.",
-                )
+            self._within(agent)
             self._newest += 1
-            self._open[self._newest] = agent, now
+            self._open[self._newest] = agent, self._clock()
             return self._newest
+
+    def check(self, agent: str) -> None:
+        """Raise KnownError where `agent` has used its minutes, those of sandboxes that still run among them."""
+        with self._lock:
+            self._within(agent or NOBODY)
+
+    def _within(self, agent: str) -> None:
+        now = self._clock()
+        used = self._read().get(agent, 0.0) + sum(now - since for who, since in self._open.values() if who == agent)
+        if used >= self._seconds:
+            raise KnownError(
+                f"{agent} has used its {self._seconds // 60} minutes at E2B today.",
+                "Ask again tomorrow, or raise e2b.minutes_a_day in the settings. Nothing was started.",
+            )
 
     def end(self, number: int) -> float:
         """Note the end of a sandbox and return how many seconds it lasted. Harmless twice."""

@@ -72,8 +72,9 @@ class E2BSandbox(ContainerSandbox):
         session: ContainerSession | None = None,
         layer: ProjectLayer | None = None,
     ) -> ContainerRun | SettledRun:
-        """As that of containers, within what the agent may use. One in a kept sandbox costs nothing more."""
+        """As that of containers, within what the agent may use. One in a kept sandbox begins no other."""
         if session is not None:
+            self.quota.check(job.agent)
             return await super()._started(job, ready, measured, session, layer)
         number = self.quota.begin(job.agent)
         try:
