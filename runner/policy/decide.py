@@ -114,7 +114,7 @@ class Policy:
         blocked = self.blocked(request, level)
         accepts = self._accepts(request, assessment, rule) if blocked else ""
         if accepts and (unread := runs_unread(request, assessment)):
-            blocked, accepts = f"{blocked} It cannot be allowed for this request alone: {unread}", ""
+            blocked, accepts = f"It cannot be allowed for this request alone: {unread} {blocked}", ""
         return Ask(window, rule.name if rule is not None else "", blocked, accepts=accepts)
 
     def window(self, level: Level) -> float:

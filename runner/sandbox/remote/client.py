@@ -59,7 +59,8 @@ class ControlPlane:
 
     def create(self, body: Mapping[str, Any]) -> dict[str, Any]:
         answer = self._call("POST", "/v2/sandboxes", body, CREATE_SECONDS)
-        id = answer.get("sandboxID") if isinstance(answer, dict) else None
+        answer = answer if isinstance(answer, dict) else {}
+        id = answer.get("sandboxID")
         if not isinstance(id, str) or SANDBOX_ID.fullmatch(id) is None:
             # It becomes a part of the address that code is sent to.
             raise rubbish(self.service.host, "it has made a sandbox and does not say which")
