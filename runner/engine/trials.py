@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from runner.model.record import Record
     from runner.model.result import Result, Usage
     from runner.requests.case import Case
+    from runner.risk.tried import Program, Recorded, Weighed
     from runner.sandbox.contract import Run
 
 MOST_AT_ONCE = 2
@@ -54,6 +55,8 @@ MOST_SECONDS = 600.0
 LIMITS = Limits(memory_mb=512, cpu_cores=1.0, disk_mb=64, seconds=3.0, output_bytes=262_144, processes=64)
 """The most that one may use; a request that asks for less gets less, but not less time or memory to start in."""
 LEAST_MEMORY_MB = 128
+MOST_READING = 10.0
+"""Seconds in which what was asked for is read."""
 MOST_KEPT = 64
 """Outcomes that are kept for the same code, the latest."""
 OVER = "The question is over."
@@ -255,18 +258,26 @@ class Trials:
         if result.outcome in (Outcome.KILLED, Outcome.ENGINE_LOST):
             raise KnownError(result.error or "The sandbox was lost while it ran.")
         found = await asyncio.to_thread(records.recorded, result, mark, seed)
-        read: Assessment | None = None
-        owners: tuple[int, ...] = ()
-        if found.acts:
-            text, owners = records.program(found.acts)
-            as_program = Request(
-                case.request.id, case.request.agent, Tool.CODE_EXECUTE, case.request.received_at, Language.SHELL, text
-            )
-            read = await self._parts.assessor.assess(as_program, person=one.asked)
+        read = await self._read(one, found)
         said = case.assessment
         if said is None:
             raise KnownError(UNREAD)
-        return records.judged(found, read, owners, said, self._now() - began)
+        return records.judged(read, said, self._now() - began)
+
+    async def _read(self, one: OneTrial, found: Recorded) -> Weighed:
+        """Return what was asked for with what reading says of it, as far as there is time."""
+        request, until = one.case.request, self._now() + MOST_READING
+        reads: list[tuple[Program, Assessment | None]] = []
+        for each in records.programs(found.acts):
+            read: Assessment | None = None
+            if self._now() < until:
+                self._permit(one)
+                as_request = Request(
+                    request.id, request.agent, Tool.CODE_EXECUTE, request.received_at, Language.SHELL, each.text
+                )
+                read = await self._parts.assessor.assess(as_request, person=one.asked)
+            reads.append((each, read))
+        return records.weighed(found, reads)
 
     async def _result(self, one: OneTrial, mark: str, seed: str) -> Result:
         """Return what the run left. Raises KnownError, also where the question was over before."""

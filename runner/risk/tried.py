@@ -1,8 +1,8 @@
 """Reads the record of a trial: what was asked for, how grave that is, and which decoy secrets went where.
 
-What was asked for is written down once more, as a shell program without any disguise, and that is read by the same
-rules as all code (`program`, `judged`). The record was written by the code's own process, so it is taken for a list of
-what was asked for and never for a list of all that was.
+What was asked for is written down once more, as shell programs without any disguise, and these are read by the same
+rules as all code (`programs`, `weighed`, `judged`). The record was written by the code's own process, so it is taken
+for a list of what was asked for and never for a list of all that was.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from runner.model.result import Outcome
 from runner.model.tried import PRINTED, Tried, TriedAct, TriedKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from runner.model.assessment import Assessment, Finding
     from runner.model.result import Result
@@ -82,6 +82,9 @@ AS_ARGUMENT = re.compile(
     r"aws_secret_access_key|secret_?[aA]ccess_?[kK]ey|dsn|url|uri|connection_?[sS]tring)['\"]?\s?[:=]\s?['\"]?[^'\"\r\n,}]{0,200}"
 )
 """How a key is given to what it is the key of: nothing is disclosed by that."""
+NOT_READ = frozenset({"noted.repaired", "hidden.left-out", "risk.unparsed", "risk.too-large", "risk.too-deep"})
+"""Ids of findings that say that a program could not be read as it stands."""
+PARTLY_READ = "Not all of what it asked for could be read."
 GRAVEST = (TriedKind.DISCLOSE, TriedKind.DELETE_FOLDER, TriedKind.DELETE, TriedKind.RUN, TriedKind.CALL, TriedKind.SEND)
 
 
@@ -93,6 +96,14 @@ class Recorded:
     ended: str = ""
     ended_at: int = 0
     remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A record, and the worst that reading says of each act, by its number."""
+
+    found: Recorded
+    worst: Mapping[int, Finding]
 
 
 def decoy(seed: str, name: str) -> str:
@@ -293,16 +304,33 @@ def _named(text: str, workspace: str, home: str) -> str:
 # ---- how grave that is ----
 
 
-def program(acts: Iterable[TriedAct]) -> tuple[str, tuple[int, ...]]:
-    """Return the acts as a shell program, and the number of the act that each of its lines, from 1, belongs to; -1 for
-    none.
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Acts as a shell program."""
+
+    text: str
+    owners: tuple[int, ...]
+    """Number of the act that each line, from 1, belongs to; -1 for none."""
+
+
+def programs(acts: Sequence[TriedAct]) -> Iterator[Program]:
+    """Yield the acts as shell programs: all together, for what one does with another's; and so that none can hide
+    another, as an open quote, `exit` or `function rm` would: each command alone, and what has none of the code's.
     """
-    lines, owners = ["t=$(mktemp -d)"], [-1]  # what is temporary is the code's own
-    for number, act in enumerate(acts):
-        for line in _command(act).split("\n"):
+    commands = [(number,) for number, act in enumerate(acts) if act.kind is TriedKind.RUN]
+    ours = tuple(number for number, act in enumerate(acts) if act.kind is not TriedKind.RUN)
+    for group in dict.fromkeys((tuple(range(len(acts))), ours, *commands)):
+        if group:
+            yield _program(acts, group)
+
+
+def _program(acts: Sequence[TriedAct], group: tuple[int, ...]) -> Program:
+    lines, owners = ["t=$(mktemp -d)"], [group[0] if len(group) == 1 else -1]  # what is temporary is the code's own
+    for number in group:
+        for line in _command(acts[number]).split("\n"):
             lines.append(line)
             owners.append(number)
-    return "\n".join(lines) + "\n", tuple(owners)
+    return Program("\n".join(lines) + "\n", tuple(owners))
 
 
 def _command(act: TriedAct) -> str:
@@ -334,18 +362,30 @@ def _path(path: str) -> str:
     return shlex.quote(HOME + line[1:] if line == "~" or line.startswith("~/") else line)
 
 
-def judged(
-    found: Recorded, read: Assessment | None, owners: tuple[int, ...], said: Assessment, seconds: float
-) -> Tried:
-    """Return the outcome of a trial. `read` is what reading says of `program(found.acts)`, `said` what of the code."""
+def weighed(found: Recorded, reads: Sequence[tuple[Program, Assessment | None]]) -> Weighed:
+    """Return the worst that reading says of the acts: `reads` has each of `programs(found.acts)`, with None for those
+    for which there was no time.
+    """
     worst: dict[int, Finding] = {}
-    for finding in read.findings if read is not None else ():
-        line = finding.span.line
-        # What is printed is known better: the values of the decoys are looked for.
-        if 0 < line <= len(owners) and not finding.id.startswith("shown."):
-            known = worst.get(owners[line - 1])
-            if known is None or finding.level > known.level:
-                worst[owners[line - 1]] = finding
+    whole = not any(act.kind is TriedKind.RUN and len(act.target) >= MOST_TARGET for act in found.acts)
+    for program, read in reads:
+        whole = whole and read is not None
+        for finding in read.findings if read is not None else ():
+            line = finding.span.line
+            # What is printed is known better: the values of the decoys are looked for.
+            if not 0 < line <= len(program.owners) or finding.id.startswith("shown."):
+                continue
+            whole = whole and finding.id not in NOT_READ
+            number = program.owners[line - 1]
+            if number not in worst or finding.level > worst[number].level:
+                worst[number] = finding
+    remarks = found.remarks if whole else (*found.remarks, PARTLY_READ)
+    return Weighed(replace(found, remarks=remarks), worst)
+
+
+def judged(read: Weighed, said: Assessment, seconds: float) -> Tried:
+    """Return the outcome of a trial. `said` is what reading says of the code."""
+    found = read.found
     graver = {one.capability for one in said.findings if one.level >= Level.HIGH}
     lines = {one.span.line for one in said.findings if one.level >= Level.HIGH}
     # What a call of a package does is known by its name alone: MEDIUM there says the same.
@@ -353,7 +393,7 @@ def judged(
     acts = []
     for number, act in enumerate(found.acts):
         level, capability = _own_level(act)
-        if (grave := worst.get(number)) is not None and grave.level > level:
+        if (grave := read.worst.get(number)) is not None and grave.level > level:
             level, capability = grave.level, grave.capability
         on_line = act.line in (named if act.kind is TriedKind.CALL else lines)
         unsaid = level >= Level.HIGH and not (capability in graver or on_line)

@@ -27,9 +27,11 @@ def result(*records: dict[str, object], stdout: str = "", more: str = "", outcom
 
 
 def outcome(found: tried.Recorded, said: Assessment = NOTHING_SAID) -> Tried:
-    text, owners = tried.program(found.acts)
-    read = assess(Request("1", "claude", Tool.CODE_EXECUTE, 0.0, Language.SHELL, text)) if found.acts else None
-    return tried.judged(found, read, owners, said, 0.1)
+    reads = [
+        (each, assess(Request("1", "claude", Tool.CODE_EXECUTE, 0.0, Language.SHELL, each.text)))
+        for each in tried.programs(found.acts)
+    ]
+    return tried.judged(tried.weighed(found, reads), said, 0.1)
 
 
 def of(*records: dict[str, object], said: Assessment = NOTHING_SAID, stdout: str = "") -> Tried:
@@ -74,6 +76,28 @@ def test_only_what_reading_had_not_said_is_marked() -> None:
     assert of(call, said=replace(NOTHING_SAID, findings=(replace(finding, level=Level.MEDIUM),))).level is None
     medium = replace(NOTHING_SAID, findings=(replace(finding, level=Level.MEDIUM),))
     assert of(deletes, said=medium).level is Level.HIGH
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        *("cat <<'X'\nhello", "echo 'it", 'frob "a', "true \\", "if true", "exit 0", "rm() { :; }"),
+        "python3 -c 'print(1)#" + "x" * 500,
+    ],
+)
+@pytest.mark.parametrize("deed", [("delete folder", "/tmp/home/user/Documents"), ("run", "rm -rf ~/Documents")])
+def test_no_act_hides_the_next(before: str, deed: tuple[str, str]) -> None:
+    found = of(act("run", before), act(*deed))
+    assert max(one.level for one in found.acts if "Documents" in one.target) is Level.CRITICAL
+
+
+def test_what_could_not_be_read_is_said_to_be() -> None:
+    for text in ("frob 'a", "frob " + "x" * 500):
+        assert tried.PARTLY_READ in of(act("run", text)).remarks
+    assert not of(act("run", "frob 'a b'"), act("write", "a")).remarks
+    whole = tried.recorded(result(BEGUN, act("run", "make"), OVER), MARK, SEED)
+    late = tried.weighed(whole, [(each, None) for each in tried.programs(whole.acts)])
+    assert tried.PARTLY_READ in tried.judged(late, NOTHING_SAID, 0.1).remarks
 
 
 def test_nothing_that_the_code_writes_takes_anything_away() -> None:
