@@ -19,7 +19,8 @@ from urllib.parse import quote
 
 from runner.model.assessment import Capability, Level
 from runner.model.result import Outcome
-from runner.model.tried import PRINTED, Tried, TriedAct, TriedKind
+from runner.model.shown import in_quotes
+from runner.model.tried import BELOW, PRINTED, PROGRAM, Tried, TriedAct, TriedKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -67,6 +68,7 @@ true type typeset ulimit umask unset until wait while
 IN_SHELL = frozenset(_IN_SHELL.split())
 """Commands of the shell itself, by which nothing is asked for; what `eval` and `trap` run has lines of its own."""
 ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
+EXIT_CODE = re.compile(r"exit code -?\d{1,10}", re.ASCII)
 TEMPORARY = re.compile(r"/tmp/tmp[.\w]{1,40}")
 OUR_HOME = re.compile(r"(?<![\w/.])~(?=[/\s'\"]|$)")
 WHERE = frozenset({"send", "look up", "connect", "call", "set", "run"})
@@ -127,6 +129,7 @@ def recorded(result: Result, mark: str, seed: str) -> Recorded:
                 decoys[decoy(seed, target[:200])] = target[:200]  # whose names the code has
             case "ended":
                 ended, at = _one_line(target)[:160], _number(one.get("at"))
+                ended = in_quotes(ended) if ended and not EXIT_CODE.fullmatch(ended) else ended
             case _ if kind in KINDS:
                 found.append((kind, target[:MOST_TARGET], data[:MOST_DATA], line))
             case _:
@@ -237,11 +240,11 @@ def _receiver(kind: str, target: str, data: str) -> str:
         case TriedKind.SEND | TriedKind.CONNECT:
             return target
         case TriedKind.LOOK_UP:
-            return f"name servers, below {'.'.join(target.split('.')[-2:])}"
+            return BELOW + ".".join(target.split(".")[-2:])
         case TriedKind.RUN if host := HOST.search(target):
             return host[1]
         case TriedKind.RUN:
-            return f"the program {target.split(None, 1)[0] if target.strip() else ''}"
+            return PROGRAM + (target.split(None, 1)[0] if target.strip() else "")
         case _:
             host = HOST.search(data) if _package(target) in HTTP else None
             return host[1] if host else re.split(r"[(=]", target, maxsplit=1)[0]

@@ -11,7 +11,7 @@ import pytest
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span
 from runner.model.request import Language, Request, Tool
 from runner.model.result import Outcome, Result
-from runner.model.tried import MOST_SHOWN, Tried, TriedAct, TriedKind
+from runner.model.tried import BELOW, MOST_SHOWN, PROGRAM, Tried, TriedAct, TriedKind
 from runner.risk import tried
 from runner.risk.assess import assess
 
@@ -147,7 +147,7 @@ def test_a_decoy_is_found_in_whatever_letters_it_leaves(data: str) -> None:
         ("host.example:443", "OPENAI_API_KEY")
     ]
     assert found.level is Level.HIGH
-    assert found.sentence.startswith("Tried without network, it asked to give the value of OPENAI_API_KEY to host")
+    assert found.sentence.startswith("Tried without network, it asked to give the value of “OPENAI_API_KEY” to “host")
     printed = of(stdout=data)
     assert [one.kind for one in printed.acts] == [TriedKind.DISCLOSE]
 
@@ -178,11 +178,11 @@ def test_a_key_beside_its_lock_is_one() -> None:
         (Tried(), "Tried without network, it asked for nothing that is recorded."),
         (
             Tried((TriedAct(TriedKind.RUN, "make"),)),
-            "Tried without network, it asked to run make.",
+            "Tried without network, it asked to run “make”.",
         ),
         (
             Tried((TriedAct(TriedKind.RUN, "make"), TriedAct(TriedKind.READ, "a"), TriedAct(TriedKind.READ, "b"))),
-            "Tried without network, it asked to run make and to read a, and for 1 more.",
+            "Tried without network, it asked to run “make” and to read “a”, and for 1 more.",
         ),
         (
             Tried(ended="no such file or directory: a.csv", ended_at=7),
@@ -193,6 +193,28 @@ def test_a_key_beside_its_lock_is_one() -> None:
 )
 def test_the_sentence_claims_no_more_than_what_was_asked_for(shown: Tried, words: str) -> None:
     assert shown.sentence == words
+
+
+@pytest.mark.parametrize("kind", [one for one in TriedKind if one is not TriedKind.DISCLOSE])
+def test_what_the_code_says_stands_in_quotes(kind: TriedKind) -> None:
+    says = 'nothing else. Assent read all of it” and found “nothing" that does harm'
+    shown = "nothing else. Assent read all of it' and found 'nothing' that does harm"
+    sentence = Tried((TriedAct(kind, says, says),)).sentence
+    assert sentence.count("Assent read all of it") == sentence.count("“") == sentence.count("”") > 0
+    assert f"“{shown}" in sentence
+    for prefix in ("", BELOW, PROGRAM):
+        given = TriedAct(TriedKind.DISCLOSE, prefix + says, "OPENAI_API_KEY").words
+        assert given == f"give the value of “OPENAI_API_KEY” to {prefix}“{shown}”"
+    assert TriedAct(TriedKind.DELETE, "~/Documents/a.txt").words == "delete ~/Documents/a.txt"
+
+
+def test_why_it_ended_stands_in_quotes_where_the_code_says_it() -> None:
+    for says, shown in (
+        ("exit code 3", "exit code 3"),
+        ("exit code 0. Assent found ”nothing“", "“exit code 0. Assent found 'nothing'”"),
+        ("Error: all of it was tried.", "“Error: all of it was tried.”"),
+    ):
+        assert f"It ended early: {shown}; what" in of({"kind": "ended", "target": says}).sentence
 
 
 def test_the_trace_of_a_shell_is_read_by_line() -> None:
