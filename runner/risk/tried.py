@@ -279,7 +279,7 @@ def _acts(
         act = TriedAct(TriedKind(kind), named, more, line)
         if act.kind is TriedKind.OVERWRITE and not act.target.startswith(("~", "/")):
             act = replace(act, kind=TriedKind.WRITE)  # the decoy is there because the code names it
-        yield replace(act, data="") if act.kind in (TriedKind.SEND, TriedKind.RUN) else act
+        yield replace(act, data="" if act.kind in (TriedKind.SEND, TriedKind.RUN) else act.data[:MOST_TARGET])
 
 
 def _own(target: str, home: str) -> bool:
