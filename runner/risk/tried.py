@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from runner.model.assessment import Capability, Level
+from runner.model.assessment import WHOLE, Capability, Level
 from runner.model.result import Outcome
 from runner.model.shown import in_quotes
 from runner.model.tried import BELOW, PRINTED, PROGRAM, Tried, TriedAct, TriedKind
@@ -84,6 +84,8 @@ AS_ARGUMENT = re.compile(
     r"aws_secret_access_key|secret_?[aA]ccess_?[kK]ey|dsn|url|uri|connection_?[sS]tring)['\"]?\s?[:=]\s?['\"]?[^'\"\r\n,}]{0,200}"
 )
 """How a key is given to what it is the key of: nothing is disclosed by that."""
+ASKED_FOR = "request."
+"""Beginning of the ids of findings about what a request asks for beside its code: the network, and hosts."""
 NOT_READ = frozenset({"noted.repaired", "hidden.left-out", "risk.unparsed", "risk.too-large", "risk.too-deep"})
 """Ids of findings that say that a program could not be read as it stands."""
 PARTLY_READ = "Not all of what it asked for could be read."
@@ -389,10 +391,12 @@ def weighed(found: Recorded, reads: Sequence[tuple[Program, Assessment | None]])
 def judged(read: Weighed, said: Assessment, seconds: float) -> Tried:
     """Return the outcome of a trial. `said` is what reading says of the code."""
     found = read.found
-    graver = {one.capability for one in said.findings if one.level >= Level.HIGH}
-    lines = {one.span.line for one in said.findings if one.level >= Level.HIGH}
+    # That the network is asked for does not say what is done there, and what is said of the whole names no line.
+    graver = {one.capability for one in said.findings if one.level >= Level.HIGH and not one.id.startswith(ASKED_FOR)}
+    placed = [one for one in said.findings if one.span != WHOLE]
+    lines = {one.span.line for one in placed if one.level >= Level.HIGH}
     # What a call of a package does is known by its name alone: MEDIUM there says the same.
-    named = lines | {one.span.line for one in said.findings if one.level is Level.MEDIUM}
+    named = lines | {one.span.line for one in placed if one.level is Level.MEDIUM}
     acts = []
     for number, act in enumerate(found.acts):
         level, capability = _own_level(act)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model.assessment import Assessment, Capability, Finding, Level, Span
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Span
 from runner.model.request import Language, Request, Tool
 from runner.model.result import Outcome, Result
 from runner.model.tried import BELOW, MOST_SHOWN, PROGRAM, Tried, TriedAct, TriedKind
@@ -76,6 +76,24 @@ def test_only_what_reading_had_not_said_is_marked() -> None:
     assert of(call, said=replace(NOTHING_SAID, findings=(replace(finding, level=Level.MEDIUM),))).level is None
     medium = replace(NOTHING_SAID, findings=(replace(finding, level=Level.MEDIUM),))
     assert of(deletes, said=medium).level is Level.HIGH
+
+
+def test_what_is_said_of_the_whole_request_names_no_line_of_its_code() -> None:
+    deeds = [act("delete folder", "/tmp/home/user/Documents", line=1), act("call", "cloud.nodes.delete", line=1)]
+    for level in (Level.MEDIUM, Level.CRITICAL):
+        network = Finding("request.network", level, Capability.NETWORK, WHOLE, "", "It would have network access.")
+        assert len(of(*deeds, said=replace(NOTHING_SAID, findings=(network,))).unsaid) == 2
+        placed = replace(network, id="files.x", span=Span(1, 0, 1, 4))
+        assert len(of(*deeds, said=replace(NOTHING_SAID, findings=(placed,))).unsaid) < 2
+
+
+def test_that_the_network_is_asked_for_does_not_say_what_is_done_there() -> None:
+    sends = Finding("x", Level.HIGH, Capability.NETWORK, Span(9, 0, 9, 1), "", "Sends.")
+    deed = act("run", "nc -l -p 4444 -e /bin/sh")
+    assert of(deed).level is Level.HIGH
+    for asked in ("request.network", "request.domain", "request.wildcard"):
+        network = replace(sends, id=asked, level=Level.CRITICAL, span=WHOLE)
+        assert of(deed, said=replace(NOTHING_SAID, findings=(network,))).level is Level.HIGH
 
 
 @pytest.mark.parametrize(
