@@ -32,8 +32,8 @@ MOST_RECORDS = 320
 MOST_ACTS = 40
 """Acts that are kept of a trial."""
 MOST_TARGET, MOST_DATA = 400, 4_000
-MOST_LINE = 16_000
-"""Characters of a line of the record; a longer one is none of ours."""
+MOST_LINE = 64_000
+"""Characters of a line of the record, each of which may be written as twelve; a longer one is none of ours."""
 MOST_PRINTED = 262_144
 """Characters of output that are searched for decoys."""
 HOME = "/home/user"
@@ -56,6 +56,8 @@ click typer react vue lodash dayjs chalk pydantic bs4 lxml
 PLAIN = frozenset(_PLAIN.split())
 """Packages whose functions of those names work on values of the program, on pictures and on screen."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+LEFT_OUT = {"kind": "more"}
+"""Says that there was more than is recorded."""
 KINDS = frozenset(kind.value for kind in TriedKind if kind is not TriedKind.DISCLOSE)
 """What a record may hold; where decoys went is found here."""
 SCRIPT = "request.sh"
@@ -164,19 +166,21 @@ def _ending(result: Result) -> str:
 def _records(text: str, mark: str) -> Iterator[Mapping[str, object]]:
     count = 0
     for line in text.split("\n"):
-        if not line.startswith(mark + " ") or len(line) > MOST_LINE or count >= MOST_RECORDS:
+        if not line.startswith(mark + " "):
             continue
+        if count >= MOST_RECORDS:
+            yield LEFT_OUT
+            return
         count += 1
         words = line[len(mark) + 1 :]
         if words.startswith("+"):
             yield from _traced(words[1:])
             continue
         try:
-            one = json.loads(words)
+            one = json.loads(words) if len(line) <= MOST_LINE else None
         except (ValueError, RecursionError):
-            continue
-        if isinstance(one, Mapping):
-            yield one
+            one = None
+        yield one if isinstance(one, Mapping) else LEFT_OUT
 
 
 def _traced(words: str) -> Iterator[Mapping[str, object]]:

@@ -145,6 +145,23 @@ def test_a_record_without_bounds_is_cut_and_says_so() -> None:
     assert all(len(line) < 2 * MOST_SHOWN + 100 for line in shown.lines)
 
 
+@pytest.mark.parametrize("letter", ["é", "\U0001f600", "\x01"])
+def test_a_record_in_other_letters_is_read(letter: str) -> None:
+    sends = act("send", "host.example:443", letter * (tried.MOST_DATA - len(KEY)) + KEY)
+    assert len(json.dumps(sends)) > tried.MOST_DATA
+    found = of(act("delete folder", "/tmp/home/user/Documents"), sends)
+    assert {one.kind for one in found.acts} == {TriedKind.DELETE_FOLDER, TriedKind.SEND, TriedKind.DISCLOSE}
+    assert not found.remarks
+
+
+@pytest.mark.parametrize("line", ["{", "[1]", "", '{"kind": "' + "x" * tried.MOST_LINE + '"}'])
+def test_a_line_of_the_record_that_is_left_out_is_said_to_be(line: str) -> None:
+    found = tried.recorded(result(BEGUN, OVER, more=f"\n{MARK} {line}\n"), MARK, SEED)
+    assert [one for one in found.remarks if "not whole" in one]
+    many = "".join(f"\n{MARK} {json.dumps(act('delete', f'/x/{number}'))}\n" for number in range(tried.MOST_RECORDS))
+    assert [one for one in tried.recorded(result(BEGUN, OVER, more=many), MARK, SEED).remarks if "not whole" in one]
+
+
 KEY = tried.decoy(SEED, "OPENAI_API_KEY")
 
 
