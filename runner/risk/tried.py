@@ -114,7 +114,7 @@ class Weighed:
 
 def decoy(seed: str, name: str) -> str:
     """Return the value of a decoy secret, as the programs in the sandbox make it."""
-    return "sk-" + hashlib.sha256(f"{seed} {name}".encode()).hexdigest()[:32]
+    return "sk-" + hashlib.sha256(f"{seed} {name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def recorded(result: Result, mark: str, seed: str) -> Recorded:
@@ -128,14 +128,14 @@ def recorded(result: Result, mark: str, seed: str) -> Recorded:
         line = _number(one.get("line"))
         match kind:
             case "begun":
-                places = places if places[0] else (target[:MOST_TARGET], data[:MOST_TARGET])
+                places = places if places[0] else (_whole(target[:MOST_TARGET]), _whole(data[:MOST_TARGET]))
             case "decoy" if len(decoys) < 100:
-                decoys[decoy(seed, target[:200])] = target[:200]  # whose names the code has
+                decoys[decoy(seed, target[:200])] = _whole(target[:200])  # whose names the code has
             case "ended":
-                ended, at = _one_line(target)[:160], _number(one.get("at"))
+                ended, at = _whole(_one_line(target)[:160]), _number(one.get("at"))
                 ended = in_quotes(ended) if ended and not EXIT_CODE.fullmatch(ended) else ended
             case _ if kind in KINDS:
-                found.append((kind, target[:MOST_TARGET], data[:MOST_DATA], line))
+                found.append((kind, _whole(target[:MOST_TARGET]), _whole(data[:MOST_DATA]), line))
             case _:
                 pass
     output = _without_records(result, mark)[:MOST_PRINTED]
@@ -206,6 +206,11 @@ def _without_records(result: Result, mark: str) -> str:
 
 def _number(value: object) -> int:
     return value if isinstance(value, int) and 0 <= value < 1 << 24 else 0
+
+
+def _whole(text: str) -> str:
+    """Return a text without halves of characters, which nothing could write."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _one_line(text: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Span
+from runner.model.codec import encode
 from runner.model.request import Language, Request, Tool
 from runner.model.result import Outcome, Result
 from runner.model.tried import BELOW, MOST_SHOWN, PROGRAM, Tried, TriedAct, TriedKind
@@ -160,6 +161,19 @@ def test_a_line_of_the_record_that_is_left_out_is_said_to_be(line: str) -> None:
     assert [one for one in found.remarks if "not whole" in one]
     many = "".join(f"\n{MARK} {json.dumps(act('delete', f'/x/{number}'))}\n" for number in range(tried.MOST_RECORDS))
     assert [one for one in tried.recorded(result(BEGUN, OVER, more=many), MARK, SEED).remarks if "not whole" in one]
+
+
+def test_halves_of_characters_are_no_trouble() -> None:
+    half = "a\ud800b"
+    records = [act(kind, half, half) for kind in ("call", "send", "write", "move", "run", "link", "look up", "set")]
+    deed = act("delete folder", "/tmp/home/user/Documents")
+    begun = {"kind": "begun", "target": half, "data": half}
+    decoy, ended = {"kind": "decoy", "target": half}, {"kind": "ended", "target": half}
+    found = of(decoy, ended, *records, begun, deed)
+    json.dumps(encode(found), ensure_ascii=False).encode()
+    assert [one for one in found.acts if one.kind is TriedKind.DELETE_FOLDER]
+    key = tried.decoy(SEED, half)
+    assert [one for one in of(decoy, act("send", "host.example:443", key)).acts if one.kind is TriedKind.DISCLOSE]
 
 
 KEY = tried.decoy(SEED, "OPENAI_API_KEY")

@@ -727,7 +727,7 @@ def try_it(mark: str, code: str, seed: str) -> None:
     import hashlib
 
     def secret(name: str) -> str:
-        return "sk-" + hashlib.sha256(f"{seed} {name}".encode()).hexdigest()[:32]
+        return "sk-" + hashlib.sha256(f"{seed} {name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     workspace, main = os.getcwd(), os.path.join(os.getcwd(), "request.py")
     record = Notebook(mark, secret)
