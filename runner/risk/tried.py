@@ -32,6 +32,8 @@ MOST_RECORDS = 320
 MOST_ACTS = 40
 """Acts that are kept of a trial."""
 MOST_TARGET, MOST_DATA = 400, 4_000
+MOST_KEPT_DATA = 200
+"""Characters of the data of an act that are kept in the history."""
 MOST_LINE = 64_000
 """Characters of a line of the record, each of which may be written as twelve; a longer one is none of ours."""
 MOST_PRINTED = 262_144
@@ -413,7 +415,7 @@ def judged(read: Weighed, said: Assessment, seconds: float) -> Tried:
             level, capability = grave.level, grave.capability
         on_line = act.line in (named if act.kind is TriedKind.CALL else lines)
         unsaid = level >= Level.HIGH and not (capability in graver or on_line)
-        acts.append(replace(act, level=level, unsaid=unsaid))
+        acts.append(replace(act, data=act.data[:MOST_KEPT_DATA], level=level, unsaid=unsaid))
     acts.sort(key=lambda act: (not act.unsaid, -act.level, _rank(act.kind)))
     telling = [act for act in acts if act.kind not in (TriedKind.READ, TriedKind.LOOK_UP)] or acts
     told = [act for act in acts if act.level >= Level.MEDIUM or act in telling]

@@ -176,6 +176,11 @@ def test_halves_of_characters_are_no_trouble() -> None:
     assert [one for one in of(decoy, act("send", "host.example:443", key)).acts if one.kind is TriedKind.DISCLOSE]
 
 
+def test_an_entry_of_the_history_keeps_little_of_what_was_handed_over() -> None:
+    found = of(*(act("call", f"cloud.put{number}", "x" * 4_000) for number in range(tried.MOST_ACTS)))
+    assert len(found.acts) == tried.MOST_ACTS and len(json.dumps(encode(found))) < tried.MOST_ACTS * 500
+
+
 KEY = tried.decoy(SEED, "OPENAI_API_KEY")
 
 
