@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from runner.model.assessment import Assessment, Finding
     from runner.model.result import Result
 
-MOST_RECORDS = 320
+MOST_RECORDS = 600
+"""More than the programs in the sandbox write."""
 MOST_ACTS = 40
 """Acts that are kept of a trial."""
 MOST_TARGET, MOST_DATA = 400, 4_000
