@@ -72,6 +72,9 @@ true type typeset ulimit umask unset until wait while
 """
 IN_SHELL = frozenset(_IN_SHELL.split())
 """Commands of the shell itself, by which nothing is asked for; what `eval` and `trap` run has lines of its own."""
+_STEERS = "! alias builtin command coproc do done elif else enable esac exec fi in logout then time unalias"
+STEERS = IN_SHELL | {*_STEERS.split()}
+"""Words at the beginning of a command by which a shell reads what follows in another way."""
 ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
 EXIT_CODE = re.compile(r"exit code -?\d{1,10}", re.ASCII)
 TEMPORARY = re.compile(r"/tmp/tmp[.\w]{1,40}")
@@ -332,13 +335,25 @@ class Program:
 
 def programs(acts: Sequence[TriedAct]) -> Iterator[Program]:
     """Yield the acts as shell programs: all together, for what one does with another's; and so that none can hide
-    another, as an open quote, `exit` or `function rm` would: each command alone, and what has none of the code's.
+    another, as an open quote, `exit` or `function rm` would: each command alone, and what has none of the code's. Where
+    every command is nothing but words, none can, and alone they would lack what those before have made.
     """
     commands = [(number,) for number, act in enumerate(acts) if act.kind is TriedKind.RUN]
     ours = tuple(number for number, act in enumerate(acts) if act.kind is not TriedKind.RUN)
-    for group in dict.fromkeys((tuple(range(len(acts))), ours, *commands)):
+    groups = (tuple(range(len(acts))), ours, *commands)
+    for group in dict.fromkeys(groups[:1] if all(_only_words(acts[one]) for (one,) in commands) else groups):
         if group:
             yield _program(acts, group)
+
+
+def _only_words(act: TriedAct) -> bool:
+    """Return whether a command is a program and its arguments, with nothing by which a shell does more."""
+    command = _command(act).replace("$t", "t").replace("~", "_")  # what these are expanded to is one word
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    return shlex.join(words) == command and not (words[:1] == [] or words[0] in STEERS or "=" in words[0])
 
 
 def _program(acts: Sequence[TriedAct], group: tuple[int, ...]) -> Program:

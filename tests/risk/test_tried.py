@@ -110,11 +110,21 @@ def test_no_act_hides_the_next(before: str, deed: tuple[str, str]) -> None:
     assert max(one.level for one in found.acts if "Documents" in one.target) is Level.CRITICAL
 
 
+def test_commands_of_nothing_but_words_are_read_together() -> None:
+    """What one does in a repository that another has made is nobody's loss."""
+    commands = ("git init -q /tmp/lab", "git -C /tmp/lab commit -qm 'step 1'", "git -C /tmp/lab reset --hard HEAD~1")
+    acts = [*(TriedAct(TriedKind.RUN, one) for one in commands), TriedAct(TriedKind.WRITE, "a")]
+    assert len([*tried.programs(acts)]) == 1
+    for other in ("cd /", "echo 'it", "t=/", "a; b", "a\nb", "exec a", "function a", "a # b", "a <<b", "(a", ""):
+        assert len([*tried.programs([*acts, TriedAct(TriedKind.RUN, other)])]) == 2 + len(commands) + 1, other
+
+
 def test_what_could_not_be_read_is_said_to_be() -> None:
     for text in ("frob 'a", "frob " + "x" * 500):
         assert tried.PARTLY_READ in of(act("run", text)).remarks
     assert not of(act("run", "frob 'a b'"), act("write", "a")).remarks
     whole = tried.recorded(result(BEGUN, act("run", "make"), OVER), MARK, SEED)
+    assert tried.PARTLY_READ not in outcome(whole).remarks
     late = tried.weighed(whole, [(each, None) for each in tried.programs(whole.acts)])
     assert tried.PARTLY_READ in tried.judged(late, NOTHING_SAID, 0.1).remarks
 
