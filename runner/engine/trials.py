@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from runner.model.record import Record
     from runner.model.result import Result, Usage
     from runner.requests.case import Case
-    from runner.risk.tried import Program, Recorded, Weighed
+    from runner.risk.tried import ActsInShell, Recorded, Weighed
     from runner.sandbox.contract import Run
 
 MOST_AT_ONCE = 2
@@ -267,7 +267,7 @@ class Trials:
     async def _read(self, one: OneTrial, found: Recorded) -> Weighed:
         """Return what was asked for with what reading says of it, as far as there is time."""
         request, until = one.case.request, self._now() + MOST_READING
-        reads: list[tuple[Program, Assessment | None]] = []
+        reads: list[tuple[ActsInShell, Assessment | None]] = []
         for each in records.programs(found.acts):
             read: Assessment | None = None
             if self._now() < until:

@@ -325,7 +325,7 @@ def _named(text: str, workspace: str, home: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ActsInShell:
     """Acts as a shell program."""
 
     text: str
@@ -333,7 +333,7 @@ class Program:
     """Number of the act that each line, from 1, belongs to; -1 for none."""
 
 
-def programs(acts: Sequence[TriedAct]) -> Iterator[Program]:
+def programs(acts: Sequence[TriedAct]) -> Iterator[ActsInShell]:
     """Yield the acts as shell programs: all together, for what one does with another's; and so that none can hide
     another, as an open quote, `exit` or `function rm` would: each command alone, and what has none of the code's. Where
     every command is nothing but words, none can, and alone they would lack what those before have made.
@@ -356,13 +356,13 @@ def _only_words(act: TriedAct) -> bool:
     return shlex.join(words) == command and not (words[:1] == [] or words[0] in STEERS or "=" in words[0])
 
 
-def _program(acts: Sequence[TriedAct], group: tuple[int, ...]) -> Program:
+def _program(acts: Sequence[TriedAct], group: tuple[int, ...]) -> ActsInShell:
     lines, owners = ["t=$(mktemp -d)"], [group[0] if len(group) == 1 else -1]  # what is temporary is the code's own
     for number in group:
         for line in _command(acts[number]).split("\n"):
             lines.append(line)
             owners.append(number)
-    return Program("\n".join(lines) + "\n", tuple(owners))
+    return ActsInShell("\n".join(lines) + "\n", tuple(owners))
 
 
 def _command(act: TriedAct) -> str:
@@ -394,7 +394,7 @@ def _path(path: str) -> str:
     return shlex.quote(HOME + line[1:] if line == "~" or line.startswith("~/") else line)
 
 
-def weighed(found: Recorded, reads: Sequence[tuple[Program, Assessment | None]]) -> Weighed:
+def weighed(found: Recorded, reads: Sequence[tuple[ActsInShell, Assessment | None]]) -> Weighed:
     """Return the worst that reading says of the acts: `reads` has each of `programs(found.acts)`, with None for those
     for which there was no time.
     """
