@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 TRIED = "Tried"
 """Name of the tab with all that was asked for."""
 TRYING = "Trying it without network\N{HORIZONTAL ELLIPSIS}"
+BLOCKED = "What may not be approved is not tried either"
 PROVES = "A trial shows what was asked for. That something is missing here proves nothing."
 
 

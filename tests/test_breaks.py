@@ -67,6 +67,7 @@ FINDINGS = {
     "held.toml": [f"held-{number}" for number in range(1, 23)],
     "window.toml": [f"window-{number}" for number in range(1, 15)],
     "xmend.toml": [f"xmend-{number}" for number in range(1, 8)],
+    "tmend.toml": [f"tmend-{number}" for number in range(1, 18)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
 }
 """Each file, and the findings that it has to speak of."""

@@ -209,7 +209,7 @@ def rehearsal(record: CaseRecord) -> str:
     if (shown := withheld(record)) is not None:
         return f"Tried without network ({outcome_words(shown)}); the agent got nothing of it."
     if (found := tried(record)) is not None:
-        return found.sentence
+        return phrases.visible(found.sentence)
     return "A trial began and ended without an outcome." if {REHEARSING, TRYING} & {*kinds} else ""
 
 

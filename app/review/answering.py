@@ -167,6 +167,8 @@ class Answering(QObject):
         if card is not None and self._foot.try_it.isVisible() and self._foot.try_it.isEnabled():
             self._under_review.pause_countdown()
             self._tasks.start("try", self._try(card.id))
+        elif card is not None and card.blocked:
+            self._foot.flash()  # the sentence there says why
 
     async def _try(self, request_id: str) -> None:
         try:
@@ -395,8 +397,9 @@ class Answering(QObject):
         foot.deny.setEnabled(card.waiting and self._free)
         foot.deny.setVisible(card.waiting)
         foot.try_it.setVisible(trials.offered(shown))
-        foot.try_it.setEnabled(not self._under_review.sent and not trials.awaited(card) and trials.tried(card) is None)
-        foot.try_it.setToolTip("" if trials.tried(card) is not None else TRY_WORDS)
+        may_try = not (self._under_review.sent or trials.awaited(card) or card.blocked)
+        foot.try_it.setEnabled(may_try and trials.tried(card) is None)
+        foot.try_it.setToolTip("" if trials.tried(card) is not None else trials.BLOCKED if card.blocked else TRY_WORDS)
         foot.edit.setEnabled(card.waiting and not self._under_review.sent)
         foot.edit.setVisible(card.waiting and bool(card.request.code) and card.request.client is None)
         never = approval.never_remembered(card, why_not)

@@ -23,7 +23,7 @@ from runner.model.events import TrialMoved
 from runner.model.rehearsal import RehearsalMode, RehearsalPhase
 from runner.model.request import Language, Limits, Request, Tool, canonical
 from runner.model.result import Outcome
-from runner.model.tried import TRIAL_ENDED, TRIED, TRYING, Tried
+from runner.model.tried import TRIAL_ENDED, TRIED, TRYING
 from runner.risk import tried as records
 from runner.risk.worker.turns import PERSON, Turns
 from runner.sandbox.contract import Job, Killable, NotPermitted
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from runner.model.record import Record
     from runner.model.result import Result, Usage
     from runner.requests.case import Case
+    from runner.risk.tried import ActsInShell, Recorded, Weighed
     from runner.sandbox.contract import Run
 
 MOST_AT_ONCE = 2
@@ -54,8 +55,10 @@ MOST_SECONDS = 600.0
 LIMITS = Limits(memory_mb=512, cpu_cores=1.0, disk_mb=64, seconds=3.0, output_bytes=262_144, processes=64)
 """The most that one may use; a request that asks for less gets less, but not less time or memory to start in."""
 LEAST_MEMORY_MB = 128
+MOST_READING = 10.0
+"""Seconds in which what was asked for is read."""
 MOST_KEPT = 64
-"""Outcomes that are kept for the same code, the latest."""
+"""Records that are kept for the same code, the latest."""
 OVER = "The question is over."
 OFF = "Trying its code by itself was switched off for this agent."
 BUSY = f"More than {MOST_QUEUED} of its requests wait to be tried."
@@ -109,7 +112,8 @@ class Trials:
         self._active: list[OneTrial] = []
         self._spent: defaultdict[str, deque[tuple[float, float]]] = defaultdict(deque)
         """When trials of an agent's own ended and how many seconds they took."""
-        self._kept: OrderedDict[str, Tried] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[Weighed, float]] = OrderedDict()
+        """What was recorded, and the seconds that it took."""
         self._budget = OutputBudget()
 
     # ---- from the question to its answer ----
@@ -237,36 +241,43 @@ class Trials:
         case = one.case
         self._permit(one)
         key = _key(case.request, self._parts.sandboxes.sandbox.isolation.value)
-        if (tried := self._kept.get(key)) is None:
-            tried = await self._tried(one)
-            self._kept[key] = tried
+        if (kept := self._kept.get(key)) is None:
+            began = self._now()
+            kept = await self._tried(one), self._now() - began
+            self._kept[key] = kept
             if len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
+        if case.assessment is None:
+            raise KnownError(UNREAD)
+        tried = records.judged(kept[0], case.assessment, kept[1])  # what reading says of each request is its own
         await case.attach(TRIED, encode(tried))
         one.noted = False
         self._permit(one)
         del self._all[case.request.id]
         self._record.publish(TrialMoved(case.request.id, RehearsalPhase.SHOWN, "", tried, began=case.rehearsed))
 
-    async def _tried(self, one: OneTrial) -> Tried:
-        case, began = one.case, self._now()
+    async def _tried(self, one: OneTrial) -> Weighed:
         mark, seed = f"assent:{secrets.token_hex(8)}", secrets.token_hex(16)
         result = await self._result(one, mark, seed)
         if result.outcome in (Outcome.KILLED, Outcome.ENGINE_LOST):
             raise KnownError(result.error or "The sandbox was lost while it ran.")
         found = await asyncio.to_thread(records.recorded, result, mark, seed)
-        read: Assessment | None = None
-        owners: tuple[int, ...] = ()
-        if found.acts:
-            text, owners = records.program(found.acts)
-            as_program = Request(
-                case.request.id, case.request.agent, Tool.CODE_EXECUTE, case.request.received_at, Language.SHELL, text
-            )
-            read = await self._parts.assessor.assess(as_program, person=one.asked)
-        said = case.assessment
-        if said is None:
-            raise KnownError(UNREAD)
-        return records.judged(found, read, owners, said, self._now() - began)
+        return await self._read(one, found)
+
+    async def _read(self, one: OneTrial, found: Recorded) -> Weighed:
+        """Return what was asked for with what reading says of it, as far as there is time."""
+        request, until = one.case.request, self._now() + MOST_READING
+        reads: list[tuple[ActsInShell, Assessment | None]] = []
+        for each in records.programs(found.acts):
+            read: Assessment | None = None
+            if self._now() < until:
+                self._permit(one)
+                as_request = Request(
+                    request.id, request.agent, Tool.CODE_EXECUTE, request.received_at, Language.SHELL, each.text
+                )
+                read = await self._parts.assessor.assess(as_request, person=one.asked)
+            reads.append((each, read))
+        return records.weighed(found, reads)
 
     async def _result(self, one: OneTrial, mark: str, seed: str) -> Result:
         """Return what the run left. Raises KnownError, also where the question was over before."""

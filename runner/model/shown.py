@@ -5,6 +5,7 @@ On a terminal the others are written out.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from unicodedata import category
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 LONGEST_SHOWN = 20_000
 """Characters that are shown of a line that holds others than plain ASCII. The rest is counted, and not approved."""
+
+PLAIN = expression(r"(?=.*[/~*]|[\w-]+\.\w{1,8}$)[\w./~*+@%:=,-]+", re.ASCII)
+"""A path or file name that nobody reads as words of a sentence."""
 
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 """Characters that count as letters, marks or signs and yet show nothing."""
@@ -55,6 +59,13 @@ def visible(text: str) -> str:
 def in_one_line(text: str) -> str:
     """Return the same with the ends of lines written out as well: no value may look like lines of Assent's own."""
     return visible(text).replace("\n", _written_out("\n"))
+
+
+def in_quotes(text: str) -> str:
+    """Return `text` in quotes of which it has none itself: nobody can take it for words of Assent's own."""
+    for mark in '"“”„‟«»':
+        text = text.replace(mark, "'")
+    return f"“{text}”"
 
 
 def _written_out(character: str) -> str:

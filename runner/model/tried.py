@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from runner.model.assessment import Level
+from runner.model.shown import PLAIN, in_quotes
 
 TRYING, TRIED, TRIAL_ENDED = "trying", "tried", "trial-ended"
 """Kinds of entries in the ledger. Each `trying` has its `tried` or `trial-ended`, unless Assent was killed; a `tried`
@@ -43,7 +44,8 @@ class TriedKind(StrEnum):
 
 PRINTED = "the agent, by printing it"
 """Where a decoy secret went that was printed."""
-
+BELOW, PROGRAM = "name servers, below ", "the program "
+"""What stands before the name of where one went that was looked up, or handed to a program."""
 
 WORDS = {
     TriedKind.DISCLOSE: "give the value of {data} to {target}",
@@ -77,12 +79,21 @@ class TriedAct:
 
     @property
     def words(self) -> str:
-        """What was asked for, as it stands behind "it asked to"."""
+        """What was asked for, as it stands behind "it asked to"; what the code says of it in quotes."""
         if self.kind is TriedKind.CALL:
             return f"call {_short(f'{self.target}({self.data})')}"
         return WORDS.get(self.kind, f"{self.kind.value} {{target}}").format_map(
-            {"target": _short(self.target), "data": _short(self.data)}
+            {
+                "target": self._receiver() if self.kind is TriedKind.DISCLOSE else _short(self.target),
+                "data": _short(self.data),
+            }
         )
+
+    def _receiver(self) -> str:
+        if self.target == PRINTED:
+            return PRINTED
+        ours = next((one for one in (BELOW, PROGRAM) if self.target.startswith(one)), "")
+        return ours + _short(self.target[len(ours) :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +104,7 @@ class Tried:
     left_out: int = 0
     """How many more acts there were."""
     ended: str = ""
-    """Why it ended before its end; empty where it did not."""
+    """Why it ended before its end, the code's words in quotes; empty where it did not."""
     ended_at: int = 0
     """Line of the code where it ended so; 0 where that is not known."""
     remarks: tuple[str, ...] = ()
@@ -149,6 +160,7 @@ class Tried:
 
 
 def _short(text: str) -> str:
-    """Return a name on one line, its end cut where it is long."""
+    """Return a name on one line, its end cut where it is long, in quotes where it could be taken for our words."""
     line = " ".join(text.split())
-    return line if len(line) <= MOST_SHOWN else f"{line[: MOST_SHOWN - 1]}\N{HORIZONTAL ELLIPSIS}"
+    line = line if len(line) <= MOST_SHOWN else f"{line[: MOST_SHOWN - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return line if PLAIN.fullmatch(line) else in_quotes(line)

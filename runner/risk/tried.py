@@ -1,8 +1,8 @@
 """Reads the record of a trial: what was asked for, how grave that is, and which decoy secrets went where.
 
-What was asked for is written down once more, as a shell program without any disguise, and that is read by the same
-rules as all code (`program`, `judged`). The record was written by the code's own process, so it is taken for a list of
-what was asked for and never for a list of all that was.
+What was asked for is written down once more, as shell programs without any disguise, and these are read by the same
+rules as all code (`programs`, `weighed`, `judged`). The record was written by the code's own process, so it is taken
+for a list of what was asked for and never for a list of all that was.
 """
 
 from __future__ import annotations
@@ -17,22 +17,26 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from runner.model.assessment import Capability, Level
+from runner.model.assessment import WHOLE, Capability, Level
 from runner.model.result import Outcome
-from runner.model.tried import PRINTED, Tried, TriedAct, TriedKind
+from runner.model.shown import in_quotes
+from runner.model.tried import BELOW, PRINTED, PROGRAM, Tried, TriedAct, TriedKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from runner.model.assessment import Assessment, Finding
     from runner.model.result import Result
 
-MOST_RECORDS = 320
+MOST_RECORDS = 600
+"""More than the programs in the sandbox write."""
 MOST_ACTS = 40
 """Acts that are kept of a trial."""
 MOST_TARGET, MOST_DATA = 400, 4_000
-MOST_LINE = 16_000
-"""Characters of a line of the record; a longer one is none of ours."""
+MOST_KEPT_DATA = 200
+"""Characters of the data of an act that are kept in the history."""
+MOST_LINE = 64_000
+"""Characters of a line of the record, each of which may be written as twelve; a longer one is none of ours."""
 MOST_PRINTED = 262_144
 """Characters of output that are searched for decoys."""
 HOME = "/home/user"
@@ -55,6 +59,8 @@ click typer react vue lodash dayjs chalk pydantic bs4 lxml
 PLAIN = frozenset(_PLAIN.split())
 """Packages whose functions of those names work on values of the program, on pictures and on screen."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+LEFT_OUT = {"kind": "more"}
+"""Says that there was more than is recorded."""
 KINDS = frozenset(kind.value for kind in TriedKind if kind is not TriedKind.DISCLOSE)
 """What a record may hold; where decoys went is found here."""
 SCRIPT = "request.sh"
@@ -66,7 +72,11 @@ true type typeset ulimit umask unset until wait while
 """
 IN_SHELL = frozenset(_IN_SHELL.split())
 """Commands of the shell itself, by which nothing is asked for; what `eval` and `trap` run has lines of its own."""
+_STEERS = "! alias builtin command coproc do done elif else enable esac exec fi in logout then time unalias"
+STEERS = IN_SHELL | {*_STEERS.split()}
+"""Words at the beginning of a command by which a shell reads what follows in another way."""
 ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
+EXIT_CODE = re.compile(r"exit code -?\d{1,10}", re.ASCII)
 TEMPORARY = re.compile(r"/tmp/tmp[.\w]{1,40}")
 OUR_HOME = re.compile(r"(?<![\w/.])~(?=[/\s'\"]|$)")
 WHERE = frozenset({"send", "look up", "connect", "call", "set", "run"})
@@ -82,6 +92,11 @@ AS_ARGUMENT = re.compile(
     r"aws_secret_access_key|secret_?[aA]ccess_?[kK]ey|dsn|url|uri|connection_?[sS]tring)['\"]?\s?[:=]\s?['\"]?[^'\"\r\n,}]{0,200}"
 )
 """How a key is given to what it is the key of: nothing is disclosed by that."""
+ASKED_FOR = "request."
+"""Beginning of the ids of findings about what a request asks for beside its code: the network, and hosts."""
+NOT_READ = frozenset({"noted.repaired", "hidden.left-out", "risk.unparsed", "risk.too-large", "risk.too-deep"})
+"""Ids of findings that say that a program could not be read as it stands."""
+PARTLY_READ = "Not all of what it asked for could be read."
 GRAVEST = (TriedKind.DISCLOSE, TriedKind.DELETE_FOLDER, TriedKind.DELETE, TriedKind.RUN, TriedKind.CALL, TriedKind.SEND)
 
 
@@ -95,9 +110,17 @@ class Recorded:
     remarks: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A record, and the worst that reading says of each act, by its number."""
+
+    found: Recorded
+    worst: Mapping[int, Finding]
+
+
 def decoy(seed: str, name: str) -> str:
     """Return the value of a decoy secret, as the programs in the sandbox make it."""
-    return "sk-" + hashlib.sha256(f"{seed} {name}".encode()).hexdigest()[:32]
+    return "sk-" + hashlib.sha256(f"{seed} {name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def recorded(result: Result, mark: str, seed: str) -> Recorded:
@@ -111,13 +134,14 @@ def recorded(result: Result, mark: str, seed: str) -> Recorded:
         line = _number(one.get("line"))
         match kind:
             case "begun":
-                places = places if places[0] else (target[:MOST_TARGET], data[:MOST_TARGET])
+                places = places if places[0] else (_whole(target[:MOST_TARGET]), _whole(data[:MOST_TARGET]))
             case "decoy" if len(decoys) < 100:
-                decoys[decoy(seed, target[:200])] = target[:200]  # whose names the code has
+                decoys[decoy(seed, target[:200])] = _whole(target[:200])  # whose names the code has
             case "ended":
-                ended, at = _one_line(target)[:160], _number(one.get("at"))
+                ended, at = _whole(_one_line(target)[:160]), _number(one.get("at"))
+                ended = in_quotes(ended) if ended and not EXIT_CODE.fullmatch(ended) else ended
             case _ if kind in KINDS:
-                found.append((kind, target[:MOST_TARGET], data[:MOST_DATA], line))
+                found.append((kind, _whole(target[:MOST_TARGET]), _whole(data[:MOST_DATA]), line))
             case _:
                 pass
     output = _without_records(result, mark)[:MOST_PRINTED]
@@ -148,19 +172,21 @@ def _ending(result: Result) -> str:
 def _records(text: str, mark: str) -> Iterator[Mapping[str, object]]:
     count = 0
     for line in text.split("\n"):
-        if not line.startswith(mark + " ") or len(line) > MOST_LINE or count >= MOST_RECORDS:
+        if not line.startswith(mark + " "):
             continue
+        if count >= MOST_RECORDS:
+            yield LEFT_OUT
+            return
         count += 1
         words = line[len(mark) + 1 :]
         if words.startswith("+"):
             yield from _traced(words[1:])
             continue
         try:
-            one = json.loads(words)
+            one = json.loads(words) if len(line) <= MOST_LINE else None
         except (ValueError, RecursionError):
-            continue
-        if isinstance(one, Mapping):
-            yield one
+            one = None
+        yield one if isinstance(one, Mapping) else LEFT_OUT
 
 
 def _traced(words: str) -> Iterator[Mapping[str, object]]:
@@ -186,6 +212,11 @@ def _without_records(result: Result, mark: str) -> str:
 
 def _number(value: object) -> int:
     return value if isinstance(value, int) and 0 <= value < 1 << 24 else 0
+
+
+def _whole(text: str) -> str:
+    """Return a text without halves of characters, which nothing could write."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _one_line(text: str) -> str:
@@ -226,11 +257,11 @@ def _receiver(kind: str, target: str, data: str) -> str:
         case TriedKind.SEND | TriedKind.CONNECT:
             return target
         case TriedKind.LOOK_UP:
-            return f"name servers, below {'.'.join(target.split('.')[-2:])}"
+            return BELOW + ".".join(target.split(".")[-2:])
         case TriedKind.RUN if host := HOST.search(target):
             return host[1]
         case TriedKind.RUN:
-            return f"the program {target.split(None, 1)[0] if target.strip() else ''}"
+            return PROGRAM + (target.split(None, 1)[0] if target.strip() else "")
         case _:
             host = HOST.search(data) if _package(target) in HTTP else None
             return host[1] if host else re.split(r"[(=]", target, maxsplit=1)[0]
@@ -265,7 +296,7 @@ def _acts(
         act = TriedAct(TriedKind(kind), named, more, line)
         if act.kind is TriedKind.OVERWRITE and not act.target.startswith(("~", "/")):
             act = replace(act, kind=TriedKind.WRITE)  # the decoy is there because the code names it
-        yield replace(act, data="") if act.kind in (TriedKind.SEND, TriedKind.RUN) else act
+        yield replace(act, data="" if act.kind in (TriedKind.SEND, TriedKind.RUN) else act.data[:MOST_TARGET])
 
 
 def _own(target: str, home: str) -> bool:
@@ -293,16 +324,45 @@ def _named(text: str, workspace: str, home: str) -> str:
 # ---- how grave that is ----
 
 
-def program(acts: Iterable[TriedAct]) -> tuple[str, tuple[int, ...]]:
-    """Return the acts as a shell program, and the number of the act that each of its lines, from 1, belongs to; -1 for
-    none.
+@dataclass(frozen=True, slots=True)
+class ActsInShell:
+    """Acts as a shell program."""
+
+    text: str
+    owners: tuple[int, ...]
+    """Number of the act that each line, from 1, belongs to; -1 for none."""
+
+
+def programs(acts: Sequence[TriedAct]) -> Iterator[ActsInShell]:
+    """Yield the acts as shell programs: all together, for what one does with another's; and so that none can hide
+    another, as an open quote, `exit` or `function rm` would: each command alone, and what has none of the code's. Where
+    every command is nothing but words, none can, and alone they would lack what those before have made.
     """
-    lines, owners = ["t=$(mktemp -d)"], [-1]  # what is temporary is the code's own
-    for number, act in enumerate(acts):
-        for line in _command(act).split("\n"):
+    commands = [(number,) for number, act in enumerate(acts) if act.kind is TriedKind.RUN]
+    ours = tuple(number for number, act in enumerate(acts) if act.kind is not TriedKind.RUN)
+    groups = (tuple(range(len(acts))), ours, *commands)
+    for group in dict.fromkeys(groups[:1] if all(_only_words(acts[one]) for (one,) in commands) else groups):
+        if group:
+            yield _program(acts, group)
+
+
+def _only_words(act: TriedAct) -> bool:
+    """Return whether a command is a program and its arguments, with nothing by which a shell does more."""
+    command = _command(act).replace("$t", "t").replace("~", "_")  # what these are expanded to is one word
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    return shlex.join(words) == command and not (words[:1] == [] or words[0] in STEERS or "=" in words[0])
+
+
+def _program(acts: Sequence[TriedAct], group: tuple[int, ...]) -> ActsInShell:
+    lines, owners = ["t=$(mktemp -d)"], [group[0] if len(group) == 1 else -1]  # what is temporary is the code's own
+    for number in group:
+        for line in _command(acts[number]).split("\n"):
             lines.append(line)
             owners.append(number)
-    return "\n".join(lines) + "\n", tuple(owners)
+    return ActsInShell("\n".join(lines) + "\n", tuple(owners))
 
 
 def _command(act: TriedAct) -> str:
@@ -334,30 +394,44 @@ def _path(path: str) -> str:
     return shlex.quote(HOME + line[1:] if line == "~" or line.startswith("~/") else line)
 
 
-def judged(
-    found: Recorded, read: Assessment | None, owners: tuple[int, ...], said: Assessment, seconds: float
-) -> Tried:
-    """Return the outcome of a trial. `read` is what reading says of `program(found.acts)`, `said` what of the code."""
+def weighed(found: Recorded, reads: Sequence[tuple[ActsInShell, Assessment | None]]) -> Weighed:
+    """Return the worst that reading says of the acts: `reads` has each of `programs(found.acts)`, with None for those
+    for which there was no time.
+    """
     worst: dict[int, Finding] = {}
-    for finding in read.findings if read is not None else ():
-        line = finding.span.line
-        # What is printed is known better: the values of the decoys are looked for.
-        if 0 < line <= len(owners) and not finding.id.startswith("shown."):
-            known = worst.get(owners[line - 1])
-            if known is None or finding.level > known.level:
-                worst[owners[line - 1]] = finding
-    graver = {one.capability for one in said.findings if one.level >= Level.HIGH}
-    lines = {one.span.line for one in said.findings if one.level >= Level.HIGH}
+    whole = not any(act.kind is TriedKind.RUN and len(act.target) >= MOST_TARGET for act in found.acts)
+    for program, read in reads:
+        whole = whole and read is not None
+        for finding in read.findings if read is not None else ():
+            line = finding.span.line
+            # What is printed is known better: the values of the decoys are looked for.
+            if not 0 < line <= len(program.owners) or finding.id.startswith("shown."):
+                continue
+            whole = whole and finding.id not in NOT_READ
+            number = program.owners[line - 1]
+            if number not in worst or finding.level > worst[number].level:
+                worst[number] = finding
+    remarks = found.remarks if whole else (*found.remarks, PARTLY_READ)
+    return Weighed(replace(found, remarks=remarks), worst)
+
+
+def judged(read: Weighed, said: Assessment, seconds: float) -> Tried:
+    """Return the outcome of a trial. `said` is what reading says of the code."""
+    found = read.found
+    # That the network is asked for does not say what is done there, and what is said of the whole names no line.
+    graver = {one.capability for one in said.findings if one.level >= Level.HIGH and not one.id.startswith(ASKED_FOR)}
+    placed = [one for one in said.findings if one.span != WHOLE]
+    lines = {one.span.line for one in placed if one.level >= Level.HIGH}
     # What a call of a package does is known by its name alone: MEDIUM there says the same.
-    named = lines | {one.span.line for one in said.findings if one.level is Level.MEDIUM}
+    named = lines | {one.span.line for one in placed if one.level is Level.MEDIUM}
     acts = []
     for number, act in enumerate(found.acts):
         level, capability = _own_level(act)
-        if (grave := worst.get(number)) is not None and grave.level > level:
+        if (grave := read.worst.get(number)) is not None and grave.level > level:
             level, capability = grave.level, grave.capability
         on_line = act.line in (named if act.kind is TriedKind.CALL else lines)
         unsaid = level >= Level.HIGH and not (capability in graver or on_line)
-        acts.append(replace(act, level=level, unsaid=unsaid))
+        acts.append(replace(act, data=act.data[:MOST_KEPT_DATA], level=level, unsaid=unsaid))
     acts.sort(key=lambda act: (not act.unsaid, -act.level, _rank(act.kind)))
     telling = [act for act in acts if act.kind not in (TriedKind.READ, TriedKind.LOOK_UP)] or acts
     told = [act for act in acts if act.level >= Level.MEDIUM or act in telling]

@@ -103,7 +103,9 @@ async def _tried(sandbox: LocalSandbox, case: Case, language: Language) -> Measu
     code = program(language, without_types(case.code) if typed else case.code, MARK, SEED)
     result = await (await sandbox.start(Job("bench", language, code, LIMITS), lambda _usage: None)).finished()
     found = tried.recorded(result, MARK, SEED)
-    text, owners = tried.program(found.acts)
-    read = assess(Request("bench", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, text)) if found.acts else None
+    reads = [
+        (each, assess(Request("bench", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, each.text)))
+        for each in tried.programs(found.acts)
+    ]
     seconds = time.perf_counter() - begun
-    return Measured(case, said, tried.judged(found, read, owners, said, seconds), seconds)
+    return Measured(case, said, tried.judged(tried.weighed(found, reads), said, seconds), seconds)

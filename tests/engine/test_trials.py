@@ -12,7 +12,7 @@ import pytest_asyncio
 from runner.approval.rehearsable import kept_from_trial
 from runner.engine import trials
 from runner.identity.allowance import Allowance
-from runner.model.assessment import Level
+from runner.model.assessment import Capability, Finding, Level, Span
 from runner.model.codec import decode
 from runner.model.decision import Verdict
 from runner.model.events import TrialMoved
@@ -161,6 +161,19 @@ async def test_the_same_code_is_not_run_again(stage: TrialStage, monkeypatch: py
         finish(await stage.trying(other))
         await stage.outcome(other)
     assert len(stage.engine.runs.rehearsals.trials._kept) == 2
+
+
+async def test_what_is_kept_is_judged_by_what_reading_says_of_each_request(stage: TrialStage) -> None:
+    """Of the same code it may say more, for instance where it may use the network."""
+    first = await stage.asked(QUIET)
+    finding = Finding("files.x", Level.HIGH, Capability.DESTROYS_FILES, Span(2, 0, 2, 1), "", "Deletes.")
+    assert first.case.assessment is not None
+    first.case.assessment = replace(first.case.assessment, findings=(finding,))
+    finish(await stage.trying(first), WIPES)
+    assert (await stage.outcome(first)).level is None
+    again = await stage.asked(QUIET)
+    assert stage.engine.try_it(again.request_id) == ""
+    assert (await stage.outcome(again)).level is Level.HIGH and len(stage.sandbox.trials) == 1
 
 
 async def test_by_itself_only_where_a_person_switched_that_on_and_never_critical_code(stage: TrialStage) -> None:

@@ -10,11 +10,18 @@ from PySide6.QtCore import Qt
 
 from app import attention
 from app.chrome.keys import KEYS
-from app.trials import PROVES, TRIED, TRYING
+from app.history import words
+from app.trials import BLOCKED, PROVES, TRIED, TRYING
+from runner.audit.entry import Entry
+from runner.audit.row import Row
+from runner.audit.search import CaseRecord, CaseStep
 from runner.model.assessment import Level
+from runner.model.codec import encode
 from runner.model.events import TrialMoved
+from runner.model.lifecycle import Phase
 from runner.model.rehearsal import RehearsalPhase
 from runner.model.request import Tool
+from runner.model.tried import TRIED as TRIED_ENTRY
 from runner.model.tried import Tried, TriedAct, TriedKind
 from tests.gui import feed
 from tests.gui.test_keystrokes import Hands
@@ -112,6 +119,24 @@ def test_why_it_was_not_tried_is_said_and_it_may_be_tried_again(desk: Desk) -> N
     desk.page.foot.try_it.click()
     desk.give("try_it", "Only code can be tried.")
     assert "Not tried: Only code can be tried." in desk.page.foot.sentence.text()
+
+
+def test_what_may_not_be_approved_is_not_tried_and_its_reason_stands_there_once(desk: Desk) -> None:
+    why = "CRITICAL may not run on the local sandbox."
+    one = desk.ask(blocked=why)
+    desk.rested()
+    assert not desk.page.foot.try_it.isEnabled() and desk.page.foot.try_it.toolTip() == BLOCKED
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_T)
+    assert one.id not in tries(desk)
+    assert desk.page.foot.sentence.text().count(why) == 1
+
+
+def test_the_history_shows_of_it_what_would_hide() -> None:
+    one = feed.request("print(1)")
+    row = Row(1, one.id, one.agent, one.tool, one.language, "", one.digest, Phase.DENIED, 1.0)
+    found = Tried((TriedAct(TriedKind.READ, "a\u202eb\x1b[31m"),))
+    step = CaseStep(Entry(2, 0, TRIED_ENTRY, one.id, "", "", ""), encode(found))
+    assert "“a‹U+202E›b‹U+001B›[31m”" in words.rehearsal(CaseRecord(row, one, None, None, None, (step,)))
 
 
 @pytest.mark.parametrize("tool", [Tool.CODE_WRITE_FILE, Tool.CODE_READ_FILE])

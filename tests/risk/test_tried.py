@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model.assessment import Assessment, Capability, Finding, Level, Span
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Span
+from runner.model.codec import encode
 from runner.model.request import Language, Request, Tool
 from runner.model.result import Outcome, Result
-from runner.model.tried import MOST_SHOWN, Tried, TriedAct, TriedKind
+from runner.model.tried import BELOW, MOST_SHOWN, PROGRAM, Tried, TriedAct, TriedKind
 from runner.risk import tried
 from runner.risk.assess import assess
 
@@ -27,9 +28,11 @@ def result(*records: dict[str, object], stdout: str = "", more: str = "", outcom
 
 
 def outcome(found: tried.Recorded, said: Assessment = NOTHING_SAID) -> Tried:
-    text, owners = tried.program(found.acts)
-    read = assess(Request("1", "claude", Tool.CODE_EXECUTE, 0.0, Language.SHELL, text)) if found.acts else None
-    return tried.judged(found, read, owners, said, 0.1)
+    reads = [
+        (each, assess(Request("1", "claude", Tool.CODE_EXECUTE, 0.0, Language.SHELL, each.text)))
+        for each in tried.programs(found.acts)
+    ]
+    return tried.judged(tried.weighed(found, reads), said, 0.1)
 
 
 def of(*records: dict[str, object], said: Assessment = NOTHING_SAID, stdout: str = "") -> Tried:
@@ -76,6 +79,56 @@ def test_only_what_reading_had_not_said_is_marked() -> None:
     assert of(deletes, said=medium).level is Level.HIGH
 
 
+def test_what_is_said_of_the_whole_request_names_no_line_of_its_code() -> None:
+    deeds = [act("delete folder", "/tmp/home/user/Documents", line=1), act("call", "cloud.nodes.delete", line=1)]
+    for level in (Level.MEDIUM, Level.CRITICAL):
+        network = Finding("request.network", level, Capability.NETWORK, WHOLE, "", "It would have network access.")
+        assert len(of(*deeds, said=replace(NOTHING_SAID, findings=(network,))).unsaid) == 2
+        placed = replace(network, id="files.x", span=Span(1, 0, 1, 4))
+        assert len(of(*deeds, said=replace(NOTHING_SAID, findings=(placed,))).unsaid) < 2
+
+
+def test_that_the_network_is_asked_for_does_not_say_what_is_done_there() -> None:
+    sends = Finding("x", Level.HIGH, Capability.NETWORK, Span(9, 0, 9, 1), "", "Sends.")
+    deed = act("run", "nc -l -p 4444 -e /bin/sh")
+    assert of(deed).level is Level.HIGH
+    for asked in ("request.network", "request.domain", "request.wildcard"):
+        network = replace(sends, id=asked, level=Level.CRITICAL, span=WHOLE)
+        assert of(deed, said=replace(NOTHING_SAID, findings=(network,))).level is Level.HIGH
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        *("cat <<'X'\nhello", "echo 'it", 'frob "a', "true \\", "if true", "exit 0", "rm() { :; }"),
+        "python3 -c 'print(1)#" + "x" * 500,
+    ],
+)
+@pytest.mark.parametrize("deed", [("delete folder", "/tmp/home/user/Documents"), ("run", "rm -rf ~/Documents")])
+def test_no_act_hides_the_next(before: str, deed: tuple[str, str]) -> None:
+    found = of(act("run", before), act(*deed))
+    assert max(one.level for one in found.acts if "Documents" in one.target) is Level.CRITICAL
+
+
+def test_commands_of_nothing_but_words_are_read_together() -> None:
+    """What one does in a repository that another has made is nobody's loss."""
+    commands = ("git init -q /tmp/lab", "git -C /tmp/lab commit -qm 'step 1'", "git -C /tmp/lab reset --hard HEAD~1")
+    acts = [*(TriedAct(TriedKind.RUN, one) for one in commands), TriedAct(TriedKind.WRITE, "a")]
+    assert len([*tried.programs(acts)]) == 1
+    for other in ("cd /", "echo 'it", "t=/", "a; b", "a\nb", "exec a", "function a", "a # b", "a <<b", "(a", ""):
+        assert len([*tried.programs([*acts, TriedAct(TriedKind.RUN, other)])]) == 2 + len(commands) + 1, other
+
+
+def test_what_could_not_be_read_is_said_to_be() -> None:
+    for text in ("frob 'a", "frob " + "x" * 500):
+        assert tried.PARTLY_READ in of(act("run", text)).remarks
+    assert not of(act("run", "frob 'a b'"), act("write", "a")).remarks
+    whole = tried.recorded(result(BEGUN, act("run", "make"), OVER), MARK, SEED)
+    assert tried.PARTLY_READ not in outcome(whole).remarks
+    late = tried.weighed(whole, [(each, None) for each in tried.programs(whole.acts)])
+    assert tried.PARTLY_READ in tried.judged(late, NOTHING_SAID, 0.1).remarks
+
+
 def test_nothing_that_the_code_writes_takes_anything_away() -> None:
     deed = act("delete folder", "/tmp/home/user/Documents")
     forged = [
@@ -103,6 +156,41 @@ def test_a_record_without_bounds_is_cut_and_says_so() -> None:
     assert all(len(line) < 2 * MOST_SHOWN + 100 for line in shown.lines)
 
 
+@pytest.mark.parametrize("letter", ["é", "\U0001f600", "\x01"])
+def test_a_record_in_other_letters_is_read(letter: str) -> None:
+    sends = act("send", "host.example:443", letter * (tried.MOST_DATA - len(KEY)) + KEY)
+    assert len(json.dumps(sends)) > tried.MOST_DATA
+    found = of(act("delete folder", "/tmp/home/user/Documents"), sends)
+    assert {one.kind for one in found.acts} == {TriedKind.DELETE_FOLDER, TriedKind.SEND, TriedKind.DISCLOSE}
+    assert not found.remarks
+
+
+@pytest.mark.parametrize("line", ["{", "[1]", "", '{"kind": "' + "x" * tried.MOST_LINE + '"}'])
+def test_a_line_of_the_record_that_is_left_out_is_said_to_be(line: str) -> None:
+    found = tried.recorded(result(BEGUN, OVER, more=f"\n{MARK} {line}\n"), MARK, SEED)
+    assert [one for one in found.remarks if "not whole" in one]
+    many = "".join(f"\n{MARK} {json.dumps(act('delete', f'/x/{number}'))}\n" for number in range(tried.MOST_RECORDS))
+    assert [one for one in tried.recorded(result(BEGUN, OVER, more=many), MARK, SEED).remarks if "not whole" in one]
+
+
+def test_halves_of_characters_are_no_trouble() -> None:
+    half = "a\ud800b"
+    records = [act(kind, half, half) for kind in ("call", "send", "write", "move", "run", "link", "look up", "set")]
+    deed = act("delete folder", "/tmp/home/user/Documents")
+    begun = {"kind": "begun", "target": half, "data": half}
+    decoy, ended = {"kind": "decoy", "target": half}, {"kind": "ended", "target": half}
+    found = of(decoy, ended, *records, begun, deed)
+    json.dumps(encode(found), ensure_ascii=False).encode()
+    assert [one for one in found.acts if one.kind is TriedKind.DELETE_FOLDER]
+    key = tried.decoy(SEED, half)
+    assert [one for one in of(decoy, act("send", "host.example:443", key)).acts if one.kind is TriedKind.DISCLOSE]
+
+
+def test_an_entry_of_the_history_keeps_little_of_what_was_handed_over() -> None:
+    found = of(*(act("call", f"cloud.put{number}", "x" * 4_000) for number in range(tried.MOST_ACTS)))
+    assert len(found.acts) == tried.MOST_ACTS and len(json.dumps(encode(found))) < tried.MOST_ACTS * 500
+
+
 KEY = tried.decoy(SEED, "OPENAI_API_KEY")
 
 
@@ -123,7 +211,7 @@ def test_a_decoy_is_found_in_whatever_letters_it_leaves(data: str) -> None:
         ("host.example:443", "OPENAI_API_KEY")
     ]
     assert found.level is Level.HIGH
-    assert found.sentence.startswith("Tried without network, it asked to give the value of OPENAI_API_KEY to host")
+    assert found.sentence.startswith("Tried without network, it asked to give the value of “OPENAI_API_KEY” to “host")
     printed = of(stdout=data)
     assert [one.kind for one in printed.acts] == [TriedKind.DISCLOSE]
 
@@ -154,11 +242,11 @@ def test_a_key_beside_its_lock_is_one() -> None:
         (Tried(), "Tried without network, it asked for nothing that is recorded."),
         (
             Tried((TriedAct(TriedKind.RUN, "make"),)),
-            "Tried without network, it asked to run make.",
+            "Tried without network, it asked to run “make”.",
         ),
         (
             Tried((TriedAct(TriedKind.RUN, "make"), TriedAct(TriedKind.READ, "a"), TriedAct(TriedKind.READ, "b"))),
-            "Tried without network, it asked to run make and to read a, and for 1 more.",
+            "Tried without network, it asked to run “make” and to read “a”, and for 1 more.",
         ),
         (
             Tried(ended="no such file or directory: a.csv", ended_at=7),
@@ -169,6 +257,28 @@ def test_a_key_beside_its_lock_is_one() -> None:
 )
 def test_the_sentence_claims_no_more_than_what_was_asked_for(shown: Tried, words: str) -> None:
     assert shown.sentence == words
+
+
+@pytest.mark.parametrize("kind", [one for one in TriedKind if one is not TriedKind.DISCLOSE])
+def test_what_the_code_says_stands_in_quotes(kind: TriedKind) -> None:
+    says = 'nothing else. Assent read all of it” and found “nothing" that does harm'
+    shown = "nothing else. Assent read all of it' and found 'nothing' that does harm"
+    sentence = Tried((TriedAct(kind, says, says),)).sentence
+    assert sentence.count("Assent read all of it") == sentence.count("“") == sentence.count("”") > 0
+    assert f"“{shown}" in sentence
+    for prefix in ("", BELOW, PROGRAM):
+        given = TriedAct(TriedKind.DISCLOSE, prefix + says, "OPENAI_API_KEY").words
+        assert given == f"give the value of “OPENAI_API_KEY” to {prefix}“{shown}”"
+    assert TriedAct(TriedKind.DELETE, "~/Documents/a.txt").words == "delete ~/Documents/a.txt"
+
+
+def test_why_it_ended_stands_in_quotes_where_the_code_says_it() -> None:
+    for says, shown in (
+        ("exit code 3", "exit code 3"),
+        ("exit code 0. Assent found ”nothing“", "“exit code 0. Assent found 'nothing'”"),
+        ("Error: all of it was tried.", "“Error: all of it was tried.”"),
+    ):
+        assert f"It ended early: {shown}; what" in of({"kind": "ended", "target": says}).sentence
 
 
 def test_the_trace_of_a_shell_is_read_by_line() -> None:

@@ -90,6 +90,23 @@ def test_what_it_asks_for_is_recorded_with_its_arguments(tmp_path: Path, name: s
     assert not found.ended, found
 
 
+MANY = {
+    "python": (
+        PYTHON,
+        "import ctypes, os\nfor each in range(400):\n    open(f'{each}', 'w').close()\n"
+        "ctypes.CDLL(None).unlink(os.path.expanduser('~/.bashrc').encode())\n",
+    ),
+    "shell": (SHELL, "for each in $(seq 500); do true-$each; done\n: > ~/.profile; rm ~/.bashrc\n"),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_many_harmless_deeds_do_not_hide_what_became_of_the_decoys(tmp_path: Path, name: str) -> None:
+    found = tried(tmp_path, *MANY[name])
+    assert ("delete", "~/.bashrc") in asked(found), found
+    assert [one for one in found.remarks if "not whole" in one]
+
+
 PACKAGES = {
     "python": (
         PYTHON,

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
-from runner.model.shown import hides
+from runner.model.shown import PLAIN, hides, in_quotes
 from runner.model.verdict import LONGEST_TARGET
 from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.temporary import TEMPORARY
@@ -27,8 +27,6 @@ LONGEST_NAME = 44
 LONGEST_LOOKED_AT = 4_000
 MOST_COUNTED = 7
 """Names that are counted; more than these are many."""
-PLAIN = expression(r"(?=.*[/~*]|[\w-]+\.\w{1,8}$)[\w./~*+@%:=,-]+", re.ASCII)
-"""A path or file name that nobody reads as words of a sentence."""
 IDENTIFIER = expression(r"[\w$]+(?:[.-][\w$]+)*", re.ASCII)
 VARIABLE = expression(r"[A-Z_][A-Z0-9_]{1,60}")
 WORKING = "its working folder"
@@ -60,10 +58,7 @@ def shown(text: str, longest: int = LONGEST_NAME) -> str:
 
 def quoted(text: str, longest: int = LONGEST_NAME) -> str:
     """Return the text as `shown`, in quotes of which it has none itself."""
-    inner = shown(text, longest)
-    for mark in '"“”„‟«»':
-        inner = inner.replace(mark, "'")
-    return f"“{inner}”"
+    return in_quotes(shown(text, longest))
 
 
 def identifier(name: str) -> str:

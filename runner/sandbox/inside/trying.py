@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_RECORDS = 300
+MOST_COMPARED = 100
+"""Records beyond those that tell what became of the decoys: many harmless ones before do not hide that."""
 MOST_TARGET, MOST_DATA = 400, 4_000
 """Characters of a record: of what is named on screen, and of what is searched for decoys."""
 MOST_DEPTH = 24
@@ -100,6 +102,7 @@ class Notebook:
         self.moved: set[str] = set()
         """Paths that were moved."""
         self._seen: set[tuple[str, str]] = set()
+        self.most = MOST_RECORDS
         self.over = False
         self.busy = False
 
@@ -112,7 +115,7 @@ class Notebook:
             key = (kind, f"{one['target']}{one['data']}")
             if key in self._seen:
                 return
-            if len(self._seen) >= MOST_RECORDS:
+            if len(self._seen) >= self.most:
                 one, self.over = {"kind": "more"}, True
             self._seen.add(key)
             line = f"\n{self._mark} {json.dumps({**one, 'line': self.line()})}\n"
@@ -333,11 +336,14 @@ def lay_out(code: str, home: str, record: Notebook) -> None:
 
 
 LAID: "dict[str, str]" = {}
+OPEN = open
+"""As it is without stand-ins, which put another file where one is gone."""
 """Decoys outside of the folder to work in, and what they held."""
 
 
 def compare(record: Notebook) -> None:
     """Note what became of the decoys in the home: what is not recorded otherwise is seen by that."""
+    record.over, record.most = False, MOST_RECORDS + MOST_COMPARED
     for path, text in LAID.items():
         record.busy = True  # this look is none of the code's
         found = _content(path)
@@ -351,7 +357,7 @@ def compare(record: Notebook) -> None:
 def _content(path: str) -> "str | None":
     """Return what is in a file; None where it is gone."""
     try:
-        with open(path) as file:
+        with OPEN(path) as file:
             return file.read()
     except FileNotFoundError:
         return None
@@ -727,7 +733,7 @@ def try_it(mark: str, code: str, seed: str) -> None:
     import hashlib
 
     def secret(name: str) -> str:
-        return "sk-" + hashlib.sha256(f"{seed} {name}".encode()).hexdigest()[:32]
+        return "sk-" + hashlib.sha256(f"{seed} {name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     workspace, main = os.getcwd(), os.path.join(os.getcwd(), "request.py")
     record = Notebook(mark, secret)
