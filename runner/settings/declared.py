@@ -349,7 +349,7 @@ class Settings:
         group=REMOTE, env="E2B_DOMAIN", yaml="e2b.domain", restart=True,
     )
     e2b_api_url: str = setting(
-        "", "Address of its API; empty takes https://api. and the domain. The key is sent to this host alone.",
+        "", "Address of its API; empty takes the name “api” below the domain. The key is sent to this host alone.",
         group=REMOTE, env="E2B_API_URL", yaml="e2b.api_url", restart=True,
     )
     e2b_sandbox_url: str = setting(

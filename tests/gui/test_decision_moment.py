@@ -157,10 +157,10 @@ def test_what_an_agent_puts_into_the_sentence_stays_text(desk: Desk) -> None:
     assert band.look_at.text().startswith("Look at line 1: <b>Bold</b> && ") and "\u202e" not in band.look_at.text()
 
 
-def test_at_1280_pixels_the_code_has_118_columns_and_on_a_wide_screen_its_details_beside_it(desk: Desk) -> None:
+def test_at_1280_pixels_the_code_has_115_columns_and_on_a_wide_screen_its_details_beside_it(desk: Desk) -> None:
     desk.ask(feed.request("print(1)\n" * 20))
     page = desk.page
-    desk.qtbot.waitUntil(lambda: page.reading.code._grid.columns == 118)
+    desk.qtbot.waitUntil(lambda: page.reading.code._grid.columns == 115)
     assert not page.wide and not page.facts.isVisible()
     desk.window.frame.resize(1700, 900)
     desk.qtbot.waitUntil(lambda: page.wide)
@@ -182,7 +182,7 @@ def test_at_1280_pixels_the_code_has_118_columns_and_on_a_wide_screen_its_detail
 
 
 def test_a_shows_more_of_what_is_unseen_and_never_approves_it(desk: Desk) -> None:
-    one = desk.ask(feed.request("\n".join(f"step_{number}()" for number in range(60)), stdin="yes"))
+    one = desk.ask(feed.request("\n".join(f"step_{number}()" for number in range(60)), stdin="yes\n" * 12))
     desk.rested()
     deciding, code = desk.window.deciding, desk.page.reading.code
     before = code.verticalScrollBar().value()

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.gui.conftest import desk, look, places, the_look, window_loop
+from tests.gui.conftest import desk, look, pages, places, the_look, window_loop
 
-__all__ = ["desk", "look", "places", "the_look", "window_loop"]
+__all__ = ["desk", "look", "pages", "places", "the_look", "window_loop"]
