@@ -23,6 +23,7 @@ LATER = (
     "app.allowing.run_hosts",
     "app.chrome.faultview",
     "app.chrome.keys",
+    "app.chrome.past",
     "app.doctor.panel",
     "app.first_start.panel",
     "app.help.panel",
@@ -69,6 +70,7 @@ LATER = (
     "tomlkit",
     "tomlkit.exceptions",
     "yaml",
+    "runner.risk.javascript.erased",
     "runner.risk.rules.written",
     *ON_DEMAND,
 )

@@ -75,9 +75,9 @@ def test_a_record_that_cannot_be_shown_leaves_nothing_of_the_one_before(detail: 
     assert detail.nothing.accessibleName().startswith(detail_module.NOT_SHOWN[0])
     detail.show_record(third)
     assert detail.output.isVisible()
-    assert (detail.title.text(), detail.code.selected_text()) == ("Title 2", "print(2)")
+    assert (detail.title.text(), detail.code.selected_text()) == ("It runs code", "print(2)")
     detail.show_record(fine)
-    assert (detail.title.text(), detail.code.selected_text()) == ("Title 0", "print(0)")
+    assert (detail.title.text(), detail.code.selected_text()) == ("It runs code", "print(0)")
 
 
 @pytest.mark.parametrize(
