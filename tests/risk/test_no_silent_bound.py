@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RISK = Path(__file__).parents[2] / "runner" / "risk"
-SHOWS = ("verdict", "worker", "outline", "why", "disputed", "planned", "rules/manual", "model/bounds")
-"""What only says, shows or stores what was decided, by the beginning of its path."""
+SHOWS = ("verdict", "worker", "outline", "why", "disputed", "planned", "rules/manual", "model/bounds", "tried")
+"""What only says, shows or stores what was decided, or says itself what it left out, by the beginning of its path."""
 MANY = 8
 """Parts from which on a slice is a bound and no place in something, but for what is known to be a list of anything."""
 OF_ANYTHING = frozenset(("texts", "items", "operands", "arguments", "paths", "options", "words_of"))

@@ -75,8 +75,10 @@ def test_an_own_rule_counts_beside_the_others(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_named_with_file_and_line(tmp_path: Path, text: str, told: tuple[str, ...]) -> None:
-    (tmp_path / "team.yaml").write_text(text)
-    found = own.read(tmp_path)
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    (folder / "team.yaml").write_text(text)
+    found = own.read(folder)
     assert len(found.problems) == 1
     assert "rules/team.yaml" in found.problems[0]
     for part in told:

@@ -65,6 +65,7 @@ LATER = (
     "runner.risk.client_tools",
     "runner.risk.executing",
     "runner.risk.imported",
+    "runner.risk.javascript.erased",
     "runner.risk.kept",
     "runner.risk.run_files",
     "runner.risk.verdict.code",
