@@ -22,3 +22,12 @@ def parsed(data: str) -> Any:
     if end != len(data):
         raise ValueError("more than JSON")
     return body
+
+
+def values(data: str) -> dict[str, Any]:
+    """Return the values of an entry; none where the text was damaged: Verify says so."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runner.audit.bodies import values
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.model import work_entries
 
@@ -55,13 +55,4 @@ def read_changes(path: Path) -> tuple[RecordedChange, ...]:
             rows = connection.execute(_QUERY, (LONGEST_BODY, *KINDS, MOST)).fetchall()
     except (*DAMAGE, sqlite3.ProgrammingError) as error:
         raise explained(error, path) from error
-    return tuple(RecordedChange(seq, at / 1_000_000, kind, _body(data)) for seq, at, kind, data in rows)
-
-
-def _body(data: str) -> dict[str, Any]:
-    """Return the values of an entry; none where the text was damaged: Verify says so."""
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return tuple(RecordedChange(seq, at / 1_000_000, kind, values(data)) for seq, at, kind, data in rows)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runner.audit.bodies import values
 from runner.audit.terms import SoughtWords
 from runner.model import work_entries
 from runner.model.work_entries import OPEN, OUTCOMES, SEEN, STARTED, WANTED, WorkDeed
@@ -245,7 +246,7 @@ class PastWork:
         found = self._sessions.get(_begin(name))
         if found is None:
             return ()
-        rows = [(at, kind, _body(data)) for at, kind, data in self._rows(connection, found.entries)]
+        rows = [(at, kind, values(data)) for at, kind, data in self._rows(connection, found.entries)]
         told = {_place(body) for _, kind, body in rows if kind == OPEN}
         return tuple(step for at, kind, body in rows for step in _steps(_moment(body, at), kind, body, told))
 
@@ -265,7 +266,7 @@ class PastWork:
         self._upto = last
 
     def _take(self, seq: int, at: float, kind: str, data: str) -> None:
-        body = _body(data)
+        body = values(data)
         name = _text(body, "name")
         if not name:
             return
@@ -284,7 +285,7 @@ class PastWork:
                 # The text of the body is compared first, as that is cheap.
                 text = data.casefold()
                 if "\\u" in text or any(json.dumps(word)[1:-1] in text for word in missing):
-                    missing = SoughtWords.missing(missing, _texts(kind, _body(data)))
+                    missing = SoughtWords.missing(missing, _texts(kind, values(data)))
                 if not missing:
                     break
             found = not missing
@@ -325,14 +326,6 @@ def _texts(kind: str, body: dict[str, Any]) -> Iterable[str]:
 def _begin(name: str) -> int:
     number = name.removeprefix(PREFIX)
     return int(number) if number.isdecimal() else 0
-
-
-def _body(data: str) -> dict[str, Any]:
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _text(body: dict[str, Any], name: str) -> str:

@@ -113,6 +113,14 @@ class ProjectChanges:
         return tuple(one for one in self.changes if one.mark)
 
 
+def repository_of(path: bytes) -> bytes:
+    """Return the folder of git's that a path is or lies in; nothing for none."""
+    if b".git" not in path:
+        return b""
+    parts = path.split(b"/")
+    return b"/".join(parts[: parts.index(b".git") + 1]) if b".git" in parts else b""
+
+
 def digest(changes: Iterable[ProjectChange]) -> str:
     """Return the SHA-256 of exactly these changes: what would be written, and over what."""
     rows = [

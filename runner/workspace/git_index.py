@@ -1,4 +1,4 @@
-"""git's index, compared by what it lists: git writes it anew also where it has only looked at the times of files.
+"""git's index, compared by what it lists: git writes it again also where it has only looked at the times of files.
 
 `git status`, which every agent runs, refreshes them. That is no change of anybody's, and the index of the project must
 keep its own times: those of the layer are of other files.

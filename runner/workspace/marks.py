@@ -13,6 +13,7 @@ from runner.model.expression import expression
 from runner.risk.outline_data import words
 from runner.risk.rules.knowledge import bundled
 from runner.risk.rules.starting import started_by
+from runner.workspace.change import repository_of
 from runner.workspace.entry import TreeKind
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ DATA_OF_GIT = words("index head orig_head fetch_head commit_editmsg packed-refs 
 REFS_OF_GIT = words("heads tags remotes notes stash")
 BORROWED = words("alternates http-alternates")
 """What commits write into a repository's folder, below `refs` and beside `objects` and `logs`; and which of the objects
-have git read elsewhere. All else there git goes on with, or has it show other things than there are: an unfinished
-rebase runs the commands of its list."""
+have git read elsewhere. All else there git obeys, continues, or lets decide what it shows: an unfinished rebase runs
+the commands of its list."""
 OF_GIT = frozenset({".git", "commondir", "config.worktree"})
 """Names by which git finds a repository, or its configuration, that may lie anywhere."""
 REPOSITORY = frozenset({"head", "config"})
@@ -77,7 +78,7 @@ BULK = ("node_modules", "__pycache__", ".venv", "venv", "target", ".mypy_cache",
 def mark(path: bytes, before: TreeEntry | None, after: TreeEntry | None) -> str:
     """Return why a change needs a word of its own; '' where it is an ordinary one."""
     if after is None:
-        return PART if _repository(path) else ""
+        return PART if repository_of(path) else ""
     if after.mode & (stat.S_ISUID | stat.S_ISGID) and after.kind is TreeKind.FILE:
         return "it runs with the rights of its owner"
     if after.kind is TreeKind.LINK:
@@ -102,7 +103,7 @@ def _obeyed(written: bytes) -> str:
     if name in OF_GIT or (name in REPOSITORY and (name == "config" or ".git" not in folders)):
         return "git obeys it, where it finds a repository"
     if ".git" in folders and not _is_data_of_git([*folders, name][folders.index(".git") + 1 :]):
-        return "git obeys it, or goes on with it"
+        return "git obeys it, or continues with it"
     pairs = {f"{one}/{two}" for one, two in itertools.pairwise(folders)}
     if name in BUILDS or CONFIGURATION.search(path) or FOLDERS & {*folders, *pairs}:
         return "a build, a server, an editor or an agent obeys it"
@@ -143,7 +144,7 @@ def as_one(changes: Iterable[ProjectChange]) -> tuple[ProjectChange, ...]:
     marked: set[bytes] = set()
     moved: set[bytes] = set()
     for one in listed:
-        if found := _repository(one.path):
+        if found := repository_of(one.path):
             if one.mark == PART:
                 marked.add(found)
             if one.conflict and not one.path.endswith(b"/index"):
@@ -152,19 +153,11 @@ def as_one(changes: Iterable[ProjectChange]) -> tuple[ProjectChange, ...]:
 
 
 def _like_its_repository(one: ProjectChange, marked: set[bytes], moved: set[bytes]) -> ProjectChange:
-    found = _repository(one.path)
+    found = repository_of(one.path)
     if not found:
         return one
     mark = one.mark or (PART if found in marked else "")
     return replace(one, mark=mark, conflict=one.conflict or (MOVED if found in moved else ""))
-
-
-def _repository(path: bytes) -> bytes:
-    """Return the folder of git's that a path is or lies in; nothing for none."""
-    if b".git" not in path:
-        return b""
-    parts = path.split(b"/")
-    return b"/".join(parts[: parts.index(b".git") + 1]) if b".git" in parts else b""
 
 
 def bulk(path: bytes) -> str:

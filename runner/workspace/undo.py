@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.sandbox.file_names import shown
 from runner.workspace import apply, entry
+from runner.workspace.change import repository_of
 from runner.workspace.entry import SpecialEntry, TreeKind, UnreadableEntry
 
 if TYPE_CHECKING:
@@ -93,9 +94,8 @@ def _repositories(changes: Sequence[ProjectChange]) -> dict[bytes, list[ProjectC
     """Return the changes in folders of repositories, by the folder."""
     found: dict[bytes, list[ProjectChange]] = {}
     for one in changes:
-        names = one.path.split(b"/")
-        if b".git" in names:
-            found.setdefault(b"/".join(names[: names.index(b".git") + 1]), []).append(one)
+        if place := repository_of(one.path):
+            found.setdefault(place, []).append(one)
     return found
 
 

@@ -64,7 +64,7 @@ CLOSING = "Stopped: the console is closing"
 
 
 class FindEngine(Protocol):
-    """A way to find the engine anew."""
+    """A way to find the engine again."""
 
     def __call__(self, before: ContainerEngine | None, /) -> ContainerEngine:
         """Return the engine, `before` where that is still the one. Raises KnownError where none can be named."""
