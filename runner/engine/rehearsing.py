@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict, deque
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.approval.rehearsable import kept_from_rehearsal, too_weak
+from runner.engine import before_answer
+from runner.engine.before_answer import (
+    BUSY,
+    FAILED,
+    MOST_AT_ONCE,
+    MOST_QUEUED,
+    OFF,
+    OVER,
+    SPENT,
+    Attempt,
+    TimeSpent,
+)
 from runner.engine.run_files import rehearsal_of
 from runner.engine.trials import Trials
 from runner.model.answer import within
@@ -26,7 +37,7 @@ from runner.network.gate import Gate
 from runner.network.refusals import Blocked
 from runner.requests.modules import imports
 from runner.requests.network import through_gate
-from runner.sandbox.contract import Job, Killable, NotPermitted
+from runner.sandbox.contract import Job, NotPermitted
 from runner.sandbox.imports import binds
 from runner.sandbox.output import OutputBudget
 from runner.system.tasks import spawn
@@ -39,31 +50,17 @@ if TYPE_CHECKING:
     from runner.engine.parts import Parts
     from runner.model.decision import Ask
     from runner.model.record import Record
-    from runner.model.result import Result, Usage
+    from runner.model.result import Result
     from runner.network.addresses import Reach
     from runner.network.dialing import Streams
     from runner.requests.case import Case
-    from runner.sandbox.contract import Collect, Run
+    from runner.sandbox.contract import Collect
 
-MOST_AT_ONCE = 2
-"""Rehearsals that run at the same time, of all agents; one agent has one."""
-MOST_QUEUED = 5
-"""Requests of one agent that wait for their rehearsal."""
-HOUR = 3600.0
-MOST_SECONDS = 600.0
-"""Time that the rehearsals of one agent may take within an hour."""
 LIMITS = Limits(memory_mb=512, cpu_cores=0.5, disk_mb=256, seconds=30.0, output_bytes=262_144, processes=64)
 """The most that one may use; a request that asks for less gets less."""
 MOST_SHOWN = 65_536
 """Bytes of each stream and of the value that are shown, and handed over, at most."""
-OVER = "The question is over."
-OFF = "Trying its code by itself was switched off for this agent."
-BUSY = f"More than {MOST_QUEUED} of its requests wait to be tried."
-SPENT = f"Its trials took {MOST_SECONDS / 60:g} minutes within the last hour."
 UNASKED = "What may not pass unasked is not tried unasked either."
-CLOSING_SECONDS = 1.2
-"""Time for what is stopped to end; the sandboxes are closed after that in any case."""
-FAILED = "Assent itself failed while trying it; see the fault log."
 
 
 class NoWayOut:
@@ -75,18 +72,11 @@ class NoWayOut:
         raise Blocked("is not reached: a trial has no network")
 
 
-@dataclass(eq=False, slots=True)
-class OneRehearsal:
+@dataclass(eq=False, slots=True, kw_only=True)
+class OneRehearsal(Attempt):
     """The rehearsal of one open question."""
 
-    case: Case
     ask: Ask
-    run: Run | None = None
-    over: str = ""
-    """Why it ends before it is shown; empty while it may continue."""
-    task: asyncio.Task[None] | None = None
-    noted: bool = False
-    """Whether the ledger says that it began, and not yet how it ended."""
 
 
 class Rehearsals:
@@ -107,13 +97,11 @@ class Rehearsals:
         self._desk = desk
         self._circumstances = circumstances
         self._mode = mode
-        self._now = now
         self._all: dict[str, OneRehearsal] = {}
         """By request, from the question to its answer; also those whose outcome is shown."""
         self._queued: list[OneRehearsal] = []
         self._active: list[OneRehearsal] = []
-        self._spent: defaultdict[str, deque[tuple[float, float]]] = defaultdict(deque)
-        """When rehearsals of an agent ended and how many seconds they took."""
+        self._spent = TimeSpent(now)
         self._budget = OutputBudget()
         self.trials = Trials(parts, record, desk, circumstances, mode, now)
         """Of the same questions, under the same choice, and where a person asks for one."""
@@ -130,7 +118,7 @@ class Rehearsals:
         if why:
             self._tell(case, RehearsalPhase.NONE, why)
             return
-        one = OneRehearsal(case, ask)
+        one = OneRehearsal(case=case, ask=ask)
         self._all[request.id] = one
         self._queued.append(one)
         self._tell(case, RehearsalPhase.QUEUED)
@@ -161,32 +149,20 @@ class Rehearsals:
     def end_without_loop(self, why: str) -> None:
         """End what runs although the loop does not come round. May be called on any thread."""
         self.trials.end_without_loop(why)
-        for one in tuple(self._active):
-            if (run := one.run) is not None:
-                run.stop(why)
-                if isinstance(run, Killable):
-                    run.kill_now()
+        before_answer.end_without_loop(self._active, why)
 
     async def close(self, why: str) -> None:
         """End every rehearsal, and wait for that as long as closing may take."""
         self.stop_all(why)
         await self.trials.close(why)
-        if tasks := [one.task for one in self._active if one.task is not None]:
-            await asyncio.wait(tasks, timeout=CLOSING_SECONDS)
+        await before_answer.ended(self._active)
 
     # ---- the queue ----
 
     def _not_now(self, agent: str) -> str:
         if sum(one.case.request.agent == agent for one in self._queued) >= MOST_QUEUED:
             return BUSY
-        return SPENT if self._seconds(agent) >= MOST_SECONDS else ""
-
-    def _seconds(self, agent: str) -> float:
-        """Return how many seconds the rehearsals of an agent took within the last hour."""
-        spent = self._spent[agent]
-        while spent and spent[0][0] <= self._now() - HOUR:
-            spent.popleft()
-        return sum(seconds for _, seconds in spent)
+        return SPENT if self._spent.is_over(agent) else ""
 
     def _start_next(self) -> None:
         """Start what waits, as far as there is room: the oldest first, one of each agent."""
@@ -197,14 +173,14 @@ class Rehearsals:
             if any(other.case.request.agent == agent for other in self._active):
                 continue
             self._queued.remove(one)
-            if self._seconds(agent) >= MOST_SECONDS:
+            if self._spent.is_over(agent):
                 self._withdraw(one, SPENT)
                 continue
             self._active.append(one)
             one.task = spawn(f"rehearse {one.case.request.id}", self._rehearse(one))
 
     async def _rehearse(self, one: OneRehearsal) -> None:
-        began = self._now()
+        began = self._spent.now()
         try:
             await self._show_outcome(one)
         except KnownError as error:
@@ -215,7 +191,7 @@ class Rehearsals:
         finally:
             self._active.remove(one)
             one.task = None
-            self._spent[one.case.request.agent].append((self._now(), self._now() - began))
+            self._spent.add(one.case.request.agent, began)
             if one.over:
                 await self._drop_files(one)
             self._start_next()
@@ -229,15 +205,9 @@ class Rehearsals:
         self._tell(one.case, RehearsalPhase.NONE, why)
 
     def _abandon(self, one: OneRehearsal, why: str) -> None:
-        one.over = one.over or why
         if one in self._queued:
             self._queued.remove(one)
-        if one.run is not None:
-            one.run.stop(why)
-        if one.noted:
-            one.noted = False
-            request_id = one.case.request.id
-            spawn(f"rehearsal of {request_id}", self._record.note(ENDED, request_id, {"why": why}))
+        one.stop(why, self._record, ENDED)
         if one.task is None and one.case.released is None:
             spawn(f"files of {one.case.request.id}", self._drop_files(one))
 
@@ -285,10 +255,7 @@ class Rehearsals:
                 raise NotPermitted("Another sandbox is in use now.")
             case.rehearsed = True
             self._tell(case, RehearsalPhase.RUNNING)
-            one.run = await sandbox.start(job, _unheard)
-            if one.over:
-                one.run.stop(one.over)
-            result = await one.run.finished()
+            result = await one.result(sandbox, job)
             return replace(
                 result,
                 contacts=gate.contacts,
@@ -297,9 +264,6 @@ class Rehearsals:
             )
         finally:
             gate.close()
-            if one.run is not None:
-                one.run.transcript.release()
-                one.run = None
 
     async def _job(self, one: OneRehearsal, gate: Gate) -> Job:
         """Return the job of a rehearsal: the code as it was sent, within the bounds of rehearsals."""
@@ -379,7 +343,3 @@ def _shown(request_digest: str, result: Result, limit: int) -> Rehearsal:
     rehearsal = Rehearsal(request_digest, within(result, limit))
     assert rehearsal.digest and rehearsal.text  # worked out here, once
     return rehearsal
-
-
-def _unheard(_usage: Usage) -> None:
-    """Report what a rehearsal uses to nobody: the result has its curve."""

@@ -10,11 +10,23 @@ import asyncio
 import hashlib
 import secrets
 import time
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.approval.rehearsable import kept_from_trial, too_weak
+from runner.engine import before_answer
+from runner.engine.before_answer import (
+    BUSY,
+    FAILED,
+    MOST_AT_ONCE,
+    MOST_QUEUED,
+    OFF,
+    OVER,
+    SPENT,
+    Attempt,
+    TimeSpent,
+)
 from runner.engine.run_files import trial_of
 from runner.model.assessment import Level
 from runner.model.codec import encode
@@ -26,7 +38,7 @@ from runner.model.result import Outcome
 from runner.model.tried import TRIAL_ENDED, TRIED, TRYING
 from runner.risk import tried as records
 from runner.risk.worker.turns import PERSON, Turns
-from runner.sandbox.contract import Job, Killable, NotPermitted
+from runner.sandbox.contract import Job, NotPermitted
 from runner.sandbox.output import OutputBudget
 from runner.sandbox.trying import program
 from runner.system.tasks import spawn
@@ -40,18 +52,10 @@ if TYPE_CHECKING:
     from runner.model.assessment import Assessment
     from runner.model.decision import Ask
     from runner.model.record import Record
-    from runner.model.result import Result, Usage
+    from runner.model.result import Result
     from runner.requests.case import Case
     from runner.risk.tried import ActsInShell, Recorded, Weighed
-    from runner.sandbox.contract import Run
 
-MOST_AT_ONCE = 2
-"""Trials of agents' code that run at the same time by themselves; one agent has one. A person's goes before them."""
-MOST_QUEUED = 5
-"""Requests of one agent that wait to be tried."""
-HOUR = 3600.0
-MOST_SECONDS = 600.0
-"""Time that the trials of one agent may take by themselves within an hour."""
 LIMITS = Limits(memory_mb=512, cpu_cores=1.0, disk_mb=64, seconds=3.0, output_bytes=262_144, processes=64)
 """The most that one may use; a request that asks for less gets less, but not less time or memory to start in."""
 LEAST_MEMORY_MB = 128
@@ -59,32 +63,18 @@ MOST_READING = 10.0
 """Seconds in which what was asked for is read."""
 MOST_KEPT = 64
 """Records that are kept for the same code, the latest."""
-OVER = "The question is over."
-OFF = "Trying its code by itself was switched off for this agent."
-BUSY = f"More than {MOST_QUEUED} of its requests wait to be tried."
-SPENT = f"Its trials took {MOST_SECONDS / 60:g} minutes within the last hour."
 ALREADY = "It is being tried."
-CLOSING_SECONDS = 1.2
-"""Time for what is stopped to end; the sandboxes are closed after that in any case."""
-FAILED = "Assent itself failed while trying it; see the fault log."
 TYPESCRIPT = "request.typescript"
 """Id of the finding that says that code is TypeScript."""
 UNREAD = "What it asked for could not be read."
 
 
-@dataclass(eq=False, slots=True)
-class OneTrial:
+@dataclass(eq=False, slots=True, kw_only=True)
+class OneTrial(Attempt):
     """The trial of one open question."""
 
-    case: Case
     asked: bool
     """Whether a person asked for it."""
-    run: Run | None = None
-    over: str = ""
-    """Why it ends before it is shown; empty while it may continue."""
-    task: asyncio.Task[None] | None = None
-    noted: bool = False
-    """Whether the ledger says that it began, and not yet how it ended."""
 
 
 class Trials:
@@ -110,8 +100,8 @@ class Trials:
         """By request, from the wish to the outcome."""
         self._turns: Turns[OneTrial] = Turns(MOST_AT_ONCE)
         self._active: list[OneTrial] = []
-        self._spent: defaultdict[str, deque[tuple[float, float]]] = defaultdict(deque)
-        """When trials of an agent's own ended and how many seconds they took."""
+        self._spent = TimeSpent(now)
+        """Of what is tried by itself."""
         self._kept: OrderedDict[str, tuple[Weighed, float]] = OrderedDict()
         """What was recorded, and the seconds that it took."""
         self._budget = OutputBudget()
@@ -129,11 +119,11 @@ class Trials:
         if assessment is None or assessment.level is Level.CRITICAL or ask.blocked:
             return
         waiting = sum(one.case.request.agent == request.agent and one.task is None for one in self._all.values())
-        why = BUSY if waiting >= MOST_QUEUED else SPENT if self._seconds(request.agent) >= MOST_SECONDS else ""
+        why = BUSY if waiting >= MOST_QUEUED else SPENT if self._spent.is_over(request.agent) else ""
         if why:
             self._tell(case, RehearsalPhase.NONE, why)
         else:
-            self._put(OneTrial(case, asked=False))
+            self._put(OneTrial(case=case, asked=False))
 
     def try_it(self, case: Case) -> str:
         """Try the code of a request because a person asks for it; return '' where that begins, else why not."""
@@ -141,7 +131,7 @@ class Trials:
             return ALREADY
         if (question := self._desk.question(case.request.id)) is None:
             return OVER
-        one = OneTrial(case, asked=True)
+        one = OneTrial(case=case, asked=True)
         # What a policy keeps from this sandbox is not started in it to see what it does either.
         why = question.ask.blocked or kept_from_trial(case.request) or self._forbidden(one)
         if not why:
@@ -166,26 +156,14 @@ class Trials:
 
     def end_without_loop(self, why: str) -> None:
         """End what runs although the loop does not come round. May be called on any thread."""
-        for one in tuple(self._active):
-            if (run := one.run) is not None:
-                run.stop(why)
-                if isinstance(run, Killable):
-                    run.kill_now()
+        before_answer.end_without_loop(self._active, why)
 
     async def close(self, why: str) -> None:
         """End every trial, and wait for that as long as closing may take."""
         self.stop_all(why)
-        if tasks := [one.task for one in self._active if one.task is not None]:
-            await asyncio.wait(tasks, timeout=CLOSING_SECONDS)
+        await before_answer.ended(self._active)
 
     # ---- the queue ----
-
-    def _seconds(self, agent: str) -> float:
-        """Return how many seconds the trials of an agent took by themselves within the last hour."""
-        spent = self._spent[agent]
-        while spent and spent[0][0] <= self._now() - HOUR:
-            spent.popleft()
-        return sum(seconds for _, seconds in spent)
 
     def _put(self, one: OneTrial) -> None:
         self._all[one.case.request.id] = one
@@ -216,7 +194,7 @@ class Trials:
             self._active.remove(one)
             one.task = None
             if asker != PERSON:
-                self._spent[asker].append((self._now(), self._now() - began))
+                self._spent.add(asker, began)
             self._turns.done(asker)
             self._start_next()
 
@@ -225,13 +203,7 @@ class Trials:
         if self._all.get(one.case.request.id) is not one:
             return
         del self._all[one.case.request.id]
-        one.over = one.over or why
-        if one.run is not None:
-            one.run.stop(why)
-        if one.noted:
-            one.noted = False
-            request_id = one.case.request.id
-            spawn(f"trial of {request_id}", self._record.note(TRIAL_ENDED, request_id, {"why": why}))
+        one.stop(why, self._record, TRIAL_ENDED)
         self._tell(one.case, RehearsalPhase.NONE, why)
 
     # ---- one trial ----
@@ -313,15 +285,7 @@ class Trials:
             raise NotPermitted("Another sandbox is in use now.")
         case.rehearsed = True
         self._tell(case, RehearsalPhase.RUNNING)
-        try:
-            one.run = await sandbox.start(job, _unheard)
-            if one.over:
-                one.run.stop(one.over)
-            return await one.run.finished()
-        finally:
-            if one.run is not None:
-                one.run.transcript.release()
-                one.run = None
+        return await one.result(sandbox, job)
 
     def _needed(self, one: OneTrial) -> RehearsalMode:
         return RehearsalMode.ANY if one.asked else self._mode(one.case.request.agent)
@@ -361,7 +325,3 @@ def _key(request: Request, isolation: str) -> str:
     language = "" if request.language is None else request.language.value
     data = (language, request.code, request.context, request.stdin, request.image, isolation)
     return hashlib.sha256(canonical({"tried": data})).hexdigest()
-
-
-def _unheard(_usage: Usage) -> None:
-    """Report what a trial uses to nobody."""

@@ -18,7 +18,7 @@ from runner.approval.rehearsable import kept_from_rehearsal
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.ledger import LedgerFailed
 from runner.audit.verify import verify
-from runner.engine import rehearsing
+from runner.engine import before_answer, rehearsing
 from runner.engine.runs import STOPPED
 from runner.identity.allowance import Allowance
 from runner.model.answer import REHEARSED as SAID
@@ -372,16 +372,16 @@ async def test_rehearsals_of_an_agent_have_a_budget_of_time(
     stage: RehearsalStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    monkeypatch.setattr(stage.engine.runs.rehearsals, "_now", lambda: now)
+    monkeypatch.setattr(stage.engine.runs.rehearsals._spent, "now", lambda: now)
     await stage.switch_on()
     _, run = await stage.rehearsing()
-    now = rehearsing.MOST_SECONDS
+    now = before_answer.MOST_SECONDS
     run.finish()
     await stage.idle()
     refused = await stage.asked(replace(HELLO, code="print(2)"))
     await stage.until(lambda: stage.moves(refused))
-    assert stage.last(refused).why == rehearsing.SPENT and len(stage.sandbox.runs) == 1
-    now += rehearsing.HOUR
+    assert stage.last(refused).why == before_answer.SPENT and len(stage.sandbox.runs) == 1
+    now += before_answer.HOUR
     await stage.rehearsing(replace(HELLO, code="print(3)"))
 
 
