@@ -80,10 +80,6 @@ class WorkCards(QObject):
         """Return why the changes could not be read; '' where they could."""
         return self._problems.get(name, "")
 
-    def is_behind(self, name: str) -> bool:
-        """Whether something has happened since the changes were read."""
-        return name in self._stale or name in self._wanted or name == self._reading
-
     def at_work(self) -> tuple[WorkSession, ...]:
         return tuple(one for one in self.sessions if one.at_work)
 
