@@ -133,6 +133,7 @@ async def _plot(stage: Stage, walk: Walk) -> None:
     _click(stage, lambda: _tab(panel.tabs, "Files"))
     await asyncio.sleep(0.3)
     _click(stage, lambda: _row(panel.files.view, "visitors.png"))
+    await _put_the_next_question_away(stage)
     walk.seen["picture"] = await stage.until(
         "the picture is on the screen", lambda: _color_on(stage, panel.files.picture)
     )
@@ -194,6 +195,15 @@ def _unread(review: ReviewPanel) -> tuple[int, int] | None:
         return None
     tabs = reading.tabs
     return _on_screen(tabs, tabs.tabRect(next(n for n in range(tabs.count()) if unseen[0] in tabs.tabText(n))))
+
+
+async def _put_the_next_question_away(stage: Stage) -> None:
+    """Press Hide on the card that the agent's next request lays over the page."""
+    toast = stage.console.window.toast
+    await stage.until("the next request lies over the page", toast.isVisible)
+    while stage.do(toast.isVisible):
+        _click(stage, lambda: _middle(toast.away))
+        await asyncio.sleep(0.3)
 
 
 async def _approve(stage: Stage, shown: str) -> None:
