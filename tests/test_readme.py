@@ -175,7 +175,7 @@ def test_configurations_are_those_that_assent_gives() -> None:
 def test_every_path_and_link_leads_somewhere() -> None:
     linked = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
     named = re.findall(r"`((?:app|images|packaging|runner|resources|tests)/[\w./*-]*)`", README)
-    assert linked and named
+    assert linked
     for path in (*linked, *named):
         assert list(ROOT.glob(path.rstrip("/"))), path
 
@@ -186,15 +186,20 @@ def test_the_pictures_are_small_enough() -> None:
     assert all((ROOT / picture).stat().st_size < MOST_BYTES for picture in pictures)
 
 
+def _picture_of_the_house() -> str:
+    (drawing,) = re.findall(r"(?ms)^```mermaid\n(.*?)^```$", CONTRIBUTING)
+    return str(drawing)
+
+
 def test_the_picture_of_the_house_has_every_room() -> None:
-    (drawing,) = blocks("mermaid")
+    drawing = _picture_of_the_house()
     nodes = dict(re.findall(r'(\w+)\["([^<"]+)<br>', drawing))
     drawn = [room for title in nodes.values() for room in title.split(", ")]
     assert sorted(drawn) == sorted(" ".join(ROOMS.values()).split())
 
 
 def test_the_picture_draws_no_import_upward() -> None:
-    (drawing,) = blocks("mermaid")
+    drawing = _picture_of_the_house()
     (engine_part,) = re.findall(r"(?s)subgraph runner\n(.*?)\n  end", drawing)
     heights = levels("runner")
     links = re.findall(r"(\w+)(?:\[[^]]+\])? --> (\w+)", engine_part)
