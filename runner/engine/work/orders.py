@@ -30,7 +30,7 @@ from runner.model.work_entries import (
     OPEN,
 )
 from runner.work import control, project_hosts
-from runner.work.in_force import host_request
+from runner.work.terms import host_request
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
