@@ -327,8 +327,14 @@ def test_working_copies_are_listed_without_what_changes_them() -> None:
     assert loads(code, *HEAVY, *others) == ["[]"]
 
 
-ELSEWHERE = {"runner.commands.client_at_work", "runner.model.bundle", "runner.risk.own"}
-"""Loaded before a client is started; where a request is read back; with rules of dangers that a person has."""
+ELSEWHERE = {
+    "runner.commands.client_at_work",
+    "runner.commands.work_standing",
+    "runner.model.bundle",
+    "runner.risk.own",
+}
+"""Loaded before a client is started; by `assent work list`; where a request is read back; with rules of dangers that a
+person has."""
 LOADED = """\
 import importlib, sys
 import runner.commands.at_work

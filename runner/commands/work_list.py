@@ -1,4 +1,4 @@
-"""`assent work list`: the working copies, and what the programs at work over them wait for."""
+"""`assent work list`: the working copies, each with the program at work over it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 from runner.commands.work_printing import print_line, readable_size, say
 from runner.model.errors import KnownError
-from runner.model.work import WorkSession, after
-from runner.work.log import WorkReading
 from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below
 
 if TYPE_CHECKING:
@@ -32,44 +30,21 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
         for one in copies:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.made))
             undo = ", applied, can be undone" if one.can_undo else ""
-            session = session_of(one) if one.is_in_use else None
-            say(f"{one.name}  {when}  {one.project}, {readable_size(one.size)}{undo}{_at_work(session)}")
+            session, at_work = None, ""
+            if one.is_in_use:
+                # Loaded here: what a program at work reports has many forms, and most lists are of programs that ended.
+                from runner.commands import work_standing
+
+                session = work_standing.session_of(one)
+                at_work = work_standing.in_short(session)
+            say(f"{one.name}  {when}  {one.project}, {readable_size(one.size)}{undo}{at_work}")
             say(f"    {shlex.join(one.program)}{f', in {one.sandbox}' if one.sandbox else ''}")
             if session is not None:
-                _tell_standing(session)
+                work_standing.tell(session)
         if done := done_with(copies):
             number = f"{len(done)} of them has" if len(done) == 1 else f"{len(done)} of them have"
             say(f"{number} nothing that was not applied for {KEPT_DAYS} days. Remove: assent work discard --applied")
     return 0
-
-
-def _at_work(session: WorkSession | None) -> str:
-    if session is None:
-        return ""
-    goes = session.as_it_goes is not None and session.as_it_goes.on
-    return f", at work{', APPLIES AS IT GOES' if goes else ''}"
-
-
-def session_of(copy: WorkingCopy) -> WorkSession:
-    """Return what the program at work over a working copy has reported."""
-    session, reading = WorkSession(copy.name, str(copy.project), copy.program, copy.made), WorkReading(copy.folder)
-    while events := reading.new():
-        for event in events:
-            session = after(session, event)
-    return session
-
-
-def _tell_standing(session: WorkSession) -> None:
-    """Print what keeps commands of a program from being run."""
-    if session.refused:
-        say(f"    {session.agent}: {session.refused}")
-    for held in session.held:
-        say(f"    {held.number} is held: {held.text}")
-        for why in (f"{held.level} {held.sentence}".strip(), *held.reasons, held.sandbox):
-            if why:
-                say(f"        {why}")
-    if session.held:
-        say(f"    Answer with: assent work run {session.name} NUMBER, assent work refuse {session.name} NUMBER")
 
 
 def done_with(copies: Iterable[WorkingCopy]) -> list[WorkingCopy]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from runner.approval.private_addresses import PrivateAddress, private_addresses
 from runner.commands.deeds import note_order, ordered, require_terminal, require_word, switched
-from runner.commands.work_list import session_of
 from runner.commands.work_printing import say, yes
+from runner.commands.work_standing import session_of
 from runner.engine.work.facts import LONGEST_REASON, cut
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
