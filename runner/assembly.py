@@ -29,7 +29,7 @@ from runner.engine.history_opening import HistoryOpening
 from runner.engine.installing import Installing
 from runner.engine.kept_sandboxes import KeptSandboxes
 from runner.engine.membership import Membership
-from runner.engine.networking import Networking, look_up
+from runner.engine.networking import Networking
 from runner.engine.opening import Opener
 from runner.engine.parts import Parts
 from runner.engine.path import Path
@@ -41,6 +41,7 @@ from runner.engine.timekeeping import Timekeeping
 from runner.engine.work.at_work import AtWork
 from runner.engine.work.layers import SessionLayers
 from runner.model.rehearsal import RehearsalMode
+from runner.network.dialing import look_up
 from runner.requests.cases import Cases
 from runner.requests.network import Offered
 from runner.settings.loading import load

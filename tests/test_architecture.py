@@ -272,18 +272,94 @@ def test_what_must_start_fast_loads_neither_qt_nor_the_sdk(name: str) -> None:
     assert done.stdout.split() == []
 
 
-NOT_BEFORE_THE_PROGRAM = (
-    *("runner.commands.work", "runner.commands.deeds", "runner.work.added", "runner.risk.assess"),
-    *("runner.clients.connection", "runner.sandbox.local.bubblewrap", "http.client"),
+def loads(code: str, *slow: str) -> list[str]:
+    """What a fresh interpreter has loaded of `slow` after `code`, and of what is below it; first what it printed."""
+    code = f"{code}; import sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    *printed, loaded = done.stdout.splitlines()
+    below = tuple(f"{one}." for one in slow)
+    return [*printed, *sorted(name for name in loaded.split() if f"{name}.".startswith(below))]
+
+
+HEAVY = (
+    "PySide6",
+    "docker",
+    "email",
+    "keyring",
+    "mcp",
+    "pydantic",
+    "ruamel",
+    "runner.audit",
+    "runner.engine",
+    "runner.risk.assess",
 )
-"""Modules that a program at work needs later, or not every one: each would delay all."""
+NOT_BEFORE_THE_PROGRAM = (
+    *("runner.commands.work_changes", "runner.commands.deeds", "runner.work.added", "runner.risk.rules"),
+    *("runner.clients.known", "runner.clients.connection", "runner.work.facts", "runner.work.home", "http.client"),
+    *("runner.work.terms", "runner.policy", "runner.settings"),
+    *("runner.sandbox.contract", "runner.sandbox.gvisor", "runner.sandbox.local.bubblewrap"),
+)
+"""What a program at work needs later, or not every one: each would delay all."""
 
 
 def test_a_program_at_work_starts_without_what_it_needs_later() -> None:
-    code = f"import runner.commands.at_work, sys; print(*sorted(sys.modules.keys() & {set(NOT_BEFORE_THE_PROGRAM)}))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
-    assert {name for name in NOT_BEFORE_THE_PROGRAM if name.startswith("runner")} <= modules().keys()
+    assert loads("import app.__main__, runner.commands.at_work", *HEAVY, *NOT_BEFORE_THE_PROGRAM) == []
+    there = {name.removesuffix(".__init__") for name in modules()}
+    assert {one for one in NOT_BEFORE_THE_PROGRAM if one.startswith("runner.")} <= there
+
+
+def test_a_command_is_tried_without_what_only_hosts_and_other_sandboxes_need() -> None:
+    only = ("asyncio", "ssl", "h11", "runner.network.gate", "runner.sandbox.local.doors")
+    assert loads("import app.__main__, runner.commands.attempt", *HEAVY, *NOT_BEFORE_THE_PROGRAM, *only) == []
+
+
+def test_working_copies_are_listed_without_what_changes_them() -> None:
+    others = (
+        "asyncio",
+        "ssl",
+        "runner.risk.rules",
+        "runner.network",
+        "runner.settings",
+        "runner.policy",
+        "runner.approval",
+    )
+    code = "import app.__main__; from runner.commands.cli import main; main(['work', 'list', '--json'])"
+    assert loads(code, *HEAVY, *others) == ["[]"]
+
+
+ELSEWHERE = {
+    "runner.commands.client_at_work",
+    "runner.commands.work_standing",
+    "runner.model.bundle",
+    "runner.risk.own",
+}
+"""Loaded before a client is started; by `assent work list`; where a request is read back; with rules of dangers that a
+person has."""
+LOADED = """\
+import importlib, sys
+import runner.commands.at_work
+from runner.commands import changes_question
+
+for name in (*changes_question.NEEDED, "runner.work.terms", "runner.risk.worker.assessor"):
+    importlib.import_module(name)
+print(*(name for name in sys.modules if name.startswith("runner.")))
+"""
+
+
+def test_what_a_program_at_work_needs_later_is_loaded_before_an_update_can_come() -> None:
+    """The classifier runs in a process of its own, which sees by itself that it is of another version."""
+    done = subprocess.run([sys.executable, "-c", LOADED], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    late: set[str] = set()
+    for name in loaded:
+        tree = ast.Module([], []) if name.startswith("runner.risk.") else modules()[name]
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                for node in ast.walk(function):
+                    if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runner"):
+                        inner = {f"{node.module}.{one.name}" for one in node.names} & modules().keys()
+                        late |= inner or {str(node.module)}
+    assert late - loaded == ELSEWHERE
 
 
 def test_the_bridge_needs_only_the_standard_library() -> None:

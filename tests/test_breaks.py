@@ -61,7 +61,7 @@ FINDINGS = {
     "merge.toml": [f"merge-{number}" for number in range(1, 13)],
     "further.toml": ["further-1", "further-2", "further-3", "further-4", "further-5", "further-6"],
     "attack26.toml": [f"ring-{number}" for number in range(1, 8)],
-    "speed.toml": [f"speed-{number}" for number in range(2, 8)],
+    "speed.toml": [f"speed-{number}" for number in range(2, 10)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
     "e2b.toml": [f"e2b-{number}" for number in range(1, 13)],
     "held.toml": [f"held-{number}" for number in range(1, 23)],

@@ -12,7 +12,7 @@ from app.allowing.dialog import AllowDialog
 from app.network import words
 from app.page_tasks import PageTasks
 from runner.approval.deliberate import ApproveBy
-from runner.approval.hosts import PrivateAddress
+from runner.approval.private_addresses import PrivateAddress
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

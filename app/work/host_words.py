@@ -13,7 +13,7 @@ from app.network import words as network_words
 from app.page_tasks import PageTasks
 from app.work import words
 from runner.approval.deliberate import ApproveBy
-from runner.approval.hosts import PrivateAddress
+from runner.approval.private_addresses import PrivateAddress
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

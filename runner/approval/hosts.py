@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from runner.approval.deliberate import unproven
 from runner.approval.modes import to_person
+from runner.approval.private_addresses import private_addresses
 from runner.approval.remembering import MADE, REVOKED, USED
 from runner.audit.search import History
 from runner.model.decision import Decision, Verdict
@@ -18,7 +19,6 @@ from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged
 from runner.model.network import Destination, UnusableHost, canonical_host
 from runner.model.request import NetworkMode
-from runner.network.addresses import Reach, listed, may_lead
 from runner.policy.grantfile import plain
 from runner.policy.host_grants import MONTH, for_host
 
@@ -41,15 +41,6 @@ ALLOWED, NOT_ALLOWED = "host-allowed", "host-not-allowed"
 OVER = "This run is over."
 NOT_REFUSED = "This run was not refused that host, or for something else than its name."
 REMEDY = "Nothing was allowed."
-
-
-class PrivateAddress(KnownError):
-    """A host leads to an address inside the own network, which a person has to allow by a word of its own."""
-
-    def __init__(self, destination: Destination, address: str) -> None:
-        what = f"{destination} leads to {address}, an address inside your own network."
-        super().__init__(what, "Allow it only if you know what answers there.")
-        self.address = address
 
 
 class Gates(Protocol):
@@ -241,28 +232,6 @@ class Hosts:
             raise KnownError("There is no such run in the history." if case is None else OVER, REMEDY)
         request, assessment, contacts = history
         return _Asked(request, assessment, _refused(contacts, host, port))
-
-
-async def private_addresses(
-    look_up: Callable[[str, int], Awaitable[Sequence[str]]], destination: Destination, *, private: str
-) -> str:
-    """Return the private addresses that a host leads to and may; '' where none is known.
-
-    Raises PrivateAddress where they are not those that the person was shown (`private`), and KnownError for what
-    no word opens.
-    """
-    host = destination.host
-    try:
-        found = await look_up(host, destination.port)
-    except (OSError, UnicodeError):
-        return ""  # whatever it leads to later, the gate connects to public addresses only
-    if never := next((one for one in found if not may_lead(host, one, Reach.PRIVATE)), ""):
-        what = f"{destination} leads to {never}: this machine, or what is connected to it directly."
-        raise KnownError(what, "No program is let there.")
-    inside = listed(one for one in found if not may_lead(host, one, Reach.PUBLIC))
-    if inside and inside != private:
-        raise PrivateAddress(destination, inside)
-    return inside
 
 
 def _refused(contacts: tuple[Contact, ...], host: str, port: int) -> Destination:

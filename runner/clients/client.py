@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from runner.clients.entries import ENTRIES
 from runner.clients.hook_protocol import HOOK_FAILED
 from runner.clients.hooks import HOOKS, QUICK
+from runner.clients.programs import PROGRAMS
 from runner.gateway.snippets import LONG_HOLD, own_program
 
 if TYPE_CHECKING:
@@ -89,10 +90,14 @@ class Client:
 
     id: str
     name: str
-    programs: tuple[str, ...]
     files: Callable[[Setup], tuple[FileEdits, ...]]
     after: str = ""
     """What is left for the person to do."""
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The names of its programs."""
+        return PROGRAMS[self.id]
 
     @property
     def entry(self) -> BridgeEntry:

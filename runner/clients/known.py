@@ -199,46 +199,41 @@ def _cline(setup: Setup) -> tuple[FileEdits, ...]:
 SEARCHES = "Before its version 0.24 it does not know alwaysLoadTools, so that its model has to search for the tools."
 ONCE_MORE = "It asks before each tool of Assent until you choose to allow them always."
 CLIENTS: tuple[Client, ...] = (
-    Client(CLAUDE, "Claude Code", ("claude",), _claude, after=RESTART.format("claude")),
-    Client(CODEX, "Codex", ("codex",), _codex, after=RESTART.format("codex")),
-    Client(GEMINI, "Gemini CLI", ("gemini",), _gemini, after=RESTART.format("gemini")),
+    Client(CLAUDE, "Claude Code", _claude, after=RESTART.format("claude")),
+    Client(CODEX, "Codex", _codex, after=RESTART.format("codex")),
+    Client(GEMINI, "Gemini CLI", _gemini, after=RESTART.format("gemini")),
     Client(
         "cursor",
         "Cursor",
-        ("cursor", "cursor-agent"),
         _cursor,
         after=f"Switch assent on in Cursor's settings, under MCP. {ONCE_MORE}",
     ),
     Client(
         "vscode",
         "VS Code",
-        ("code", "codium", "code-insiders"),
         _vs_code,
         after=f"Run MCP: List Servers in VS Code and start assent. {ONCE_MORE}",
     ),
     Client(
         GOOSE,
         "Goose",
-        ("goose",),
         _goose,
         after=RESTART.format("Goose"),
     ),
-    Client(QWEN, "Qwen Code", ("qwen",), _qwen, after=f"{RESTART.format('qwen')} {SEARCHES}"),
+    Client(QWEN, "Qwen Code", _qwen, after=f"{RESTART.format('qwen')} {SEARCHES}"),
     Client(
         COPILOT,
         "GitHub Copilot CLI",
-        ("copilot",),
         _copilot,
         after=f"{RESTART.format('copilot')} {ONCE_MORE}",
     ),
     Client(
         OPENCODE,
         "opencode",
-        ("opencode",),
         _opencode,
         after=RESTART.format("opencode"),
     ),
-    Client("cline", "Cline", ("cline",), _cline, after=RESTART.format("cline")),
-    Client("zed", "Zed", ("zed", "zeditor"), _zed, after=ONCE_MORE),
+    Client("cline", "Cline", _cline, after=RESTART.format("cline")),
+    Client("zed", "Zed", _zed, after=ONCE_MORE),
 )
 BY_ID = {client.id: client for client in CLIENTS}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from runner.clients.at_work import AT_WORK
 from runner.clients.client import ConfigScope, Setup
 from runner.clients.entries import SERVER
 from runner.clients.hook_token import token_of
-from runner.clients.known import BY_ID, CLIENTS
+from runner.clients.known import BY_ID
 from runner.clients.settings_change import SYNTAXES, applied, own_edits, taken_back
 from runner.gateway.snippets import LONG_HOLD
 from runner.model.errors import KnownError
@@ -47,25 +46,20 @@ class ClientReady:
     """Of the agent, for the door to the console; '' where the client is not connected."""
 
 
-def client_of(program: str) -> str:
-    """Return the id of the client that a program belongs to; '' for any other."""
-    name = os.path.basename(program)
-    return next((one.id for one in CLIENTS if one.id in AT_WORK and name in one.programs), "")
-
-
-def installed(program: str, home: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what has to be shown so that a program starts."""
-    return tuple(map(str, shown_for(program, home, environment.get("PATH", ""))))
-
-
 def prepare(
-    words: Sequence[str], project: Path, home: Path, environment: Mapping[str, str], work: Path, interpreter: str
+    client_id: str,
+    words: Sequence[str],
+    project: Path,
+    home: Path,
+    environment: Mapping[str, str],
+    work: Path,
+    interpreter: str,
 ) -> ClientReady:
-    """Make the client that `words` start ready; `work` is the folder of the working copies.
+    """Make a client that `words` start ready; `work` is the folder of the working copies.
 
     `interpreter` is the Python that the rings show. Raises KnownError and OSError.
     """
-    client = BY_ID[client_of(words[0])]
+    client = BY_ID[client_id]
     facts = AT_WORK[client.id]
     read = {name: environment[name] for name in facts.read if environment.get(name)}
     settings, token = in_rings(client, project, home, environment, interpreter)
@@ -75,7 +69,7 @@ def prepare(
         client.name,
         (words[0], *facts.started(words[1:])),
         layer,
-        installed(words[0], home, environment),
+        tuple(map(str, shown_for(words[0], home, environment.get("PATH", "")))),
         {**read, **facts.variables},
         services.of_service(facts, environment),
         services.named(facts, home, environment),

@@ -9,25 +9,22 @@ import secrets
 import shutil
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.clients.at_work import AT_WORK
-from runner.clients.prepared import client_of, installed, prepare
+from runner.clients.programs import client_of
 from runner.commands import changes_question, view_arguments
 from runner.model.errors import KnownError
 from runner.model.shown import in_one_line
 from runner.model.work_entries import AS_IT_GOES, BY_ITSELF, WorkDeed
-from runner.sandbox.local.contained import Bind
 from runner.work import lockdown, project_hosts
 from runner.work.as_it_goes import ApplyingAsItGoes
-from runner.work.console_door import ConsoleDoor
-from runner.work.facts import WorkFacts
 from runner.work.in_force import InForce
+from runner.work.installation import shown_for
 from runner.work.judging import Judging
-from runner.work.rings import InRings, interpreter
+from runner.work.rings import InRings
 from runner.work.session import Edge, WorkRun
+from runner.work.shell_words import is_of_nobody
 from runner.workspace import copied, git_identity
 from runner.workspace.working_copy import WorkingCopy
 
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
 
     from runner.model.network import Destination
     from runner.system.places import Places
+    from runner.work.facts import WorkFacts
     from runner.work.project_hosts import ProjectHost
     from runner.workspace.change import ProjectChange
     from runner.workspace.progress import WriteProgress
@@ -77,7 +75,8 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
         raise KnownError("Say which program is to work.", "assent work claude")
     lockdown.require_open(places)
     project = view_arguments.project_of(arguments.folder, places)
-    in_force = _in_force(words[0], project, places)
+    client = _known(words[0])
+    in_force = _in_force(client, words[0], project, places)
     if why := in_force.ended():
         raise KnownError(f"Nothing was started. {why}", "Connect it again first: assent connect.")
     shown = tuple(view_arguments.path_of(path, places) for path in arguments.show)
@@ -102,18 +101,17 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
         with (
             copy.in_use(),
             contextlib.closing(Judging(places.own_rules, in_force)) as judging,
-            _client(what, edge, places, key) as (what, edge, facts),
+            _ready(client, what, edge, places, key) as (what, edge, facts),
         ):
-            client = WorkFacts("", (), unwrapped=_command) if facts is None else facts
             run = WorkRun(
                 what,
                 edge,
                 places.runtime,
-                client=client.client,
+                client=client,
                 judge=judging.judge,
                 in_force=in_force,
-                unwrapped=client.unwrapped,
-                prepares=client.prepares,
+                unwrapped=_command if facts is None else facts.unwrapped,
+                prepares=is_of_nobody if facts is None else facts.prepares,
                 going=lambda tell: _going(places, copy, judging, in_force, tell),
                 key=key,
                 begun=lambda: _load(judging),
@@ -168,22 +166,45 @@ def _going(
     return ApplyingAsItGoes(copy, judging.found_in, apply, tell, closed)
 
 
-def _in_force(program: str, project: Path, places: Places) -> InForce:
-    """Return what counts for a program, and say on the terminal what it does not do at present."""
+def _known(program: str) -> str:
+    """Return the id of the client that a program is, where it is known how that works; '' for any other program."""
     client = client_of(program)
-    name = os.path.basename(program)
-    if client:
-        # No other program has an agent; what reads the configurations of clients would delay it.
-        from runner.clients.agent_at_work import agent_of
+    if not client:
+        return ""
+    # Loaded here and below for clients alone: it takes as long as all that every program needs.
+    from runner.commands import client_at_work
 
-        found = partial(agent_of, client, places=places, project=project, environment=os.environ)
-        in_force = InForce(places, client, found, AT_WORK[client].shell_tools)
+    return client if client_at_work.is_known(client) else ""
+
+
+def _in_force(client: str, program: str, project: Path, places: Places) -> InForce:
+    """Return what counts for a program, and say on the terminal what it does not do at present."""
+    if client:
+        from runner.commands import client_at_work
+
+        in_force = client_at_work.in_force_of(client, project, places)
     else:
-        in_force = InForce(places, name)
+        in_force = InForce(places, os.path.basename(program))
     with contextlib.redirect_stdout(sys.stderr):
         if not in_force.ended() and (why := in_force.standing()):
             _say(f"{in_force.agent}: {why}")
     return in_force
+
+
+@contextlib.contextmanager
+def _ready(
+    client: str, what: InRings, edge: Edge, places: Places, key: str
+) -> Iterator[tuple[InRings, Edge, WorkFacts | None]]:
+    """Give what the rings show and let through for a client; any other program sees what it is made of."""
+    if client:
+        from runner.commands import client_at_work
+
+        with client_at_work.ready(client, what, edge, places, key, _say) as ready:
+            yield ready
+    else:
+        home = Path(os.path.expanduser("~"))
+        shown = map(str, shown_for(what.program[0], home, os.environ.get("PATH", "")))
+        yield replace(what, shown=(*shown, *what.shown)), edge, None
 
 
 def _kept(in_force: InForce, hosts: Sequence[ProjectHost]) -> Iterator[tuple[Destination, str]]:
@@ -194,53 +215,6 @@ def _kept(in_force: InForce, hosts: Sequence[ProjectHost]) -> Iterator[tuple[Des
                 _say(f"{one.destination} stays closed: {why}")
         else:
             yield one.destination, one.private
-
-
-@contextlib.contextmanager
-def _client(what: InRings, edge: Edge, places: Places, key: str) -> Iterator[tuple[InRings, Edge, WorkFacts | None]]:
-    """Give what the rings show and let through for a program that Assent knows; any other sees what it is made of.
-
-    A client that is connected reaches the console by a door, which says of its calls whose they are by `key`.
-    """
-    home = Path(os.path.expanduser("~"))
-    if not client_of(what.program[0]):
-        shown = installed(what.program[0], home, os.environ)
-        yield replace(what, shown=(*shown, *what.shown)), edge, None
-        return
-    ready = prepare(what.program, what.copy.project, home, os.environ, places.work, interpreter()[0])
-    door = None
-    try:
-        if ready.token:
-            from runner.gateway import session_bridge
-            from runner.gateway.limits import largest_message
-            from runner.settings.loading import load
-
-            serve = partial(session_bridge.serve, places, ready.token, what.copy.name, key)
-            longest = largest_message(load(places, os.environ).settings.max_code_kb)
-            door = ConsoleDoor(what.copy.folder, serve, longest)
-        what = replace(
-            what,
-            program=ready.program,
-            state=(
-                *(Bind(str(one.source), str(one.target), not one.read_only) for one in ready.layer.binds),
-                *(() if door is None else (door.bind,)),
-            ),
-            shown=(*ready.shown, *what.shown),
-            shared=tuple(str(one.target) for one in ready.layer.shell_binds),
-            variables={**ready.variables, **(what.variables or {})},
-            secret=tuple(ready.facts.keys),
-            names_shell=ready.facts.names_shell,
-        )
-        yield (
-            what,
-            replace(edge, service=(*ready.service, *ready.named), private=ready.named, quiet=ready.quiet),
-            ready.facts,
-        )
-    finally:
-        if door is not None:
-            door.close()
-        for written in ready.layer.finish():
-            _say(f"the log-in that {ready.name} has renewed is in {written}.")
 
 
 def _command(words: Sequence[str]) -> str:

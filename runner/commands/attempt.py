@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING
 from runner.commands import changes_question, view_arguments
 from runner.model.errors import KnownError
 from runner.model.shown import in_one_line
-from runner.network.gate import Gate
-from runner.sandbox.gvisor import enclosed
-from runner.sandbox.gvisor.program import Runsc
 from runner.sandbox.local import contained
 from runner.work import lockdown
 from runner.workspace import git_identity
@@ -62,10 +59,19 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
     folders = tuple(view_arguments.path_of(path, places) for path in arguments.show)
     given = {name: view_arguments.variable_of(name) for name in arguments.env}
     hosts = tuple(view_arguments.host_of(text) for text in arguments.allow)
-    runsc = Runsc.found() if arguments.sandbox == GVISOR else None
+    runsc = gate = None
+    if arguments.sandbox == GVISOR:
+        # Loaded here and below: most commands are tried without either.
+        from runner.sandbox.gvisor import enclosed
+        from runner.sandbox.gvisor.program import Runsc
+
+        runsc = Runsc.found()
     copy = WorkingCopy.make(places.work, project, words, sandbox="gVisor" if runsc else "")
     contacts: dict[tuple[str, int, bool | None], Contact] = {}
-    gate = Gate(hosts, report=lambda one: contacts.__setitem__((one.host, one.port, one.allowed), one))
+    if hosts:
+        from runner.network.gate import Gate
+
+        gate = Gate(hosts, report=lambda one: contacts.__setitem__((one.host, one.port, one.allowed), one))
     what = contained.Contained(
         tuple(words),
         project,
@@ -73,13 +79,13 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
         copy.folder / "tmp",
         tuple(contained.Bind(folder, folder) for folder in folders),
         variables={**git_identity.variables(project), **given},
-        gate=gate if hosts else None,
+        gate=gate,
         began=lambda _process: changes_question.load(),
     )
     if runsc is not None:
         what = enclosed.enclosed(what, runsc)
     try:
-        with copy.in_use(), contextlib.closing(gate):
+        with copy.in_use(), contextlib.nullcontext() if gate is None else contextlib.closing(gate):
             ended = contained.run(what, copy.command)
     except (KnownError, OSError):
         copy.discard()

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChanges
     from runner.workspace.working_copy import WorkingCopy
 
-ACTIONS = "runner.commands.work"
+NEEDED = ("runner.commands.work_changes", "runner.commands.work_findings")
+"""What the question needs."""
 QUESTION = "[a]pply, {}[s]how the lines, [d]iscard, [k]eep for later? "
 MARKED, MERGED = "apply also what is [m]arked, ", "apply also what is merged with your [e]dits, "
 
@@ -36,7 +37,12 @@ def load() -> None:
     Not before that, as the two would take turns in the interpreter; and not when the program has ended, as an update
     may have replaced it by then.
     """
-    threading.Thread(target=importlib.import_module, args=(ACTIONS,), name="loading", daemon=True).start()
+    threading.Thread(target=_load_needed, name="loading", daemon=True).start()
+
+
+def _load_needed() -> None:
+    for name in NEEDED:
+        importlib.import_module(name)
 
 
 def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, why: str, told: int) -> None:
@@ -44,24 +50,24 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
 
     `why` says why Assent ended the program, `told` by which signal it was told to.
     """
-    from runner.commands import work
+    from runner.commands import work_changes
     from runner.model.work_entries import UNCHANGED
 
-    found = work.looked(copy)
+    found = work_changes.looked(copy)
     if not found.changes and not found.left_out:
         if copy.can_undo:
             _say(f"Nothing is left to apply. What was applied can be undone: assent work undo {copy.name}.")
             return
-        work.discard(places, copy, {UNCHANGED: True})
+        work_changes.discard(places, copy, {UNCHANGED: True})
         _say("Nothing changed.")
         return
-    work.tell(found)
-    work.keep_originals(copy, found)
+    work_changes.tell(found)
+    work_changes.keep_originals(copy, found)
     if arguments.discard:
         _say(_discarded(places, copy))
     elif arguments.apply and not why:
-        wanted = work.chosen(found.changes)
-        work.apply(places, copy, wanted, left=len(found.changes) - len(wanted))
+        wanted = work_changes.chosen(found.changes)
+        work_changes.apply(places, copy, wanted, left=len(found.changes) - len(wanted))
     elif arguments.apply or arguments.keep or told or not (sys.stdin.isatty() and sys.stderr.isatty()):
         _kept(copy)
     else:
@@ -70,11 +76,11 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
 
 def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
     """Ask until something is decided; the end of the input keeps the changes."""
-    from runner.commands import work
+    from runner.commands import work_changes, work_findings
 
-    plain = work.chosen(found.changes)
-    marked = work.chosen(found.changes, marked=True)
-    merged = work.chosen(found.changes, merged=True)
+    plain = work_changes.chosen(found.changes)
+    marked = work_changes.chosen(found.changes, marked=True)
+    merged = work_changes.chosen(found.changes, merged=True)
     more = (MARKED if len(marked) > len(plain) else "") + (MERGED if len(merged) > len(plain) else "")
     while True:
         # What was typed for the command, or before the question could be seen, is no answer to it.
@@ -87,16 +93,16 @@ def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
             answer = ""
         match answer.strip().lower() if answer else "k":
             case "a" | "apply":
-                work.apply(places, copy, plain, left=len(found.changes) - len(plain))
+                work_changes.apply(places, copy, plain, left=len(found.changes) - len(plain))
                 return
             case "m" | "marked" if MARKED in more:
-                work.apply(places, copy, marked, left=len(found.changes) - len(marked))
+                work_changes.apply(places, copy, marked, left=len(found.changes) - len(marked))
                 return
             case "e" | "edits" if MERGED in more:
-                work.apply(places, copy, merged, left=len(found.changes) - len(merged))
+                work_changes.apply(places, copy, merged, left=len(found.changes) - len(merged))
                 return
             case "s" | "show":
-                work.tell_lines(places, copy, found)
+                work_findings.tell_lines(places, copy, found)
             case "d" | "discard":
                 _say(_discarded(places, copy))
                 return
@@ -109,10 +115,10 @@ def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
 
 def _discarded(places: Places, copy: WorkingCopy) -> str:
     """Discard a working copy; return what that means for the folder. Raises KnownError."""
-    from runner.commands import work
+    from runner.commands import work_changes
 
     applied = copy.can_undo
-    work.discard(places, copy)
+    work_changes.discard(places, copy)
     stays = "What was applied before stays, and can no longer be undone" if applied else "The folder stays as it was"
     return f"The changes were discarded. {stays}."
 

@@ -147,12 +147,12 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     # Not above: what agents start, `mcp` and `hook`, needs none.
     import argparse
 
-    from runner.commands.command_parser import CommandParser
+    from runner.commands.command_parser import CommandParser, VersionAction
 
     whole: argparse.ArgumentParser = CommandParser(
         "assent", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    whole.add_argument("--version", action="version", version=f"assent {_version()}")
+    whole.add_argument("--version", action=VersionAction, words=_version, help="show program's version number and exit")
     commands = whole.add_subparsers(metavar="COMMAND", required=True)
     commands.add_parser("demo", help="show the main job on a virtual screen, leaving screenshots", add_help=False)
 
@@ -216,9 +216,9 @@ def _version() -> str:
     from importlib import metadata
 
     try:
-        return metadata.version("assent")
+        return f"assent {metadata.version('assent')}"
     except metadata.PackageNotFoundError:
-        return "(not installed)"
+        return "assent (not installed)"
 
 
 def _terminal(_arguments: argparse.Namespace, _places: Places) -> int:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -18,3 +22,15 @@ class CommandParser(argparse.ArgumentParser):
         if more:
             self.error(f"unrecognized arguments: {' '.join(more)}")
         return known, more
+
+
+class VersionAction(argparse.Action):
+    """Prints what `words` returns, and ends. argparse's own has to be told beforehand, by every command."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, words: Callable[[], str], **more: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **more)
+        self._words = words
+
+    def __call__(self, parser: argparse.ArgumentParser, *_given: object) -> None:
+        sys.stdout.write(f"{self._words()}\n")
+        parser.exit()

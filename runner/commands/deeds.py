@@ -9,8 +9,7 @@ import sys
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.approval.deliberate import ApproveBy
-from runner.engine.work.deeds import NOTHING_DONE, outcome_facts
-from runner.engine.work.facts import cut, facts_of
+from runner.engine.work.facts import NOTHING_DONE, cut, facts_of, outcome_facts
 from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
 from runner.model.errors import KnownError

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from runner.approval.door import REVOKED
 from runner.identity.agent_changes import explained
-from runner.identity.allowance import Allowance, forbidden
+from runner.identity.allowance import Allowance
+from runner.identity.forbidden import forbidden
 from runner.model.errors import KnownError
 from runner.model.events import AgentsChanged
 from runner.system.tasks import spawn

@@ -8,7 +8,6 @@ import threading
 from bisect import bisect_right
 from collections import OrderedDict
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.approval.hosts import OVER
@@ -18,14 +17,12 @@ from runner.model.network import Destination, UnusableHost
 from runner.model.request import NetworkMode
 from runner.model.result import Usage
 from runner.network.caps import Caps
-from runner.network.dialing import addresses_of
 from runner.network.gate import Gate
 from runner.network.proxies import dialer_of_this_machine
 from runner.sandbox.usage import Curve
-from runner.system.tasks import in_daemon
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
     from runner.model.network import Contact
     from runner.model.record import Record
@@ -39,7 +36,6 @@ MOST_CONTACTS = 100
 PUBLISHED_AT_ONCE = 25
 PUBLISH_SECONDS = 0.25
 """Pause between two batches of events of one run: a program may try hosts faster than anybody can look."""
-LOOK_UP_SECONDS = 5.0
 CLOSED = "The network of this run was closed for good; a new run has its own."
 CUT = "was ended: the network of this run was closed"
 
@@ -264,12 +260,6 @@ def gate_for(
         if addresses:
             gate.allow(destination, private=addresses)
     return gate
-
-
-async def look_up(host: str, port: int) -> Sequence[str]:
-    """Return the addresses of a host as this machine knows them. Raises OSError."""
-    async with asyncio.timeout(LOOK_UP_SECONDS):
-        return await in_daemon("assent-lookup", partial(addresses_of, host, port))
 
 
 def caps(settings: Settings) -> Caps:

@@ -18,7 +18,8 @@ from runner.requests import intake
 from runner.requests.network import network_facts, through_gate, usual_mode
 from runner.sandbox.choose import AUTO, NAMES, choose
 from runner.sandbox.container.sandbox import ContainerSandbox
-from runner.sandbox.contract import TEMPORARY_MB, Losable
+from runner.sandbox.contract import Losable
+from runner.sandbox.room import TEMPORARY_MB
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 CONNECT_SECONDS = 10.0
+LOOK_UP_SECONDS = 5.0
+"""For `look_up`."""
 HEAD_START_SECONDS = 0.25
 """How long one address is tried alone before the next one is tried as well (RFC 8305, 8)."""
 MOST_ADDRESSES = 8
@@ -201,6 +204,12 @@ def addresses_of(host: str, port: int) -> list[str]:
     """
     whole = f"{host}." if "." in host and not is_address(host) and not _has_hosts_file(host) else host
     return [str(one[4][0]) for one in socket.getaddrinfo(whole, port, type=socket.SOCK_STREAM)]
+
+
+async def look_up(host: str, port: int) -> Sequence[str]:
+    """Return the addresses of a host as this machine knows them. Raises OSError."""
+    async with asyncio.timeout(LOOK_UP_SECONDS):
+        return await in_daemon("assent-lookup", partial(addresses_of, host, port))
 
 
 def _has_hosts_file(host: str) -> bool:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from runner.sandbox.output import OutputBudget, Transcript
     from runner.sandbox.workspace_copy import WorkspaceCopy
 
-TEMPORARY_MB = 64
-"""Most that /tmp and /dev/shm hold each, beside the workspace and within its limit; what is large belongs in there."""
-
 
 @dataclass(frozen=True, slots=True)
 class ImportRule:

@@ -1,79 +1,31 @@
-"""What counts for a program at work at this moment: the person's settings and rules, and what its agent may do.
-
-Read from the files at each use: so it counts with and without a console, and for programs that are at work already.
-"""
+"""What counts for a program at work at this moment: what its agent may do, and the person's settings and rules."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
-import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.identity.agents import Agents
-from runner.identity.allowance import Allowance, forbidden
-from runner.model.assessment import Level
-from runner.model.request import ClientTool, Isolation, Language, NetworkMode, Request, Tool
-from runner.policy import rulefile
-from runner.policy.decide import Policy
-from runner.settings.loading import load
+from runner.identity.allowance import Allowance
 from runner.system.bucket import Bucket
 from runner.system.clock import since_boot
-from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from runner.identity.agents import Agent
+    from runner.model.assessment import Level
     from runner.model.network import Destination
-    from runner.settings.loading import Settings
     from runner.system.places import Places
+    from runner.work.terms import CommandTerms, WorkTerms
 
 PAUSED = "A person has paused this agent: its commands are refused until it is resumed."
 UNKNOWN = "The list of agents cannot be read, so nobody knows whether this agent was revoked or paused."
 ASK = "Wait for that to change, or ask the person."
 REVOKED = "A person revoked its agent {}."
-LEAVE_OUT = "Leave it out, or ask the person to change that."
-ASKS_ALL = "Your settings or rules cannot be read whole, so every command is asked about."
 LONGEST_TURN = 10.0
 """Seconds for which a command above the agent's rate waits for its turn; later ones are refused."""
-SETTLE_SECONDS = 0.3
-"""How long a file has to be as it is before it counts: editors empty a file and write it again."""
-MOST_READINGS = 10
-HOLDS = {"critical": Level.CRITICAL, "high": Level.HIGH, "none": None}
-"""Choice of the setting -> level from which on a command is held."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommandTerms:
-    """What counts for one command."""
-
-    refused: str = ""
-    """Why it may not run, in a sentence for agent and person; '' where it may."""
-    raised: Level | None = None
-    """The level that a rule raises it to."""
-    why: str = ""
-    """That a rule does so, or that every command is asked about; '' for neither."""
-    holds: Level | None = None
-    """From which level on it is held; None for never."""
-    asks: bool = False
-    """Whether it is held whatever its level is."""
-
-
-def host_request(agent: str, at: float, destination: Destination) -> Request:
-    """Return the request that opening a host for a program of `agent` stands for, by which rules are asked."""
-    return Request(
-        id="work",
-        agent=agent,
-        tool=Tool.CODE_EXECUTE,
-        received_at=at,
-        language=Language.SHELL,
-        network=NetworkMode.DOMAINS,
-        domains=(str(destination),),
-    )
 
 
 class InForce:
@@ -104,9 +56,7 @@ class InForce:
         self._token = ""
         """Hash of the token of its agent, which stays where that is renamed; '' for none."""
         self._name = name
-        self._read: tuple[object, ...] = ()
-        """Content of the files that the policy is of."""
-        self._settings, self._policy = self._load()
+        self._read_terms: WorkTerms | None = None
         self._bucket: tuple[int, Bucket] = (0, Bucket(1.0, 1.0, clock))
 
     def close(self) -> None:
@@ -160,9 +110,16 @@ class InForce:
 
     # ---- settings and rules ----
 
+    def load(self) -> None:
+        """Read them, so that the first command need not wait for that. Blocks."""
+        with self._lock:
+            self._terms()
+
     def of_command(self, text: str, folder: str) -> CommandTerms:
         """Return what counts for a command."""
         if why := self.standing():
+            from runner.work.terms import CommandTerms  # as below
+
             return CommandTerms(f"{why} {ASK}")
         return self._by_rules(text, folder)
 
@@ -173,43 +130,26 @@ class InForce:
     def _by_rules(self, text: str, folder: str) -> CommandTerms:
         agent, allowance = self.agent, self.allowance
         with self._lock:
-            settings, policy = self._now()
-        raised, reason = None, ""
-        for tool in self._tools:
-            request = Request(
-                id="work",
-                agent=agent,
-                tool=Tool.CLIENT_SHELL,
-                received_at=0.0,
-                language=Language.SHELL,
-                code=text,
-                client=ClientTool(tool, folder),
-                isolation=Isolation.LOCAL,
-            )
-            if why := policy.denied(request) or forbidden(request, allowance, settings):
-                return CommandTerms(f"{why} {LEAVE_OUT}")
-            level, says = policy.raised(request)
-            if level is not None and (raised is None or level > raised):
-                raised, reason = level, says
-        asks = policy.asks_everything
-        return CommandTerms("", raised, ASKS_ALL if asks else reason, HOLDS[settings.hold_at_work], asks)
+            return self._terms().of_command(agent, allowance, self._tools, text, folder)
 
     def refuses_host(self, destination: Destination) -> str:
         """Return why a host may not be opened for it; '' where it may."""
-        request = host_request(self.agent, 0.0, destination)
-        allowance = self.allowance
+        agent, allowance = self.agent, self.allowance
         with self._lock:
-            settings, policy = self._now()
-        return policy.denied(request) or forbidden(request, allowance, settings)
+            return self._terms().refuses_host(agent, allowance, destination)
 
     def stronger(self, level: Level) -> str:
         """Return that the settings want a stronger sandbox than the rings for `level`, in a sentence; '' where not."""
         with self._lock:
-            _, policy = self._now()
-        wanted = policy.stronger(level, Isolation.LOCAL)
-        if wanted is None:
-            return ""
-        return f"For {level.name} your policy asks for {wanted.label} or stronger; this would run in the local sandbox."
+            return self._terms().stronger(level)
+
+    def _terms(self) -> WorkTerms:
+        if self._read_terms is None:
+            # Loaded here: what reads settings and rules takes long, and until its program runs nobody asks for them.
+            from runner.work.terms import WorkTerms
+
+            self._read_terms = WorkTerms(self._places, self._environment, self._over)
+        return self._read_terms
 
     def turn(self) -> str:
         """Wait for the turn of a command of its agent; return why it may not run: more came than a person allows."""
@@ -217,9 +157,9 @@ class InForce:
         if not rate:
             return ""
         with self._lock:
-            settings, _ = self._now()
+            burst = self._terms().settings.burst
             if self._bucket[0] != rate:
-                self._bucket = rate, Bucket(rate / 60, float(min(settings.burst, rate)), self._clock)
+                self._bucket = rate, Bucket(rate / 60, float(min(burst, rate)), self._clock)
             seconds = self._bucket[1].reserve(LONGEST_TURN)
         if seconds > LONGEST_TURN:
             return (
@@ -227,58 +167,3 @@ class InForce:
             )
         self._over.wait(seconds)
         return ""
-
-    def _now(self) -> tuple[Settings, Policy]:
-        if self._contents() != self._read:
-            self._over.wait(SETTLE_SECONDS)
-            self._settings, self._policy = self._load()
-        return self._settings, self._policy
-
-    def _load(self) -> tuple[Settings, Policy]:
-        """Read the files. While one is being written a part of it may be missing, and a part of the rules with it."""
-        for _ in range(MOST_READINGS):
-            self._read = self._contents()
-            loaded = load(self._places, self._environment)
-            rules = rulefile.read(self._places, loaded.rules)
-            dangers = self._dangers()
-            if self._is_settled() and self._contents() == self._read:
-                unreadable = bool(loaded.problems or rules.problems or dangers)
-                return loaded.settings, Policy(loaded.settings, rules, ask_everything=unreadable)
-            self._over.wait(SETTLE_SECONDS)
-        self._read = ()
-        return loaded.settings, Policy(loaded.settings, rules, ask_everything=True)
-
-    def _dangers(self) -> tuple[str, ...]:
-        """Return what could not be read of the person's own rules of dangers."""
-        if not self._own_rules():
-            return ()
-        # Loaded here: with the classifier, which takes long; most people have no such rules.
-        from runner.risk import own
-
-        return own.read(self._places.own_rules).problems
-
-    def _own_rules(self) -> list[Path]:
-        return sorted(self._places.own_rules.glob("*.yaml"))
-
-    def _is_settled(self) -> bool:
-        """Whether no file was changed in this moment."""
-        now = time.time()
-        for path in self._files():
-            with contextlib.suppress(OSError):
-                if 0 <= now - path.stat().st_mtime < SETTLE_SECONDS:
-                    return False
-        return True
-
-    def _files(self) -> list[Path]:
-        config = self._places.config
-        return [self._places.settings, config / rulefile.FILE, *self._own_rules()]
-
-    def _contents(self) -> tuple[object, ...]:
-        """Return what the files hold, or why they cannot be read."""
-        found: list[object] = []
-        for path in self._files():
-            try:
-                found.append((path, read_file(path)))
-            except OSError as error:
-                found.append((path, error.errno))
-        return tuple(found)

@@ -11,7 +11,7 @@ import os
 import shutil
 from pathlib import Path
 
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/dev", "/proc", "/sys")
+SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/etc/", "/opt/", "/dev/", "/proc/", "/sys/")
 """What the rings show by themselves."""
 SECRETS = (
     ".aws",
@@ -68,6 +68,8 @@ class _Found:
 
     def __init__(self, home: Path, path: str) -> None:
         self._home, self._path = home, path
+        self._secrets = {home / name for name in SECRETS}
+        self._above_secrets = {above for one in self._secrets for above in one.parents}
         self._shown: dict[Path, None] = {}
         self._seen: set[Path] = set()
 
@@ -118,10 +120,7 @@ class _Found:
                 return
 
     def _holds_secrets(self, one: Path) -> bool:
-        if self._home.is_relative_to(one):
-            return True
-        secrets = [self._home / name for name in SECRETS]
-        return any(secret.is_relative_to(one) or one.is_relative_to(secret) for secret in secrets)
+        return one in self._above_secrets or not self._secrets.isdisjoint((one, *one.parents))
 
 
 def _installations(program: Path) -> list[Path]:
@@ -164,4 +163,4 @@ def _interpreter(program: Path) -> list[str]:
 
 
 def _is_system(path: Path) -> bool:
-    return str(path) == "/" or any(path.is_relative_to(folder) for folder in SYSTEM)
+    return str(path) == "/" or f"{path}/".startswith(SYSTEM)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
 from runner.system.loop_thread import LoopThread
+from runner.system.tasks import in_daemon
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,6 +120,7 @@ class Judging:
         self._assessor.warm()
         self._thread.ready.set()
         try:
+            await in_daemon("assent-terms", self._in_force.load)
             await stop.wait()
         finally:
             await self._assessor.close()

@@ -25,7 +25,7 @@ from runner.model.errors import KnownError
 from runner.sandbox.local import syscalls, trusted
 from runner.sandbox.local.bubblewrap_start import in_memory, system_folders
 from runner.sandbox.local.contained import IN_MEMORY, Bind, Contained, folders_above, memory_folder, permissions
-from runner.sandbox.local.doors import FILES
+from runner.sandbox.local.name_files import FILES
 from runner.sandbox.programs import inside
 from runner.system.private_folder import make_folder
 from runner.work import shells

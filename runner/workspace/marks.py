@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.outline_data import words
-from runner.risk.rules.knowledge import bundled
-from runner.risk.rules.starting import started_by
 from runner.workspace.change import repository_of
 from runner.workspace.entry import TreeKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+    from runner.risk.rules.knowledge import Knowledge
     from runner.workspace.change import ProjectChange
     from runner.workspace.entry import TreeEntry
 
@@ -94,7 +93,8 @@ def _obeyed(written: bytes) -> str:
     # The table has nothing on paths of several lines; a name may be anything where a whole folder is obeyed.
     path = os.fsdecode(written).lower().replace("\n", "_")
     *folders, name = path.split("/")
-    kinds = bundled().targets.among(path, OBEYED)
+    knowledge, started_by = _of_classifier()
+    kinds = knowledge.targets.among(path, OBEYED)
     if kinds & {"steering", "instructions"}:
         return "agents' programs obey it"
     if kinds:
@@ -108,6 +108,16 @@ def _obeyed(written: bytes) -> str:
     if name in BUILDS or CONFIGURATION.search(path) or FOLDERS & {*folders, *pairs}:
         return "a build, a server, an editor or an agent obeys it"
     return ""
+
+
+@functools.cache
+def _of_classifier() -> tuple[Knowledge, Callable[[str], str]]:
+    """Return what the classifier knows of files, and what names how one of them is started."""
+    # Loaded here: it takes long, and a program is started, or a working copy listed, without a look at changes.
+    from runner.risk.rules.knowledge import bundled
+    from runner.risk.rules.starting import started_by
+
+    return bundled(), started_by
 
 
 def _is_data_of_git(inside: list[str]) -> bool:

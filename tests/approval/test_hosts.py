@@ -11,8 +11,9 @@ import pytest
 import pytest_asyncio
 
 from runner.approval.door import REVOKED
-from runner.approval.hosts import OVER, PrivateAddress
+from runner.approval.hosts import OVER
 from runner.approval.modes import LOCKDOWN_CHOSEN
+from runner.approval.private_addresses import PrivateAddress
 from runner.audit.ledger import LedgerFailed
 from runner.engine.networking import CLOSED
 from runner.engine.runs import STOPPED

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from runner.commands import work
+from runner.commands import work_changes
 from runner.sandbox.local import contained
 from runner.workspace.working_copy import WorkingCopy
 from tests.bench.row import Row, attempt
@@ -194,7 +194,7 @@ def _applied(home: Path, project: Path, count: int) -> Iterator[Row]:
     assert len(changes) == count
     yield Row(f"{count:,} changes found", found * 1000, "ms", read * 1000)
     with contextlib.redirect_stdout(io.StringIO()):
-        listed = _seconds(lambda: work.tell(copy.changes()))
+        listed = _seconds(lambda: work_changes.tell(copy.changes()))
     yield Row(f"{count:,} changes found and listed", listed * 1000, "ms", read * 1000)
     target = home / "floor"
     copied = _seconds(lambda: [shutil.copy2(project / name, _made(target / name)) for name in files])

@@ -11,7 +11,8 @@ from runner.clients import services
 from runner.clients.at_work import AT_WORK
 from runner.clients.client import Setup
 from runner.clients.known import BY_ID, CLAUDE, CODEX, GEMINI
-from runner.clients.prepared import client_of, in_rings
+from runner.clients.prepared import in_rings
+from runner.clients.programs import PROGRAMS, client_of
 from runner.clients.settings_change import applied
 from runner.model.network import Destination
 from runner.work.shell_words import unwrapped
@@ -66,9 +67,9 @@ def test_only_a_plain_start_of_a_shell_is_left_out(argv: list[str], shown: str) 
 
 
 def test_clients_are_known_by_their_programs() -> None:
-    assert set(AT_WORK) <= set(BY_ID)
+    assert set(AT_WORK) <= set(BY_ID) == set(PROGRAMS)
     assert client_of("/home/me/bin/claude") == CLAUDE
-    assert client_of("make") == "" and client_of("zed") == ""
+    assert client_of("make") == "" and client_of("zed") not in AT_WORK
 
 
 def test_a_client_asks_by_its_own_rules_where_the_person_says_how() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.commands import cli
-from runner.commands import work as commands
+from runner.commands import work_orders as commands
 from runner.model.network import UnusableHost
 from runner.system.places import Places
 from runner.workspace.working_copy import WorkingCopy

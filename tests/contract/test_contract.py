@@ -18,8 +18,9 @@ from runner.model.result import Outcome
 from runner.model.workspace import WORKSPACE
 from runner.network.gate import Gate
 from runner.sandbox.container.run import ContainerRun
-from runner.sandbox.contract import TEMPORARY_MB, ImportRule
+from runner.sandbox.contract import ImportRule
 from runner.sandbox.inside import tables
+from runner.sandbox.room import TEMPORARY_MB
 from tests.contract.conftest import alike, job
 from tests.patience import HANGS, MORE, until_it_speaks
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.approval.hosts import PrivateAddress
+from runner.approval.private_addresses import PrivateAddress
 from runner.model.errors import KnownError, Refused
 from runner.model.events import HostContacted, RunMeasured
 from runner.model.request import NetworkMode

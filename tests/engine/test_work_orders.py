@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.approval.hosts import PrivateAddress
 from runner.approval.modes import LOCKDOWN_CHOSEN
+from runner.approval.private_addresses import PrivateAddress
 from runner.identity.allowance import Allowance
 from runner.model.errors import KnownError
 from runner.model.work import AsItGoes, CommandAnswered, CommandSeen, StandingSeen, WorkUsage

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runner.approval.hosts import PrivateAddress
+from runner.approval.private_addresses import PrivateAddress
 from runner.model.assessment import WHOLE, Capability, Level, Touch
 from runner.model.events import GrantsChanged, HostContacted, RunMeasured, SandboxesChanged
 from runner.model.kept_sandbox import Kept

@@ -18,7 +18,7 @@ from app.parts.lines import SUMMARY
 from app.review.guard import REST_SECONDS
 from app.running.panel import RunningPanel
 from runner.approval.deliberate import ApproveBy
-from runner.approval.hosts import PrivateAddress
+from runner.approval.private_addresses import PrivateAddress
 from runner.model.errors import KnownError
 from runner.model.events import RunFinished
 from runner.model.network import Contact, Destination

@@ -25,7 +25,7 @@ from app.work.project_hosts import ProjectHostsDialog
 from app.work.starting import NO_FOLDER, StartDialog
 from app.work.unified import lines_of
 from runner.approval.deliberate import ApproveBy
-from runner.approval.hosts import PrivateAddress
+from runner.approval.private_addresses import PrivateAddress
 from runner.model.assessment import Level
 from runner.model.difference import Side
 from runner.model.errors import KnownError

@@ -11,7 +11,8 @@ import pytest
 
 from runner.identity.agent_file import INKS
 from runner.identity.agents import Agents
-from runner.identity.allowance import Allowance, forbidden, narrowed
+from runner.identity.allowance import Allowance, narrowed
+from runner.identity.forbidden import forbidden
 from runner.model.errors import KnownError
 from runner.model.request import ClientTool, Isolation, Language, Limits, NetworkMode, Request, Tool
 from runner.settings.loading import Settings

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.clients.at_work import AT_WORK
-from runner.clients.prepared import client_of
+from runner.clients.programs import client_of
 from runner.system.places import Places
 from runner.work.log import WorkReading
 from tests.components import AGENTS, CLINE, COPILOT, GOOSE, NODE_22, OPENCODE, QWEN

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.approval.hosts import PrivateAddress
+from runner.approval.private_addresses import PrivateAddress
 from runner.model.network import Destination
 from runner.network.addresses import Reach
 from runner.network.config_files import Surroundings

@@ -22,10 +22,11 @@ from runner.model.work import CommandSeen, HostOpened, StandingSeen
 from runner.settings.loading import load
 from runner.system.places import Places
 from runner.work import control, project_hosts
-from runner.work.in_force import ASK, LEAVE_OUT, PAUSED, REVOKED
+from runner.work.in_force import ASK, PAUSED, REVOKED
 from runner.work.log import WorkReading
 from runner.work.project_hosts import ProjectHost
 from runner.work.session import MOST_HELD, NOT_RUN
+from runner.work.terms import LEAVE_OUT
 from runner.workspace.working_copy import all_below
 from tests.components import require
 from tests.engine.test_work_deeds import recorded

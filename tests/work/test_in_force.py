@@ -18,9 +18,10 @@ from runner.identity.allowance import Allowance
 from runner.model.assessment import Level
 from runner.model.network import Destination
 from runner.system.places import Places
-from runner.work import in_force
-from runner.work.in_force import ASK, ASKS_ALL, LEAVE_OUT, PAUSED, REVOKED, UNKNOWN, InForce
+from runner.work import terms
+from runner.work.in_force import ASK, PAUSED, REVOKED, UNKNOWN, InForce
 from runner.work.judging import NOT_ASSESSED, CommandVerdict, Judging
+from runner.work.terms import ASKS_ALL, LEAVE_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +113,7 @@ def test_a_file_that_is_being_written_counts_once_it_is_whole(
     assert of_claude.of_command("git push", "/p").refused
     file = places.config / "rules.yaml"
     whole = file.read_bytes()
-    real, written = in_force.rulefile.read, threading.Event()
+    real, written = terms.rulefile.read, threading.Event()
 
     def reading(*given: object) -> object:
         found = real(*given)  # type: ignore[arg-type]
@@ -122,7 +123,7 @@ def test_a_file_that_is_being_written_counts_once_it_is_whole(
             written.set()
         return found
 
-    monkeypatch.setattr(in_force.rulefile, "read", reading)
+    monkeypatch.setattr(terms.rulefile, "read", reading)
     file.write_bytes(b"")
     assert of_claude.of_command("git push", "/p").refused and written.is_set()
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from runner.approval.deliberate import unproven
 from runner.approval.modes import to_person
 from runner.audit.work import open_deeds
-from runner.engine.work.facts import MOST_PATHS, cut, facts_of
+from runner.engine.work.facts import MOST_PATHS, NOTHING_DONE, cut, facts_of, kept_facts, outcome_facts
 from runner.model.errors import KnownError
 from runner.model.work_entries import UNKNOWN, WorkDeed
 from runner.sandbox.file_names import shown
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     InPart = Mapping[bytes, Collection[int]]
 
 T = TypeVar("T")
-NOTHING_DONE = "Nothing was changed in the project."
 CHANGED = "The changes are not those that you looked at any more."
 LOOK_AGAIN = "Look at them again."
 GOES_ON = "Free disk space, then look at the changes again: the rest is done then."
@@ -262,23 +261,6 @@ class WorkDeeds:
         except (KnownError, OSError, ValueError, KeyError, TypeError):
             return None
         return (one.deed.not_done, {"why": ENDED_BEFORE}) if done is None else (one.deed.done, outcome_facts(done))
-
-
-def outcome_facts(done: Applied) -> dict[str, object]:
-    """Return what an entry says of what was written."""
-    facts: dict[str, object] = {"paths": done.paths}
-    if done.passed_over:
-        facts["passed_over"] = [cut(shown(path)) for path in done.passed_over[:MOST_PATHS]]
-        facts["passed_over_count"] = len(done.passed_over)
-    return facts
-
-
-def kept_facts(plan: WayBack) -> dict[str, object]:
-    """Return what an entry says of what Undo leaves as it is."""
-    if not plan.kept:
-        return {}
-    kept = [{"path": cut(shown(path)), "why": why} for path, why in plan.kept[:MOST_PATHS]]
-    return {"kept": kept, "kept_count": len(plan.kept)}
 
 
 def _exactly(

@@ -14,16 +14,21 @@ from runner.workspace.marks import bulk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange
     from runner.workspace.entry import TreeEntry
+    from runner.workspace.undo import WayBack
     from runner.workspace.working_copy import WorkingCopy
 
+NOTHING_DONE = "Nothing was changed in the project."
 MOST_PATHS = 100
 """Paths that are named; the digest is of all."""
 MOST_FOLDERS = 20
 """Folders of which the number of changes is named."""
 LONGEST = 300
 """Characters of a path or a word."""
+LONGEST_REASON = 500
+"""Characters of why a person refuses a command."""
 MOST_WORDS = 20
 MOST_HASHED = 64 << 20
 """Bytes of the project that are read for the hashes of what is replaced."""
@@ -53,6 +58,23 @@ def facts_of(copy: WorkingCopy, changes: Sequence[ProjectChange]) -> dict[str, o
         facts["not_named"] = dict(folders.most_common(MOST_FOLDERS))
         facts["not_named_count"] = len(rest)
     return facts
+
+
+def outcome_facts(done: Applied) -> dict[str, object]:
+    """Return what an entry says of what was written."""
+    facts: dict[str, object] = {"paths": done.paths}
+    if done.passed_over:
+        facts["passed_over"] = [cut(shown(path)) for path in done.passed_over[:MOST_PATHS]]
+        facts["passed_over_count"] = len(done.passed_over)
+    return facts
+
+
+def kept_facts(plan: WayBack) -> dict[str, object]:
+    """Return what an entry says of what Undo leaves as it is."""
+    if not plan.kept:
+        return {}
+    kept = [{"path": cut(shown(path)), "why": why} for path, why in plan.kept[:MOST_PATHS]]
+    return {"kept": kept, "kept_count": len(plan.kept)}
 
 
 def cut(text: str) -> str:

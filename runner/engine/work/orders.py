@@ -11,9 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.approval.deliberate import unproven
-from runner.approval.hosts import private_addresses
 from runner.approval.modes import to_person
-from runner.engine.work.facts import cut
+from runner.approval.private_addresses import private_addresses
+from runner.engine.work.facts import LONGEST_REASON, cut
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost, canonical_host
@@ -30,7 +30,7 @@ from runner.model.work_entries import (
     OPEN,
 )
 from runner.work import control, project_hosts
-from runner.work.in_force import host_request
+from runner.work.terms import host_request
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -46,7 +46,6 @@ REMEDY = "Nothing was allowed."
 NOT_HELD = "This command is not waiting any more."
 NOT_THERE = "There is no such working copy."
 NOT_AT_WORK = "It is no longer at work."
-LONGEST_REASON = 500
 
 
 class WorkOrders:

@@ -13,7 +13,7 @@ from runner.model.request import Isolation, Language
 from runner.model.workspace import WORKSPACE
 from runner.sandbox import programs
 from runner.sandbox.container.starter import ENVIRONMENT, command, watched
-from runner.sandbox.contract import TEMPORARY_MB
+from runner.sandbox.room import TEMPORARY_MB
 
 if TYPE_CHECKING:
     from runner.model.request import Limits

@@ -28,11 +28,11 @@ from runner.sandbox.local.bubblewrap_start import (
     system_folders,
 )
 from runner.sandbox.local.bubblewrap_start import SYSTEM as SYSTEM_FOLDERS
-from runner.sandbox.local.child import TEMPORARY_BYTES, Child, Identities, Program, View, as_user, rlimits, send
+from runner.sandbox.local.child import Child, Identities, Program, View, as_user, rlimits, send
 from runner.sandbox.local.collect import Left
 from runner.sandbox.local.control_groups import ControlGroups
-from runner.sandbox.local.doors import FILES
 from runner.sandbox.local.group import GROUPED
+from runner.sandbox.local.name_files import FILES
 from runner.sandbox.local.syscalls import FILTERED
 from runner.sandbox.local.trial import (
     FEW,
@@ -44,6 +44,7 @@ from runner.sandbox.local.trial import (
     SYSTEM,
     TrialLook,
 )
+from runner.sandbox.room import TEMPORARY_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

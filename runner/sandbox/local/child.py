@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model.errors import KnownError
-from runner.sandbox.contract import TEMPORARY_MB
 from runner.sandbox.local import tree, trusted
 
 if TYPE_CHECKING:
@@ -147,10 +146,6 @@ class Launcher(Protocol):
         ...
 
 
-FILES_LEAST = 16_384
-FILES_PER_MB = 64
-"""Files per MB, about as many as file systems on disk have inodes for."""
-TEMPORARY_BYTES = TEMPORARY_MB << 20
 FIRST_IDENTITY = 700_000_000
 IDENTITIES = 10_000_000
 
@@ -180,11 +175,6 @@ class Identities:
 def send(pid: int, signum: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signum)
-
-
-def most_files(limits: Limits) -> int:
-    """Files, folders and links a run may have at once, empty ones too: each takes memory of the kernel's own."""
-    return max(FILES_LEAST, FILES_PER_MB * limits.disk_mb)
 
 
 def rlimits(limits: Limits) -> dict[str, int]:

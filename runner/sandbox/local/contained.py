@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.errors import KnownError
 from runner.model.request import Limits
-from runner.network.loop import NetworkLoop
 from runner.sandbox.local import leftovers, own_terminal, syscalls, trusted
 from runner.sandbox.local.attended import KEYS, AttendedProgram
 from runner.sandbox.local.bubblewrap_start import (
@@ -32,7 +31,7 @@ from runner.sandbox.local.bubblewrap_start import (
     system_folders,
 )
 from runner.sandbox.local.control_groups import ControlGroups
-from runner.sandbox.local.doors import FILES, LocalDoors
+from runner.sandbox.local.name_files import FILES
 from runner.sandbox.local.piped import PipedStreams
 from runner.sandbox.local.printed import NOTHING, Dropped
 
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.network.gate import Gate
+    from runner.sandbox.local.doors import LocalDoors
     from runner.sandbox.local.group import ControlGroup
 
 PASSED = (
@@ -306,6 +306,10 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
 
 def open_doors(gate: Gate, kept: contextlib.ExitStack) -> LocalDoors:
     """Return a way to a gate, which is prepared, and closed with `kept`. Raises KnownError."""
+    # Loaded here: what needs no network needs no loop.
+    from runner.network.loop import NetworkLoop
+    from runner.sandbox.local.doors import LocalDoors
+
     network = NetworkLoop()
     kept.callback(network.close)
     doors = LocalDoors(gate, network)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.request import Limits
 from runner.sandbox.local import leftovers, tree
-from runner.sandbox.local.child import TEMPORARY_BYTES, most_files
 from runner.sandbox.local.group import V1, V2, ControlGroup, folder_name, owned_by_nobody, remove, words
+from runner.sandbox.room import TEMPORARY_BYTES, most_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

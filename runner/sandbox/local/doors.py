@@ -19,19 +19,11 @@ from runner.sandbox.local.accepting import ServedConnections
 from runner.sandbox.local.socket_maker import HELPER_SECONDS, SocketMaker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from runner.network.gate import Gate
     from runner.network.loop import NetworkLoop
 
 CERTIFICATES = "certificates.pem"
 """Name of the file with them, beside what starts the code."""
-FILES: Mapping[str, bytes] = {
-    "/etc/resolv.conf": b"nameserver 127.0.0.1\n",
-    "/etc/hosts": b"127.0.0.1\tlocalhost\n::1\tlocalhost\n",
-    "/etc/nsswitch.conf": b"hosts: files dns\n",
-}
-"""What a networked run finds besides the certificates: names lead to our listeners."""
 END_SECONDS = 2.0
 MOST_STREAMS = 100
 """Connections at once; others wait until there is room."""

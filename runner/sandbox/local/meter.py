@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.result import Outcome, Usage
 from runner.sandbox.local import tree, unseen
-from runner.sandbox.local.child import most_files
 from runner.sandbox.local.occupied import Uncounted, occupied, removed_files
+from runner.sandbox.room import most_files
 from runner.sandbox.usage import DISK_FULL, Curve, filled, statistics
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from runner.model.errors import KnownError
 from runner.model.workspace import WORKSPACE
 from runner.sandbox import files
 from runner.sandbox.local import copying, leftovers
-from runner.sandbox.local.child import most_files
 from runner.sandbox.local.occupied import Uncounted, occupied
 from runner.sandbox.local.run import LastingWorkspace
+from runner.sandbox.room import most_files
 from runner.system.removal import remove
 
 if TYPE_CHECKING:

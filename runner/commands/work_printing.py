@@ -1,0 +1,60 @@
+"""Lines of `assent work` on the terminal, and questions there."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from runner.model.shown import in_one_line, visible
+from runner.sandbox.file_names import shown
+from runner.workspace.change import How
+
+if TYPE_CHECKING:
+    from runner.workspace.change import ProjectChange
+
+SIGNS = {How.ADDED: "+", How.CHANGED: "~", How.DELETED: "-", How.TOUCHED: "."}
+COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
+
+
+def say(words: str) -> None:
+    """Print a sentence."""
+    print_line(in_one_line(words))
+
+
+def print_line(line: str) -> None:
+    """Print a line as it is."""
+    sys.stdout.write(f"{line}\n")
+
+
+def change_line(sign: str, words: str, why: str = "", *, conflict: bool = False) -> None:
+    """Print a line of a change, with why it needs a word of its own."""
+    reason = f"  {'CONFLICT: ' if conflict else '! '}{why}" if why else ""
+    print_line(colored(f"{sign} {visible(words)}") + warned(visible(reason)))
+
+
+def yes(question: str) -> bool:
+    """Ask; return whether the answer was yes."""
+    sys.stdout.write(visible(f"{question} [y/N] "))
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def colored(line: str) -> str:
+    """Return a line in the colour of its first character, where somebody sees it."""
+    code = COLORS.get(line[:1], "")
+    return f"\x1b[{code}m{line}\x1b[0m" if code and sys.stdout.isatty() else line
+
+
+def warned(words: str) -> str:
+    """Return words in the colour of a warning, where somebody sees it."""
+    return f"\x1b[{COLORS['!']}m{words}\x1b[0m" if words and sys.stdout.isatty() else words
+
+
+def readable_size(size: int) -> str:
+    """Return a number of bytes in words."""
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
+
+
+def shown_path(one: ProjectChange) -> str:
+    """Return the path of a change, written out."""
+    return shown(one.path) or "."
