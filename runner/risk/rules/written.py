@@ -47,6 +47,8 @@ def collected(folder: Path) -> dict[str, Any]:
         "targets": kinds,
         "foreign": read(folder / "foreign.yaml").get("patterns") or [],
         "popular": _section(folder / "popular.yaml", "popular"),
+        "commands": _commands(folder / "commands.yaml"),
+        "well-known": _section(folder / "commands.yaml", "well-known"),
         "rules": rules,
     }
 
@@ -100,6 +102,16 @@ def _section(path: Path, name: str) -> dict[str, Any]:
     if not isinstance(section, dict):
         raise RulesUnreadable(f"{path.name} has no `{name}`.", "Add the section.")
     return section
+
+
+def _commands(path: Path) -> list[dict[str, object]]:
+    rows = read(path).get("commands")
+    if not isinstance(rows, list):
+        raise RulesUnreadable(f"{path.name} has no list `commands`.", "Add it.")
+    for row in rows:
+        if not isinstance(row, dict) or not isinstance(row.get("names"), str) or {type(one) for one in row} != {str}:
+            raise RulesUnreadable(f"{path.name}: a row has no `names`: {row!r:.80}.", "Correct the row.")
+    return rows
 
 
 def _vocabulary(path: Path) -> dict[str, object]:
