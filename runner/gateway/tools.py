@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from runner.gateway import catalog, own_tools, pictures, replies
+from runner.gateway import catalog, client_tools, pictures, replies
 from runner.gateway.arguments import Arguments, submission
 from runner.gateway.origin import SessionNumbers
 from runner.gateway.waiting import Ended
@@ -154,34 +154,34 @@ class Tools:
 
     async def _approve(self, given: Mapping[str, object] | None, caller: Caller, report: Report) -> Reply:
         """Ask about a tool of the client. Whatever ends the waiting, the reply is yes or no."""
-        if own_tools.is_of_assent(given):
-            return own_tools.allowed(given)
+        if client_tools.is_of_assent(given):
+            return client_tools.allowed(given)
         try:
             async with self._entering(caller) as hold:
                 size = caller.message_bytes
-                wanted = await self._aside.do(caller.agent, size, lambda: own_tools.own_submission(caller.agent, given))
+                wanted = await self._aside.do(caller.agent, size, lambda: client_tools.asked(caller.agent, given))
                 ticket = await self._submit(self._from(caller, await on_disk(wanted)))
         except KnownError as error:
             if isinstance(error, Refused):
                 self._counter.refused(caller.agent, error.what)
-            return own_tools.denied(replies.refused(error).text)
+            return client_tools.denied(replies.refused(error).text)
         try:
             end = await self._waiting.hold(ticket, caller, hold, report)
         except asyncio.CancelledError:
-            self._counter.withdraw(ticket.request_id, own_tools.MAY_HAVE_RUN)
+            self._counter.withdraw(ticket.request_id, client_tools.MAY_HAVE_RUN)
             raise
         match end:
             case Ended.CLOSING:
-                return own_tools.denied(replies.closing(self._waiting.why, ticket).text)
+                return client_tools.denied(replies.closing(self._waiting.why, ticket).text)
             case Ended.GONE:
-                self._counter.withdraw(ticket.request_id, own_tools.MAY_HAVE_RUN)
-                return own_tools.denied(own_tools.NOBODY)
+                self._counter.withdraw(ticket.request_id, client_tools.MAY_HAVE_RUN)
+                return client_tools.denied(client_tools.NOBODY)
             case Ended():
                 # The client cannot fetch a later answer: nobody shall be asked in vain.
-                self._counter.withdraw(ticket.request_id, own_tools.TOO_LATE)
-                return own_tools.denied(own_tools.NOBODY)
+                self._counter.withdraw(ticket.request_id, client_tools.TOO_LATE)
+                return client_tools.denied(client_tools.NOBODY)
             case answer:
-                return own_tools.decided(answer, given)
+                return client_tools.decided(answer, given)
 
     @asynccontextmanager
     async def _entering(self, caller: Caller) -> AsyncIterator[float]:

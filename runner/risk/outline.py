@@ -16,6 +16,7 @@ from runner.risk import outline_javascript as javascript
 from runner.risk import outline_python as python
 from runner.risk.executing_javascript import JAVASCRIPT
 from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_plain, require, text, words
+from runner.risk.rules.knowledge import table
 from runner.risk.shell import syntax as shell
 
 if TYPE_CHECKING:
@@ -26,10 +27,7 @@ if TYPE_CHECKING:
 HOLE = "\0"
 """Stands where a literal stood. No code that is taken in has one (`runner.requests.intake`)."""
 
-COMMANDS = words(
-    "[ basename cat cd cut date df diff dirname du echo false file grep head ls md5sum mkdir printf pwd seq sha256sum "
-    "sleep stat tail test tr true wc"
-)
+COMMANDS = words(table()["running"]["shell"]["literals"])
 
 
 WRITING = {"date": words("-s --set"), "file": words("-C --compile")}

@@ -22,6 +22,8 @@ TELLING = expression(
 
 WRITTEN = expression(r"(?:[\w-]+/)*[\w-]+\.(?:csv|tsv|txt|json|jsonl|ndjson|md|log)")
 """Files that a program may write, named in its text: no program reads them as code."""
+LOADED = expression(r"\.(?:py\w?|pth|so|sh|bash|js|cjs|mjs|node|wasm|pl|rb|php|egg|whl|zip)\Z|\A[^.]*\Z")
+"""Files that interpreters load or start by themselves, or that have no ending to tell."""
 
 
 class NoOutline(Exception):

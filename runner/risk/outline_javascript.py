@@ -11,38 +11,19 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_plain, require, text, words
+from runner.risk.rules.knowledge import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tree_sitter import Node
 
-MODULES = {
-    name: words(allowed)
-    for name, allowed in {
-        "assert": "deepEqual deepStrictEqual equal fail match notEqual notStrictEqual ok strictEqual throws",
-        "crypto": "createHash createHmac randomBytes randomInt randomUUID timingSafeEqual",
-        "fs": "constants promises accessSync existsSync lstatSync readFileSync readdirSync statSync access lstat "
-        "readFile readdir stat",
-        "fs/promises": "constants access lstat readFile readdir stat",
-        "os": "EOL arch cpus freemem platform release totalmem type uptime",
-        "path": "basename delimiter dirname extname format isAbsolute join normalize parse relative resolve sep",
-        "readline": "createInterface",
-        "url": "URL URLSearchParams fileURLToPath pathToFileURL",
-        "util": "format inspect isDeepStrictEqual promisify",
-    }.items()
-}
+LISTED = table()["running"]["javascript"]
+MODULES = {name: words(allowed) for name, allowed in LISTED["data-functions"].items()}
 WRITES = words("writeFileSync appendFileSync")
 """Allowed where they are called with a constant path."""
-DENIED = words(
-    "eval Function AsyncFunction GeneratorFunction constructor prototype __proto__ __defineGetter__ __defineSetter__ "
-    "__lookupGetter__ __lookupSetter__ getPrototypeOf setPrototypeOf getOwnPropertyDescriptor getOwnPropertyNames "
-    "getOwnPropertyDescriptors getOwnPropertySymbols defineProperty defineProperties callee caller arguments "
-    "global globalThis window self module exports Reflect Proxy WebAssembly Worker createRequire binding dlopen "
-    "mainModule unlink unlinkSync rm rmSync rmdir rmdirSync chmod chmodSync chown chownSync symlink symlinkSync link "
-    "linkSync env kill fetch XMLHttpRequest WebSocket importScripts"
-)
-OF_PROCESS = words("stdout stderr stdin argv exit exitCode cwd hrtime memoryUsage")
+DENIED = words(LISTED["names"])
+OF_PROCESS = words(LISTED["data-process"])
 IDENTIFIERS = words(
     "identifier property_identifier shorthand_property_identifier shorthand_property_identifier_pattern "
     "private_property_identifier statement_identifier"

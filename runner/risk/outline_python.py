@@ -12,99 +12,20 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_data, require, words
+from runner.risk.rules.knowledge import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 COOKIE = expression(r"^[ \t\f]*#.*?coding[:=]")
-MODULES = {
-    name: words(allowed)
-    for name, allowed in {
-        "__future__": "annotations",
-        "base64": "b64encode b64decode b32encode b32decode b16encode b16decode b85encode b85decode a85encode "
-        "a85decode standard_b64encode standard_b64decode urlsafe_b64encode urlsafe_b64decode",
-        "bisect": "bisect bisect_left bisect_right insort insort_left insort_right",
-        "calendar": "monthrange isleap leapdays weekday day_name day_abbr month_name month_abbr timegm",
-        "collections": "Counter OrderedDict defaultdict deque",
-        "collections.abc": "Callable Collection Generator Iterable Iterator Mapping MutableMapping Sequence Set",
-        "copy": "copy deepcopy",
-        "csv": "reader writer DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONE QUOTE_NONNUMERIC",
-        "datetime": "date datetime time timedelta timezone UTC MINYEAR MAXYEAR",
-        "decimal": "Decimal ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN ROUND_HALF_UP "
-        "ROUND_UP InvalidOperation",
-        "fractions": "Fraction",
-        "functools": "reduce partial lru_cache cache cmp_to_key",
-        "glob": "glob iglob",
-        "hashlib": "md5 sha1 sha224 sha256 sha384 sha512 sha3_256 sha3_512 blake2b blake2s",
-        "heapq": "heappush heappop heapify heappushpop heapreplace merge nlargest nsmallest",
-        "io": "StringIO BytesIO",
-        "itertools": "accumulate batched chain combinations combinations_with_replacement compress count cycle "
-        "dropwhile filterfalse groupby islice pairwise permutations product repeat starmap takewhile tee zip_longest",
-        "json": "load loads dump dumps JSONDecodeError",
-        "math": "acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf erfc exp "
-        "expm1 fabs factorial floor fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt lcm ldexp "
-        "lgamma log log10 log1p log2 modf nan perm pi pow prod radians remainder sin sinh sqrt tan tanh tau trunc",
-        "numbers": "Complex Integral Number Rational Real",
-        "os": "path listdir getcwd makedirs mkdir walk scandir stat sep linesep cpu_count",
-        "os.path": "abspath basename commonpath commonprefix dirname exists expanduser getatime getctime getmtime "
-        "getsize isabs isdir isfile islink join normpath realpath relpath samefile sep split splitext",
-        "pathlib": "Path PurePath PurePosixPath",
-        "pprint": "pprint pformat pp",
-        "random": "betavariate choice choices expovariate gauss getrandbits normalvariate randbytes randint random "
-        "randrange sample seed shuffle triangular uniform",
-        "re": "compile escape findall finditer fullmatch match search split sub subn error A ASCII DOTALL I "
-        "IGNORECASE M MULTILINE S U UNICODE VERBOSE X",
-        "statistics": "StatisticsError correlation covariance fmean geometric_mean harmonic_mean linear_regression "
-        "mean median median_grouped median_high median_low mode multimode pstdev pvariance quantiles stdev variance",
-        "string": "ascii_letters ascii_lowercase ascii_uppercase capwords digits hexdigits octdigits printable "
-        "punctuation whitespace",
-        "sys": "argv stdout stderr stdin exit version version_info maxsize byteorder platform",
-        "textwrap": "dedent fill indent shorten wrap",
-        "time": "asctime ctime gmtime localtime mktime monotonic monotonic_ns perf_counter perf_counter_ns "
-        "process_time sleep strftime strptime time time_ns",
-        "typing": "Any Callable Dict Final Iterable Iterator List Mapping Optional Sequence Set Tuple Union",
-        "unicodedata": "bidirectional category combining decimal digit east_asian_width is_normalized lookup name "
-        "normalize numeric",
-        "uuid": "NAMESPACE_DNS NAMESPACE_URL UUID uuid3 uuid4 uuid5",
-        "zoneinfo": "ZoneInfo",
-    }.items()
-}
+LISTED = table()["running"]["python"]
+MODULES = {name: words(allowed) for name, allowed in LISTED["data-functions"].items()}
 """The functions of modules that do nothing with a text but read it, or the file that it names."""
-ATTRIBUTES = words(
-    # texts and bytes
-    "capitalize casefold center count decode encode endswith expandtabs find index isalnum isalpha isascii isdecimal "
-    "isdigit isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip maketrans "
-    "partition removeprefix removesuffix rfind rindex rjust rpartition rsplit rstrip split splitlines startswith "
-    "strip swapcase title translate upper zfill fromhex hex "
-    # collections
-    "add append appendleft clear difference difference_update discard elements extend extendleft fromkeys get insert "
-    "intersection intersection_update isdisjoint issubset issuperset items keys maxlen most_common move_to_end pop "
-    "popitem popleft remove reverse rotate setdefault sort subtract symmetric_difference total union update values "
-    # numbers
-    "as_integer_ratio as_tuple bit_count bit_length conjugate denominator exponent from_bytes imag is_integer "
-    "limit_denominator normalize numerator quantize real sqrt to_bytes to_integral_value "
-    # files and paths, for reading; `copy`, `open` and `replace` are looked at where they are called
-    "absolute anchor as_posix buffer close closed cwd exists expanduser fieldnames flush getvalue glob home "
-    "is_absolute is_dir is_file is_relative_to is_symlink isatty iterdir joinpath line_num match name parent parents "
-    "parts read read_bytes read_text readable readline readlines relative_to resolve rglob samefile seek st_ctime "
-    "st_mode st_mtime st_size stat stem suffix suffixes tell with_name with_stem with_suffix writable write "
-    "writeheader writelines writerow writerows path "
-    # times
-    "astimezone combine ctime date datetime day days fold fromisocalendar fromisoformat fromordinal fromtimestamp "
-    "hour isocalendar isoformat isoweekday max microsecond microseconds min minute month now resolution second "
-    "seconds strftime strptime time timestamp timetuple timetz tm_hour tm_mday tm_min tm_mon tm_sec tm_wday tm_yday "
-    "tm_year today total_seconds tzinfo utc utcfromtimestamp utcnow utcoffset weekday year "
-    # regular expressions, hashes, errors, functions
-    "end findall finditer flags fullmatch group groupdict groups lastgroup lastindex pattern pos search span start "
-    "string sub subn digest hexdigest digest_size args colno doc errno filename lineno msg strerror cache_clear "
-    "from_iterable bytes int urn version major micro minor __name__ __doc__"
-)
+ATTRIBUTES = words(" ".join(LISTED["data-attributes"].values()))
 """Attributes of what is no module: none writes a file whose name is a value, or reaches code."""
-BUILTINS = words(
-    "abs all any ascii bin bool bytearray bytes chr complex dict divmod enumerate filter float frozenset hash hex "
-    "input int isinstance issubclass iter len list map max min next oct ord pow print range repr reversed round set "
-    "slice sorted str sum tuple zip Ellipsis NotImplemented exit quit __name__ __file__ __doc__"
-) | {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)}
+BUILTINS = words(LISTED["data-builtins"]) | {
+    name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+}
 NAMES = frozenset(vars(builtins)) | words("help copyright credits license")
 """Names that mean something before a program binds any."""
 NODES = (

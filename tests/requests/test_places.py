@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.gateway.client_tools import client_submission
 from runner.model.assessment import Level
 from runner.model.errors import KnownError, Refused
 from runner.model.request import Isolation, Request
 from runner.policy.decide import Policy, parameters
 from runner.policy.rules import Action, Condition, Rule, Rules
 from runner.requests import intake, places
-from runner.requests.client_tools import client_submission
 from runner.requests.places import on_disk, real_path, require_unmoved
 from runner.risk.tools import weigh
 from runner.settings.loading import Settings

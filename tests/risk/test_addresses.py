@@ -8,12 +8,12 @@ import subprocess
 
 import pytest
 
+from runner.gateway.client_tools import client_submission
 from runner.model.assessment import Level
 from runner.model.request import Isolation, Request, Tool
 from runner.policy.decide import parameters
 from runner.policy.rules import Condition
 from runner.requests import intake
-from runner.requests.client_tools import client_submission
 from runner.risk.addresses import addresses_in, read_address
 from runner.risk.tools import weigh
 from runner.settings.loading import Settings

@@ -9,10 +9,10 @@ import pytest
 
 from runner.clients.client import ConfigScope, Setup
 from runner.clients.known import CLIENTS
+from runner.gateway.client_tools import client_submission
 from runner.model.assessment import Level
 from runner.model.request import Isolation
 from runner.requests import intake
-from runner.requests.client_tools import client_submission
 from runner.risk.tools import weigh
 from runner.settings.loading import Settings
 

@@ -47,6 +47,9 @@ def collected(folder: Path) -> dict[str, Any]:
         "targets": kinds,
         "foreign": read(folder / "foreign.yaml").get("patterns") or [],
         "popular": _section(folder / "popular.yaml", "popular"),
+        "running": {name: _section(folder / "running.yaml", name) for name in (*VOCABULARIES, "shell")},
+        "commands": _commands(folder / "commands.yaml"),
+        "well-known": _section(folder / "commands.yaml", "well-known"),
         "rules": rules,
     }
 
@@ -58,16 +61,17 @@ def table(folder: Path) -> str:
     for name, section in found.items():
         if name == "rules":
             section = [{key: value for key, value in one.items() if key not in EXAMPLES} for one in section]
-        parts.append(f"{json.dumps(name)}: {_lines(section)}")
+        parts.append(f"{json.dumps(name)}: {_lines(section, whole=name == 'running')}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _lines(section: dict[str, Any] | list[object]) -> str:
-    """Return JSON with a line for each entry."""
+def _lines(section: dict[str, Any] | list[object], *, whole: bool = False) -> str:
+    """Return JSON with a line for each entry, and with `whole` for each in these."""
     if not isinstance(section, dict):
         return "[\n" + ",\n".join(map(json.dumps, section)) + "\n]"
     entries = (
-        f"{json.dumps(key)}: {_lines(value) if key == 'calls' else json.dumps(value)}" for key, value in section.items()
+        f"{json.dumps(key)}: {_lines(value) if key == 'calls' or whole else json.dumps(value)}"
+        for key, value in section.items()
     )
     return "{\n" + ",\n".join(entries) + "\n}"
 
@@ -100,6 +104,16 @@ def _section(path: Path, name: str) -> dict[str, Any]:
     if not isinstance(section, dict):
         raise RulesUnreadable(f"{path.name} has no `{name}`.", "Add the section.")
     return section
+
+
+def _commands(path: Path) -> list[dict[str, object]]:
+    rows = read(path).get("commands")
+    if not isinstance(rows, list):
+        raise RulesUnreadable(f"{path.name} has no list `commands`.", "Add it.")
+    for row in rows:
+        if not isinstance(row, dict) or not isinstance(row.get("names"), str) or {type(one) for one in row} != {str}:
+            raise RulesUnreadable(f"{path.name}: a row has no `names`: {row!r:.80}.", "Correct the row.")
+    return rows
 
 
 def _vocabulary(path: Path) -> dict[str, object]:

@@ -174,19 +174,21 @@ class Command:
     labels: frozenset[str]
     through: str = ""
     """The command that starts this one, such as `find` or `env`."""
+    valued: str = ""
+    """The options that take a value, as `-o --output`."""
 
     @property
     def arguments(self) -> list[Value]:
         """The words after the name."""
         return self.words[1:]
 
-    def parsed(self, valued: str = "", stop: bool = False) -> tuple[dict[str, Value], list[Value]]:
+    def parsed(self, valued: str | None = None, stop: bool = False) -> tuple[dict[str, Value], list[Value]]:
         """Return options and operands.
 
-        `valued` lists the options that take a value, as `-o --output`; with `stop` the first operand ends the
-        options, as for commands that run another one.
+        `valued` are the options that take a value, where they are others than the table of commands says; with `stop`
+        the first operand ends the options, as for commands that run another one.
         """
-        takes = set(valued.split())
+        takes = set((self.valued if valued is None else valued).split())
         options: dict[str, Value] = {}
         operands: list[Value] = []
         arguments = self.arguments

@@ -14,7 +14,7 @@ from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, labels_of, text
 from runner.risk.running import Obeys
 from runner.risk.shell.command import ELSEWHERE, Command
-from runner.risk.shell.commands.table import COMMANDS, handler_of
+from runner.risk.shell.commands.table import commands, known_as
 from runner.risk.shell.obeying import FROM_OUTSIDE, how_it_runs, note_obeyed
 from runner.risk.shell.redirects import shown
 from runner.risk.shell.strangers import is_stranger, note_stranger
@@ -183,7 +183,7 @@ class SimpleCommands:
         words = call.words
         if words[0].exact is None:
             self.shell.nested.started(words[0], call.hidden, call.where)
-        if len(words) > 1 and (words[0].exact is not None or handler_of(words[1].text) is not None):
+        if len(words) > 1 and (words[0].exact is not None or known_as(words[1].text) is not None):
             return self._start(call._replace(words=words[1:]))
         return labels_only(words, call.stdin)
 
@@ -210,9 +210,10 @@ class SimpleCommands:
         elif not words[0].texts and words[0].labels & FROM_OUTSIDE:
             command.act("execute", code=words[0], language=text("shell"))
         given_to(shell, command.name, command.arguments, command.place)
-        handler = handler_of(command.name)
-        if handler is not None:
-            output = handler(command)
+        known_command = known_as(command.name)
+        if known_command is not None:
+            command.valued = known_command.valued
+            output = known_command.handler(command)
             if output is not None:
                 return output
         elif words[0].labels or not words[0].exact or "/" in words[0].text or shell.nested.origin(words[0]):
@@ -273,7 +274,7 @@ def _matching(known: str) -> str | None:
     """Return the first known command that a name with `?` or `[...]` in it matches."""
     if len(known) > LONGEST_PATTERN or known == "[" or ("?" not in known and "[" not in known[:-1]):
         return None
-    return next((program for program in COMMANDS if fnmatch.fnmatchcase(program, known)), None)
+    return next((program for program in commands() if fnmatch.fnmatchcase(program, known)), None)
 
 
 def labels_only(words: Sequence[Value], stdin: Value) -> Value:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from runner.risk.model.value import HOLE, Value, text
 from runner.risk.outline_data import words
 from runner.risk.running import RUNNERS
-from runner.risk.shell.commands.table import handler_of
+from runner.risk.shell.commands.table import known_as
 from runner.risk.shell.commands.well_known import is_well_known
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ STARTS_PACKAGES = words("npx uvx bunx pipx")
 
 def is_stranger(name: str) -> bool:
     """Return whether nothing is known of a program of this name."""
-    return bool(name) and handler_of(name) is None and not is_well_known(name)
+    return bool(name) and known_as(name) is None and not is_well_known(name)
 
 
 def note_stranger(command: Command) -> bool:
@@ -36,7 +36,7 @@ def note_stranger(command: Command) -> bool:
         name = operands[0].text.partition("@")[0] if operands else ""
     if not name or is_stranger(name):
         return _hand(command, name)
-    if name in RUNNERS and handler_of(name) is None and _is_text(command.stdin):
+    if name in RUNNERS and known_as(name) is None and _is_text(command.stdin):
         command.shell.nested.handed_to_program(name, (), (command.stdin,), command.place)
     return False
 

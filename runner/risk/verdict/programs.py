@@ -9,7 +9,7 @@ from runner.model.verdict import Verb
 from runner.risk.model.value import HOLE
 from runner.risk.outline_data import words
 from runner.risk.shell.commands.dry import is_dry
-from runner.risk.shell.commands.table import handler_of
+from runner.risk.shell.commands.table import known_as
 from runner.risk.verdict.naming import Named, file_name, listed, quoted, shown
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ WITH_COMMAND = words("git docker podman kubectl oc helm terraform cargo go make 
 def commands(act: Act, targets: Targets) -> Described:
     name = act.name
     path = act.get("name").text
-    in_file = "/" in path and (path[0] != "/" or handler_of(name) is None)
+    in_file = "/" in path and (path[0] != "/" or known_as(name) is None)
     if not name or name in QUIET or in_file or HOLE in name:
         return None
     if name not in WITH_COMMAND:

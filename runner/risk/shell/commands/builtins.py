@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from runner.risk.model.standing import is_relative
@@ -99,8 +100,11 @@ def change_directory(command: Command) -> Value | None:
 
 
 def read(command: Command) -> Value | None:
-    """read, mapfile: what comes in goes into variables."""
-    options, operands = command.parsed("-d -n -N -p -t -u -i -a" if command.name == "read" else "-d -n -O -s -u -C -c")
+    """read, mapfile: what comes in goes into variables; `-C` names code that runs for it."""
+    options, operands = command.parsed()
+    for at, word in enumerate(command.arguments[:-1]):
+        if re.fullmatch(r"-\w*C", word.text):
+            command.script(command.arguments[at + 1])
     fed = command.stdin
     if fed.texts and fed.text.strip(HOLE):
         lines = fed.text.rstrip("\n").split("\n")

@@ -16,15 +16,15 @@ CHANGES_MANY = expression(r"\.(?:updatemany|bulkwrite|remove|renamecollection)\b
 """Calls of mongosh that change more than one document."""
 
 
-def client(statements: str, files: str, valued: str = "", *, operands: bool = False) -> Handler:
+def client(statements: str, files: str = "", *, operands: bool = False) -> Handler:
     """Return the handler of a client.
 
-    `statements` are the options whose value is SQL, `files` those that name a file of it; `valued` the others that
-    take a value. With `operands` what follows the database is SQL, as sqlite3 takes it.
+    `statements` are the options whose value is SQL, `files` those that name a file of it. With `operands` what follows
+    the database is SQL, as sqlite3 takes it.
     """
 
     def handle(command: Command) -> Value | None:
-        options, words = command.parsed(f"{statements} {files} {valued}")
+        options, words = command.parsed(f"{statements} {files} {command.valued}")
         given = [options[name] for name in statements.split() if name in options]
         given += [command.read(options[name]) for name in files.split() if name in options]
         database = words[0] if words else UNKNOWN
@@ -45,7 +45,7 @@ def client(statements: str, files: str, valued: str = "", *, operands: bool = Fa
 
 def key_client(command: Command) -> Value | None:
     """redis-cli: keys that a pattern finds, settings of the server, and all that is kept there."""
-    options, operands = command.parsed("-h -p -s -a -u -n -r -i -d --user --pass --pattern --eval --pipe-timeout")
+    options, operands = command.parsed()
     words = [word.text.lower() for word in operands[:3]]
     if is_temporary(options.get("-s", UNKNOWN)):
         noted = next((act for act in reversed(command.shell.trail.acts) if act.kind == "command"), None)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from runner.risk.shell.command import Command, Handler
 
 
-def running(handler: Handler | None, *names: str) -> Handler:
+def running(handler: Handler | None, names: str) -> Handler:
     """Return `handler` for a program that runs the values of the options `names`."""
 
     def handle(command: Command) -> Value | None:
@@ -23,9 +23,9 @@ def running(handler: Handler | None, *names: str) -> Handler:
     return handle
 
 
-def values_of(command: Command, names: tuple[str, ...]) -> list[Value]:
-    """Return the values of the options `names`, in their order."""
-    found = []
+def values_of(command: Command, options: str) -> list[Value]:
+    """Return the values of `options`, in their order."""
+    names, found = options.split(), []
     arguments = command.arguments
     for at, argument in enumerate(arguments):
         name, equals, inline = argument.text.partition("=")
@@ -38,7 +38,7 @@ def values_of(command: Command, names: tuple[str, ...]) -> list[Value]:
 
 def lock(command: Command) -> Value | None:
     """flock FILE -c COMMAND, flock FILE COMMAND..."""
-    options, operands = command.parsed("-w --timeout -E --conflict-exit-code -c --command", stop=True)
+    options, operands = command.parsed(stop=True)
     code = options.get("-c") or options.get("--command")
     rest = operands[1:]
     if code is None and rest and rest[0].text in ("-c", "--command"):
@@ -48,12 +48,12 @@ def lock(command: Command) -> Value | None:
     return command.again(rest) if rest else None
 
 
-def runner(verbs: str, valued: str = "") -> Handler:
+def runner(verbs: str) -> Handler:
     """Return the handler of tools such as `poetry run`, `bundle exec`: after one of `verbs` follows a command."""
     wanted = frozenset(verbs.split())
 
     def handle(command: Command) -> Value | None:
-        _, operands = command.parsed(valued, stop=True)
+        _, operands = command.parsed(stop=True)
         if len(operands) < 2 or operands[0].text not in wanted:
             return None
         rest = operands[1:]
@@ -72,7 +72,7 @@ def editor(command: Command) -> Value | None:
     """vim -c ':!command', +!command: a command of the editor that runs one of the shell."""
     arguments = command.arguments
     given = [word.text[1:] for word in arguments if word.text.startswith("+")]
-    given += [value.text for value in values_of(command, ("-c", "--cmd", "-S"))]
+    given += [value.text for value in values_of(command, "-c --cmd -S")]
     for known in given:
         for pattern in (BANG.match(known), SYSTEM_CALL.search(known)):
             if pattern is not None:
@@ -80,19 +80,23 @@ def editor(command: Command) -> Value | None:
     return None
 
 
-LISP = expression(
-    r"\((?:async-)?(?:shell-command(?:-to-string)?|compile|start-process-shell-command)\s++\"((?:[^\"\\]|\\.)++)"
-)
-PUPPET = expression(r"exec\s*+\{\s*+[\"']([^\"']++)")
-PRE_INVOKE = expression(r"(?:Pre|Post)-(?:Invoke|Install-Pkgs)[\w:-]{0,60}+=(.+)", re.DOTALL)
+WITHIN = {
+    "lisp": expression(
+        r"\((?:async-)?(?:shell-command(?:-to-string)?|compile|start-process-shell-command)\s++\"((?:[^\"\\]|\\.)++)"
+    ),
+    "puppet": expression(r"exec\s*+\{\s*+[\"']([^\"']++)"),
+    "pre-invoke": expression(r"(?:Pre|Post)-(?:Invoke|Install-Pkgs)[\w:-]{0,60}+=(.+)", re.DOTALL),
+}
+"""How languages of programs run a command of the shell."""
 
 
-def within(expression: re.Pattern[str], *names: str) -> Handler:
-    """Return the handler of a program that runs what `expression` finds in the values of the options `names`."""
+def within(what: str, options: str) -> Handler:
+    """Return the handler of a program that runs what the values of `options`, in the language `what`, say."""
+    pattern = WITHIN[what]
 
     def handle(command: Command) -> Value | None:
-        for value in values_of(command, names):
-            for match in expression.finditer(value.text):
+        for value in values_of(command, options):
+            for match in pattern.finditer(value.text):
                 command.script(text(match[1].replace('\\"', '"'), labels=value.labels))
         return None
 
@@ -101,9 +105,9 @@ def within(expression: re.Pattern[str], *names: str) -> Handler:
 
 def ansible(command: Command) -> Value | None:
     """ansible HOSTS -m shell -a COMMAND."""
-    modules = [value.text for value in values_of(command, ("-m", "--module-name"))]
+    modules = [value.text for value in values_of(command, "-m --module-name")]
     if not modules or modules[0].rpartition(".")[2] in ("shell", "command", "raw"):
-        for value in values_of(command, ("-a", "--args")):
+        for value in values_of(command, "-a --args"):
             command.script(value)
     return None
 
@@ -125,34 +129,25 @@ def statement_runs(command: Command, statement: Value) -> None:
                 command.script(text(match[1].replace("''", "'"), labels=statement.labels))
 
 
-LANGUAGE_OF_FILE = {
-    ".go": "go",
-    ".c": "c",
-    ".cc": "c",
-    ".cpp": "c",
-    ".rs": "rust",
-    ".java": "java",
-    ".kt": "java",
-    ".kts": "java",
-    ".scala": "java",
-    ".groovy": "java",
-    ".r": "r",
-    ".jl": "julia",
-    ".cr": "ruby",
-    ".nim": "r",
-    ".v": "c",
-    ".zig": "rust",
-    ".swift": "swift",
-    ".ex": "elixir",
-    ".exs": "elixir",
+ENDINGS = {
+    "go": ".go",
+    "c": ".c .cc .cpp .v",
+    "rust": ".rs .zig",
+    "java": ".java .kt .kts .scala .groovy",
+    "r": ".r .nim",
+    "julia": ".jl",
+    "ruby": ".cr",
+    "swift": ".swift",
+    "elixir": ".ex .exs",
 }
+LANGUAGE_OF_FILE = {ending: language for language, endings in ENDINGS.items() for ending in endings.split()}
 
 
 def compiler(language: str) -> Handler:
     """Return the handler of compilers and runners of `language`: what is compiled is run, as a rule."""
 
     def handle(command: Command) -> Value | None:
-        for value in values_of(command, ("-e", "-E", "--eval", "-c") if language != "c" else ()):
+        for value in values_of(command, "-e -E --eval -c" if language != "c" else ""):
             command.code(language, value)
         words = command.arguments
         if words and words[0].text == "eval" and len(words) > 1:

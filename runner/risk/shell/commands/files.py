@@ -12,12 +12,12 @@ from runner.risk.model.value import HOLE, UNKNOWN, Value, alternatives, concaten
 from runner.risk.shell.command import is_narrowed
 
 if TYPE_CHECKING:
-    from runner.risk.shell.command import Command, Handler
+    from runner.risk.shell.command import Command
 
 
 def listing(command: Command) -> Value | None:
     """ls: names of what is there; a path with a pattern comes out as it went in."""
-    options, operands = command.parsed("-I -w -T --ignore")
+    options, operands = command.parsed()
     if not any(one[1:2] != "-" and "d" in one for one in options):  # that says something of the folder alone
         for path in operands:
             command.act("walk", path=path)
@@ -38,7 +38,7 @@ EVERYTHING = ("*", "./*", ".*", ".", "./")
 
 
 def remove(command: Command) -> Value | None:
-    options, operands = command.parsed("-n --iterations -s --size --random-source")
+    options, operands = command.parsed()
     tree = (
         "yes"
         if options.keys() & {"-r", "-R", "--recursive"}
@@ -65,7 +65,7 @@ def remove(command: Command) -> Value | None:
 
 
 def truncate(command: Command) -> Value | None:
-    options, operands = command.parsed("-s --size -r --reference")
+    options, operands = command.parsed()
     size = (options.get("-s") or options.get("--size") or UNKNOWN).text
     empties = text("yes") if size.lstrip("0") in ("", "K", "M", "G") else UNKNOWN
     for path in operands:
@@ -87,7 +87,7 @@ def bytes_of(size: str) -> int:
 
 def allocate(command: Command) -> Value | None:
     """fallocate -l SIZE FILE, mkfile SIZE FILE."""
-    options, operands = command.parsed("-l --length -o --offset")
+    options, operands = command.parsed()
     size = (options.get("-l") or options.get("--length") or (operands[0] if operands else UNKNOWN)).text
     if bytes_of(size) >= FILLS:
         command.act("flood", what=text("the disk"))
@@ -96,23 +96,20 @@ def allocate(command: Command) -> Value | None:
     return UNKNOWN
 
 
-def transfer(kind: str) -> Handler:
+def transfer(command: Command) -> Value | None:
     """cp, mv, ln, install: sources, then a target."""
-
-    def handle(command: Command) -> Value | None:
-        options, operands = command.parsed("-t --target-directory -m --mode -o --owner -g --group -S --suffix")
-        target = options.get("-t") or options.get("--target-directory")
-        if target is None:
-            if len(operands) < 2:
-                return UNKNOWN
-            target, operands = operands[-1], operands[:-1]
-        for path in operands:
-            empties = text("yes") if kind == "copy" and path.text == "/dev/null" else UNKNOWN
-            fields = {"mode": options.get("-m", UNKNOWN), "empties": empties}
-            command.act(kind, source=command.placed(path), path=command.placed(target), **fields)
-        return UNKNOWN
-
-    return handle
+    kind = {"mv": "move", "ln": "link"}.get(command.name, "copy")
+    options, operands = command.parsed()
+    target = options.get("-t") or options.get("--target-directory")
+    if target is None:
+        if len(operands) < 2:
+            return UNKNOWN
+        target, operands = operands[-1], operands[:-1]
+    for path in operands:
+        empties = text("yes") if kind == "copy" and path.text == "/dev/null" else UNKNOWN
+        fields = {"mode": options.get("-m", UNKNOWN), "empties": empties}
+        command.act(kind, source=command.placed(path), path=command.placed(target), **fields)
+    return UNKNOWN
 
 
 def change_mode(command: Command) -> Value | None:
@@ -132,7 +129,7 @@ def change_mode(command: Command) -> Value | None:
 
 
 def change_owner(command: Command) -> Value | None:
-    options, operands = command.parsed("--reference --from")
+    options, operands = command.parsed()
     tree = text("yes") if options.keys() & {"-R", "--recursive"} else UNKNOWN
     for path in operands[1:]:
         command.act("chown", path=command.placed(path), owner=operands[0], narrowed=is_narrowed(path), tree=tree)
@@ -160,10 +157,6 @@ def copy_blocks(command: Command) -> Value | None:
     return Value(labels=labels | labels_of((command.stdin,)))
 
 
-TAR_VALUED = (
-    "-f --file -C --directory -T -X --exclude --to-command -I --use-compress-program -g -V --checkpoint"
-    " --checkpoint-action"
-)
 TAR_RUNS = ("--to-command", "-I", "--use-compress-program", "--checkpoint-action")
 """Options of tar whose value is a command."""
 
@@ -206,7 +199,7 @@ def archive(command: Command) -> Value | None:
 
 def unzip(command: Command) -> Value | None:
     """unzip: files over those of a folder, unless it only lists, tests or prints them."""
-    options, operands = command.parsed("-d -x -P")
+    options, operands = command.parsed()
     letters = {letter for option in options if option[1:2] != "-" for letter in option[1:]}
     if not letters & set("ltpZvz") and operands:
         command.act("extract", path=options.get("-d") or text("."))
@@ -214,7 +207,7 @@ def unzip(command: Command) -> Value | None:
 
 
 def _tar(command: Command) -> Packing:
-    options, operands = command.parsed(TAR_VALUED)
+    options, operands = command.parsed()
     first = command.arguments[0].text if command.arguments else ""
     if first and not first.startswith("-") and operands and re.fullmatch(r"[a-zA-Z]+", first):
         # `tar cf archive files`: options without a dash.
@@ -233,7 +226,7 @@ def _tar(command: Command) -> Packing:
 def _packer(command: Command) -> Packing:
     """zip, 7z, rar."""
     line = concatenate(command.arguments, " ").text
-    options, operands = command.parsed("-P -p -x -i")
+    options, operands = command.parsed()
     creates = not re.match(r"[xel] ", line) and command.name in ("zip", "7z", "7za", "rar")
     if command.name != "zip":
         operands = operands[1:]
@@ -243,7 +236,7 @@ def _packer(command: Command) -> Packing:
 
 def make(command: Command) -> Value | None:
     """mkdir, touch: folders and empty files."""
-    _, operands = command.parsed("-m --mode -t -d -r --date --reference")
+    _, operands = command.parsed()
     for path in operands:
         folder = text("yes") if command.name == "mkdir" else UNKNOWN
         command.act("make", path=command.placed(path), folder=folder)
@@ -253,7 +246,7 @@ def make(command: Command) -> Value | None:
 def temporary(command: Command) -> Value | None:
     """mktemp: a name that is not known, but the same wherever it turns up."""
     line, column = command.place[:2]
-    options, operands = command.parsed("-p --suffix")
+    options, operands = command.parsed()
     folder = options.get("-p") or options.get("--tmpdir") or UNKNOWN
     folder = folder if folder.texts and folder.text else text("/tmp")
     template = operands[0] if operands else UNKNOWN
@@ -264,14 +257,14 @@ def temporary(command: Command) -> Value | None:
 
 
 def mkfifo(command: Command) -> Value | None:
-    _, operands = command.parsed("-m --mode")
+    _, operands = command.parsed()
     for path in operands[:1]:
         command.act("pipe", path=path)
     return UNKNOWN
 
 
 def make_node(command: Command) -> Value | None:
-    _, operands = command.parsed("-m --mode")
+    _, operands = command.parsed()
     if len(operands) > 1 and operands[1].text == "p":
         command.act("pipe", path=operands[0])
     return UNKNOWN

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from runner.risk.shell.command import Command
 
-GLOBAL = "-C -c --git-dir --work-tree --namespace --exec-path --config-env"
-"""Options of git itself that take a value; those of its commands may mean something else."""
 VALUED = {
     "blame": "-L -S -M -C --contents --ignore-rev --ignore-revs-file --date",
     "commit": "-m -C -c -F -t --author --date --message --file --template --fixup --squash --cleanup",
@@ -44,7 +42,7 @@ CONTENT = "content-by-path"
 
 def read_by_path(command: Command) -> Value:
     """Record the files that a git command reads by their path; return what it prints of them."""
-    options, rest = command.parsed(GLOBAL, stop=True)
+    options, rest = command.parsed(stop=True)
     verb = rest[0].text if rest else ""
     if verb not in READERS and verb not in NAMED:
         return UNKNOWN

@@ -9,7 +9,7 @@ from runner.model.expression import expression
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.shell.commands.dry import is_dry
-from runner.risk.shell.commands.git_files import GLOBAL, read_by_path
+from runner.risk.shell.commands.git_files import read_by_path
 from runner.risk.shell.commands.starters import settings_that_run
 from runner.risk.shell.commands.system import cluster as cluster_secrets
 from runner.risk.shell.commands.system import container as container_rights
@@ -21,12 +21,9 @@ if TYPE_CHECKING:
     from runner.risk.shell.command import Command, Handler
 
 SPACES = ("-n", "--namespace")
-KUBECTL_VALUED = (
-    "-n --namespace --context --kubeconfig -f --filename -l --selector -k --kustomize -o --output -s --server"
-    " --cluster --user --token --grace-period --timeout --replicas --field-selector -c --container"
+CHANGES_CLUSTER = expression(
+    r"cordon|uncordon|taint|cp|apply|replace|patch|create|set|rollout|edit|annotate|label|run|exec"
 )
-HELM_VALUED = "-n --namespace --kube-context --kubeconfig --timeout"
-TERRAFORM_VALUED = "-target -var -var-file -state -out"
 REMOVING = expression(
     r"(delete|terminate|remove|destroy|purge|deregister|revoke|rb|rm|wipe|drop|empty|disable|archive|release|abandon"
     r"|decommission|reset)(-[\w-]+)?|del|(schedule|cancel|close)-[\w-]+"
@@ -51,7 +48,7 @@ SAVED = expression(r"--force-with-lease|--force-if-includes")
 
 def cluster(command: Command) -> Value | None:
     """kubectl, oc: what is deleted or stopped in a cluster."""
-    options, operands = command.parsed(KUBECTL_VALUED)
+    options, operands = command.parsed()
     words = _plain(operands)
     if words and not _is_dry(command):
         named = " ".join(words[1:3]) or _named(options, "-f", "--filename", "-k", "--kustomize", "-l", "--selector")
@@ -59,29 +56,13 @@ def cluster(command: Command) -> Value | None:
             _destroys(command, "" if named else "resources", named, "the cluster", _named(options, *SPACES))
         elif words[0] in ("scale", "autoscale") and options.get("--replicas", UNKNOWN).text == "0":
             _destroys(command, "all replicas of", named, "the cluster", _named(options, *SPACES))
-        elif words[0] in (
-            "cordon",
-            "uncordon",
-            "taint",
-            "cp",
-            "apply",
-            "replace",
-            "patch",
-            "create",
-            "set",
-            "rollout",
-            "edit",
-            "annotate",
-            "label",
-            "run",
-            "exec",
-        ):
+        elif CHANGES_CLUSTER.fullmatch(words[0]):
             command.act("configure", target=text(f"{words[0]} {named}".strip()), at=text("the cluster"))
     return cluster_secrets(command)
 
 
 def helm(command: Command) -> Value | None:
-    options, operands = command.parsed(HELM_VALUED)
+    options, operands = command.parsed()
     words = _plain(operands)
     if words[:1] and words[0] in ("uninstall", "delete", "del", "un") and not _is_dry(command):
         _destroys(command, "the release", " ".join(words[1:3]), "the cluster", _named(options, *SPACES))
@@ -96,7 +77,7 @@ PLANS_TO_DESTROY = frozenset({"plans-to-destroy"})
 
 def terraform(command: Command) -> Value | None:
     """terraform, tofu, terragrunt, pulumi, cdk: infrastructure that is destroyed."""
-    options, operands = command.parsed(TERRAFORM_VALUED)
+    options, operands = command.parsed()
     words = _plain(operands)
     verb = words[0] if words else ""
     given = {name.lstrip("-"): value for name, _, value in (word.text.partition("=") for word in command.arguments)}
@@ -116,7 +97,7 @@ def terraform(command: Command) -> Value | None:
 
 def cloud(command: Command) -> Value | None:
     """aws, gcloud, az, gsutil, rclone and others: what is deleted in a cloud."""
-    _, operands = command.parsed("--region --profile --project --output -o --query --resource-group -g --zone")
+    _, operands = command.parsed()
     words = _plain(operands)
     if _is_dry(command):
         return None
@@ -185,7 +166,7 @@ FORGE_CHANGES = expression(
 
 def forge(command: Command) -> Value | None:
     """gh, glab: what the interface of a forge deletes, and what is merged or shown to everybody there."""
-    options, operands = command.parsed("-X --method -f --field -F --raw-field -R --repo -H --header --input")
+    options, operands = command.parsed()
     words = _plain(operands)
     method = (options.get("-X") or options.get("--method") or UNKNOWN).text.upper()
     if words[:1] == ["api"] and method == "DELETE":
@@ -228,16 +209,17 @@ def removes(what: str) -> Handler:
     return handle
 
 
-def deploys(*verbs: str) -> Handler:
+def deploys(verbs: str = "") -> Handler:
     """Return the handler of a tool of which `verbs` change what runs elsewhere; with none, any use of it does."""
+    changing = verbs.split()
 
     def handle(command: Command) -> Value | None:
         words = _plain(command.arguments)
         checks = {word.text for word in command.arguments} & CHECKS
-        taken = next((one for one in words[:3] if verbs and TAKES_AWAY.fullmatch(one)), "")
+        taken = next((one for one in words[:3] if changing and TAKES_AWAY.fullmatch(one)), "")
         if taken and not checks and not _is_dry(command):
             _destroys(command, "", " ".join(words[1:3]), f"the cloud ({command.name})")
-        elif (not verbs or (words[:1] and words[0] in verbs)) and words and not checks and not _is_dry(command):
+        elif (not changing or (words[:1] and words[0] in changing)) and words and not checks and not _is_dry(command):
             if words[0] in ("remove", "destroy", "down", "delete"):
                 _destroys(command, "what is deployed", "", f"the cloud ({command.name})")
             else:
@@ -249,7 +231,7 @@ def deploys(*verbs: str) -> Handler:
 
 def container(command: Command) -> Value | None:
     """docker, podman: what `run` mounts, and the volumes and data that are removed."""
-    _, operands = command.parsed("-H --host -c --context --config -l --log-level -f --file -p --project-name")
+    _, operands = command.parsed()
     words = _plain(operands)
     options = {word.text for word in command.arguments}
     prunes = words[1:2] == ["prune"]
@@ -264,7 +246,7 @@ def container(command: Command) -> Value | None:
 
 def repository(command: Command) -> Value | None:
     """git: work that is not saved elsewhere and is thrown away, and settings that make it run something."""
-    _, operands = command.parsed(GLOBAL)
+    _, operands = command.parsed()
     words = _plain(operands)
     options = {word.text for word in command.arguments}
     verb = words[0] if words else ""
@@ -285,7 +267,7 @@ LOCAL = frozenset(("reset", "clean", "checkout", "switch", "restore", "branch", 
 
 def _is_own(command: Command) -> bool:
     """Return whether a repository stands in a temporary folder that the script made."""
-    options, _ = command.parsed(GLOBAL, stop=True)
+    options, _ = command.parsed(stop=True)
     if options.keys() & {"--git-dir", "--work-tree"}:
         return False
     folder = options.get("-C")

@@ -35,7 +35,7 @@ CMDLET = expression(
 
 def shell(command: Command) -> Value | None:
     """sh, bash, ...: a script in an option, in a file or on standard input; else an interactive shell."""
-    options, operands = command.parsed("-o -O --rcfile --init-file", stop=True)
+    options, operands = command.parsed(stop=True)
     cluster = next((o for o in options if o.startswith("-") and not o.startswith("--") and "c" in o), None)
     if cluster is not None:
         return _run(command, operands[0], operands[2:], command.stdin) if operands else UNKNOWN

@@ -8,49 +8,24 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.acts import Act, Source
 from runner.risk.model.value import UNKNOWN, Value, alternatives, concatenate, each, either, labels_of, text
+from runner.risk.outline_data import words
 from runner.risk.trace.remote import note_request
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     from runner.risk.shell.command import Command
 
 
-CURL_VALUED = (
-    "-o --output -d --data --data-binary --data-raw --data-ascii --data-urlencode -F --form --form-string"
-    " -H --header -X --request -A --user-agent -u --user -x --proxy -T --upload-file -b --cookie -c"
-    " --cookie-jar -e --referer -m --max-time -w --write-out -E --cert --cacert --connect-timeout --retry"
-    " --retry-delay -K --config --resolve --interface --limit-rate -r --range -C --continue-at -Y -y -z"
-    " --url --unix-socket --json -D --dump-header --output-dir --socks5 --ciphers --key --max-redirs"
-    " --noproxy -U --proxy-user"
+CURL_DATA = words(
+    "-d --data --data-binary --data-raw --data-ascii --data-urlencode -F --form -T --upload-file --json -H --header -b "
+    "-A -u --user-agent -e --referer"
 )
-
-
-CURL_DATA = (
-    "-d",
-    "--data",
-    "--data-binary",
-    "--data-raw",
-    "--data-ascii",
-    "--data-urlencode",
-    "-F",
-    "--form",
-    "-T",
-    "--upload-file",
-    "--json",
-    "-H",
-    "--header",
-    "-b",
-    "-A",
-    "-u",
-    "--user-agent",
-    "-e",
-    "--referer",
-)
+"""Options whose value is sent."""
 
 
 def curl(command: Command) -> Value | None:
-    options, operands = command.parsed(CURL_VALUED)
+    options, operands = command.parsed()
     urls = [*operands, *([options["--url"]] if "--url" in options else [])]
     if not urls and options.keys() & {"--version", "-V", "--help", "-h"}:
         return None
@@ -76,7 +51,7 @@ def curl(command: Command) -> Value | None:
     )
 
 
-def _posted(command: Command, names: Sequence[str]) -> Value:
+def _posted(command: Command, names: Collection[str]) -> Value:
     """Return everything that options put into a request, files included."""
     arguments = command.arguments
     parts: list[Value] = []
@@ -117,15 +92,8 @@ def _downloaded(command: Command, url: Value, options: dict[str, Value], *names:
     return data
 
 
-WGET_VALUED = (
-    "-O --output-document -P --directory-prefix -o --output-file -a -U --user-agent -e --execute -t"
-    " --tries -T --timeout --header -i --input-file --post-data --post-file --body-data --body-file"
-    " --method --user --password -Q -w --wait -l --level -A -R -D -I -X -S"
-)
-
-
 def wget(command: Command) -> Value | None:
-    options, operands = command.parsed(WGET_VALUED)
+    options, operands = command.parsed()
     url = either(operands) if operands else UNKNOWN
     sent = _posted(command, ("--post-data", "--body-data", "--header", "-U", "--user-agent"))
     file = options.get("--post-file") or options.get("--body-file")
@@ -144,9 +112,7 @@ def wget(command: Command) -> Value | None:
 
 
 def netcat(command: Command) -> Value | None:
-    options, operands = command.parsed(
-        "-e -c --exec --sh-exec -p -s -w -i -g -G -o -q -I -O -T -V -x -X -m --proxy --lua-exec"
-    )
+    options, operands = command.parsed()
     runs = next(
         (
             options[o]
@@ -189,7 +155,7 @@ def socat(command: Command) -> Value | None:
 
 
 def telnet(command: Command) -> Value | None:
-    _, operands = command.parsed("-l -e -b -n")
+    _, operands = command.parsed()
     host = concatenate(operands[:2], ":") if operands else UNKNOWN
     command.act("connect", host=host, tool=text("telnet"))
     if command.stdin is not UNKNOWN:
@@ -199,9 +165,7 @@ def telnet(command: Command) -> Value | None:
 
 def remote_copy(command: Command) -> Value | None:
     """scp, rsync, sftp: to or from another host."""
-    options, operands = command.parsed(
-        "-P -i -o -F -c -l -S -e --rsh -f --exclude --include --filter --password-file --port --bwlimit"
-    )
+    options, operands = command.parsed()
     if len(operands) < 2 or (command.name == "rsync" and options.keys() & {"-n", "--dry-run"}):
         return UNKNOWN
     sources, target = operands[:-1], operands[-1]
@@ -229,7 +193,7 @@ def remote_copy(command: Command) -> Value | None:
 
 
 def ssh(command: Command) -> Value | None:
-    options, operands = command.parsed("-p -i -l -o -F -L -R -D -J -W -b -c -E -e -I -m -O -Q -S -w -B", stop=True)
+    options, operands = command.parsed(stop=True)
     host = operands[0] if operands else UNKNOWN
     command.act("connect", host=host, tool=text("ssh"))
     for word in (options.get("-o") or UNKNOWN).texts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
@@ -16,12 +15,12 @@ ESCAPED = expression(r"\\.")
 SED_FLAGS = expression(r"[gpiIeMm\d]*+w[ \t]++(\S[^\n]*+)")
 
 
-def writing(handler: Handler, *names: str, operand: int | None = None) -> Handler:
+def writing(handler: Handler, names: str, operand: int | None = None) -> Handler:
     """Return `handler` for a program that writes the values of the options `names`, or its operand number `operand`."""
 
     def handle(command: Command) -> Value | None:
-        options, operands = command.parsed(" ".join(names))
-        written = [options[name] for name in names if name in options]
+        options, operands = command.parsed(names)
+        written = [options[name] for name in names.split() if name in options]
         written += operands[operand : operand + 1] if operand is not None else []
         output = handler(command)
         for path in written:
@@ -48,20 +47,8 @@ def sed_writes(command: Command, program: Value) -> None:
 
 def hashed(command: Command) -> Value | None:
     """hash -p FILE NAME, enable -f FILE NAME: NAME is that file from now on."""
-    options, operands = command.parsed("-p" if command.name == "hash" else "-f")
+    options, operands = command.parsed()
     for path in (options.get("-p"), options.get("-f")):
         if path is not None and operands:
             command.shell.nested.started(path, command.labels, command.place, "shell")
     return UNKNOWN
-
-
-def each_line(handler: Handler) -> Handler:
-    """Return `handler` for a command of the shell of which `-C` names code that it runs."""
-
-    def handle(command: Command) -> Value | None:
-        for at, word in enumerate(command.arguments[:-1]):
-            if re.fullmatch(r"-\w*C", word.text):
-                command.script(command.arguments[at + 1])
-        return handler(command)
-
-    return handle

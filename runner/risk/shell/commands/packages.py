@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def script_runner(command: Command) -> Value | None:
     """npx -c, npm exec -c: a script as an option's value; npm install: packages."""
-    options, operands = command.parsed("-c --call -p --package -w --workspace --prefix -C --registry")
+    options, operands = command.parsed()
     code = options.get("-c") or options.get("--call")
     if code is not None and code.texts:
         return command.script(code)
@@ -31,24 +31,13 @@ def script_runner(command: Command) -> Value | None:
 
 
 REGISTRIES = (
-    "-i",
-    "--index-url",
-    "--extra-index-url",
-    "-f",
-    "--find-links",
-    "--trusted-host",
-    "--index",
-    "--default-index",
+    *("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--trusted-host", "--index", "--default-index"),
 )
 
 
 def python_packages(command: Command) -> Value | None:
     """pip, pipx, uv: packages, and where they are to come from."""
-    valued = "-r --requirement -c --constraint -t --target --prefix --root --python -p --platform -e --editable -C"
-    valued += (
-        " -d --dest --wheel-dir --cache-dir --log --python-version --implementation --abi --only-binary --no-binary"
-    )
-    options, operands = command.parsed(f"{valued} {' '.join(REGISTRIES)}")
+    options, operands = command.parsed()
     while operands and operands[0].text in ("pip", "tool"):
         operands = operands[1:]
     if operands and operands[0].text in ("install", "add", "download", "wheel", "run"):

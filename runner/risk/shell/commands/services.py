@@ -65,7 +65,7 @@ def in_place(signs: str = "") -> Handler:
         words = {word.text for word in command.arguments}
         if needed and not words & needed:
             return None
-        _, operands = command.parsed("-resize -quality -crop -rotate -format -path -m --max -d --dest")
+        _, operands = command.parsed()
         for path in operands if not words & {"-path", "-d", "--dest", "-format"} else ():
             command.act("write", path=command.placed(path), edit=text("yes"))
         return None
@@ -75,7 +75,7 @@ def in_place(signs: str = "") -> Handler:
 
 def access_list(command: Command) -> Value | None:
     """setfacl: rights of others, as of chmod."""
-    options, operands = command.parsed("-m --modify -x --remove -M -X --set")
+    options, operands = command.parsed()
     given = (options.get("-m") or options.get("--modify") or options.get("--set") or UNKNOWN).text
     entries = [one.rpartition(":") for one in given.split(",")]
     everybody = any(who.endswith(("o:", "o", "other:", "other")) and "w" in rights for who, _, rights in entries)

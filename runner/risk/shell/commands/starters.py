@@ -25,11 +25,11 @@ DESCRIPTOR = expression(r"\d|\{\w+\}")
 """What the grammar takes for a word before a redirection."""
 
 
-def wrapper(valued: str, skip: int = 0) -> Handler:
+def wrapper(skip: int = 0) -> Handler:
     """sudo, env, nice, ...: options, perhaps some operands, then the command."""
 
     def handle(command: Command) -> Value | None:
-        options, operands = command.parsed(valued, stop=True)
+        options, operands = command.parsed(stop=True)
         if command.name in ("sudo", "doas") and not operands and (options.keys() & {"-i", "-s", "--login", "--shell"}):
             command.act("shell", name=text(command.name))
         while operands and "=" in operands[0].text and operands[0].text.partition("=")[0].isidentifier():
@@ -45,7 +45,7 @@ def wrapper(valued: str, skip: int = 0) -> Handler:
 
 
 def exec_(command: Command) -> Value | None:
-    _, operands = command.parsed("-a", stop=True)
+    _, operands = command.parsed(stop=True)
     if operands and not (command.redirects and len(operands) == 1 and DESCRIPTOR.fullmatch(operands[0].text)):
         return command.again(operands)
     keep_open(command.shell, command.redirects, operands)
@@ -54,16 +54,14 @@ def exec_(command: Command) -> Value | None:
 
 def environment(command: Command) -> Value | None:
     """`env` without a command prints all variables."""
-    options, operands = command.parsed("-u -C -S --unset --chdir --split-string", stop=True)
+    options, operands = command.parsed(stop=True)
     if operands or "-S" in options:
-        return wrapper("-u -C -S --unset --chdir --split-string")(command)
+        return wrapper()(command)
     return Value(labels=frozenset({Source.ENVIRONMENT}))
 
 
 def xargs(command: Command) -> Value | None:
-    options, operands = command.parsed(
-        "-I -n -P -d -L -s -a -E --replace --max-args --max-procs --delimiter --max-lines --arg-file", stop=True
-    )
+    options, operands = command.parsed(stop=True)
     listed = options.get("-a") or options.get("--arg-file")
     fed = command.stdin if listed is None else command.read(listed)
     if not operands:
@@ -191,31 +189,9 @@ def _below(known: str) -> str:
     return known + HOLE if known.endswith("/") else f"{known}/{HOLE}" if not known.endswith("*") else known
 
 
-NARROWING = frozenset(
-    [
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-regex",
-        "-iregex",
-        "-empty",
-        "-mtime",
-        "-atime",
-        "-ctime",
-        "-mmin",
-        "-amin",
-        "-cmin",
-        "-size",
-        "-newer",
-        "-perm",
-        "-inum",
-        "-wholename",
-        "-samefile",
-        "-links",
-        "-lname",
-        "-xtype",
-    ]
+NARROWING = words(
+    "-name -iname -path -ipath -regex -iregex -empty -mtime -atime -ctime -mmin -amin -cmin -size -newer -perm -inum "
+    "-wholename -samefile -links -lname -xtype"
 )
 
 
@@ -229,7 +205,7 @@ def _narrows(arguments: Sequence[Value]) -> bool:
 
 
 def su(command: Command) -> Value | None:
-    options, _operands = command.parsed("-c --command -s --shell -g -G")
+    options, _operands = command.parsed()
     code = options.get("-c") or options.get("--command")
     if code is not None:
         return command.script(code)
@@ -237,28 +213,21 @@ def su(command: Command) -> Value | None:
     return UNKNOWN
 
 
-def script_option(valued: str, *names: str) -> Handler:
-    """Return the handler of a command with a shell script in an option: `script -c`, `watch`, `flock -c`."""
-
-    def handle(command: Command) -> Value | None:
-        options, _operands = command.parsed(valued, stop=True)
-        for name in names:
-            if name in options and options[name].texts:
-                return command.script(options[name])
-        return None
-
-    return handle
+def typed(command: Command) -> Value | None:
+    """script -c: a terminal in which a script is typed."""
+    options, _operands = command.parsed(stop=True)
+    given = [options[name] for name in ("-c", "--command") if name in options and options[name].texts]
+    return command.script(given[0]) if given else None
 
 
 def watch(command: Command) -> Value | None:
-    _, operands = command.parsed("-n --interval", stop=True)
+    _, operands = command.parsed(stop=True)
     return command.script(concatenate(operands, " ")) if operands else None
 
 
 def start_terminal(command: Command) -> Value | None:
     """screen -dmS name command, tmux new-session -d command, systemd-run command."""
-    valued = "-S -s -t -c -L -p --unit --on-calendar --on-active --on-boot --property --uid --slice -n"
-    options, operands = command.parsed(valued, stop=True)
+    options, operands = command.parsed(stop=True)
     if command.name == "systemd-run" and any(key.startswith("--on-") for key in options):
         command.act("schedule", what=concatenate(operands, " "), how=text("systemd"))
     if command.name == "tmux" and operands:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def kill(command: Command) -> Value | None:
-    _options, operands = command.parsed("-s --signal -n -u -t -P -g -G -U -o -F")
+    _options, operands = command.parsed()
     if len(command.arguments) > 1 and command.arguments[-1].text == "-1":
         operands = [text("-1")]
     for target in operands:
@@ -24,7 +24,7 @@ def kill(command: Command) -> Value | None:
 
 def find_process(command: Command) -> Value | None:
     """pgrep, pidof: numbers of processes with a certain name."""
-    _, operands = command.parsed("-u -U -g -G -P -t -s -d")
+    _, operands = command.parsed()
     given = Value(labels=frozenset({"process"}))
     for operand in operands:
         command.act("compare", text=operand, **{"with": given})
@@ -41,7 +41,7 @@ def find_user(command: Command) -> Value | None:
 
 
 def crontab(command: Command) -> Value | None:
-    options, operands = command.parsed("-u")
+    options, operands = command.parsed()
     if options.keys() & {"-r", "-i"}:
         command.act("schedule", what=UNKNOWN, how=text("remove"))
     elif "-l" in options:
@@ -53,7 +53,7 @@ def crontab(command: Command) -> Value | None:
 
 
 def at_time(command: Command) -> Value | None:
-    options, operands = command.parsed("-f -t -q")
+    options, operands = command.parsed()
     if options.keys() & {"-l", "-r", "-c", "-d"} and "-f" not in options:
         return UNKNOWN
     what = command.read(options["-f"]) if "-f" in options else command.stdin
@@ -90,15 +90,14 @@ def cluster(command: Command) -> Value | None:
     return Value(labels=frozenset({Source.SECRET})) if secret else None
 
 
-def recorder(*what: str) -> Handler:
-    """Return the handler of programs that record the screen, the clipboard or the keyboard."""
-    kind, reads = what[0], what[1:]
+def recorder(what: str, reads: str = "") -> Handler:
+    """Return the handler of programs that record the screen, the clipboard or the keyboard: where `reads` is found."""
 
     def handle(command: Command) -> Value | None:
         line = concatenate(command.arguments, " ").text
-        if reads and not any(re.search(pattern, line) for pattern in reads):
+        if not re.search(reads, line):
             return None
-        done = command.act("record", what=text(kind))
+        done = command.act("record", what=text(what))
         for word in command.arguments:
             if re.search(r"\.(png|jpe?g|xwd|mp4|mkv|wav|txt|log)$", word.text):
                 command.act("write", path=word, data=Value(labels=frozenset({"captured"})))

@@ -1,9 +1,14 @@
-"""The table of commands: which function says what a command does."""
+"""The table of commands: which function says what a command does, and which of its options take a value.
+
+Its rows are `resources/rules/commands.yaml`, where it says what they mean.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from runner.risk.rules.knowledge import table
 from runner.risk.shell.commands import (
     builtins,
     databases,
@@ -21,201 +26,59 @@ from runner.risk.shell.commands import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from runner.risk.shell.command import Handler
 
-ROWS: tuple[tuple[str, Handler], ...] = (
-    ("sh bash dash zsh ksh mksh pdksh ash csh tcsh fish rbash yash posh", interpreters.shell),
-    ("sudo", starters.wrapper("-u -g -h -p -C -r -t -U -D -R -T --user --group --host --prompt")),
-    ("doas", starters.wrapper("-u -C")),
-    ("env", starters.environment),
-    ("which whereis", files.which),
-    ("start cmd", starters.start),
-    ("dig nslookup host ping drill", network.look_up_name),
-    ("nohup setsid command builtin unbuffer catchsegv fakeroot dbus-run-session then do else", starters.wrapper("")),
-    ("time", outputs.writing(starters.wrapper("-f -o --format --output"), "-o", "--output")),
-    ("nice", starters.wrapper("-n --adjustment")),
-    ("ionice", starters.wrapper("-c -n -p")),
-    ("chrt taskset", starters.wrapper("", 1)),
-    ("stdbuf", starters.wrapper("-i -o -e")),
-    ("timeout", starters.wrapper("-s -k --signal --kill-after", 1)),
-    ("chroot", starters.wrapper("--userspec --groups", 1)),
-    ("unshare", starters.wrapper("-R -w -S -G --map-user --map-group")),
-    ("nsenter", starters.wrapper("-t --target -S -G")),
-    ("strace", starters.wrapper("-e -o -p -s -u -E -a -b -I -O -P -S -X")),
-    ("ltrace", starters.wrapper("-e -o -p -s -u")),
-    ("proxychains proxychains4", starters.wrapper("-f")),
-    ("torsocks", starters.wrapper("")),
-    ("runuser su", starters.su),
-    ("pkexec", starters.wrapper("-u --user")),
-    ("gosu", starters.wrapper("", 1)),
-    ("busybox toybox", starters.wrapper("")),
-    ("xargs parallel", starters.xargs),
-    ("find", starters.find),
-    ("fd fdfind", starters.find_by_pattern),
-    ("ssh", network.ssh),
-    ("script", starters.script_option("-c --command -T", "-c", "--command")),
-    ("flock", escapes.lock),
-    ("cpulimit", starters.wrapper("-l --limit -p --pid -e --exe -P --path")),
-    ("logsave faketime", starters.wrapper("", 1)),
-    ("setarch linux32 linux64", starters.wrapper("", 1)),
-    ("valgrind entr firejail xvfb-run caffeinate torify numactl prlimit", starters.wrapper("")),
-    ("sshpass", starters.wrapper("-p -f -d -P")),
-    ("capsh", starters.shell_after_dashes),
-    ("start-stop-daemon", escapes.running(None, "--exec", "-x", "--startas", "-a")),
-    ("poetry pipenv bundle rye hatch pdm pyenv rbenv mise conda direnv", escapes.runner("run exec", "-n --name -C")),
-    ("man", escapes.running(None, "-P", "--pager", "-H", "--html")),
-    ("split", escapes.running(texts.passes(), "--filter")),
-    ("sort", escapes.running(outputs.writing(texts.passes(), "-o", "--output"), "--compress-program")),
-    ("uniq", outputs.writing(texts.passes(), operand=1)),
-    ("tree", outputs.writing(files.listing, "-o")),
-    ("hash enable", outputs.hashed),
-    ("unzip", files.unzip),
-    ("zip", escapes.running(files.archive, "-TT", "--unzip-command")),
-    ("vim vi nvim view vimdiff ex rvim", escapes.editor),
-    ("emacs emacsclient", escapes.within(escapes.LISP, "--eval", "-eval", "-e")),
-    ("puppet", escapes.within(escapes.PUPPET, "-e", "--execute")),
-    ("apt apt-get aptitude", escapes.within(escapes.PRE_INVOKE, "-o", "--option")),
-    ("ansible", escapes.ansible),
-    ("go", escapes.compiler("go")),
-    ("gcc cc g++ c++ clang clang++ tcc v", escapes.compiler("c")),
-    ("rustc cargo zig", escapes.compiler("rust")),
-    ("java javac jshell kotlinc kotlin scala groovy jrunscript", escapes.compiler("java")),
-    ("Rscript R nim octave", escapes.compiler("r")),
-    ("julia", escapes.compiler("julia")),
-    ("crystal", escapes.compiler("ruby")),
-    ("elixir iex swift", escapes.compiler("elixir")),
-    ("watch", starters.watch),
-    ("exec", starters.exec_),
-    ("screen tmux systemd-run", starters.start_terminal),
-    ("eval", builtins.evaluate),
-    ("source .", builtins.source),
-    ("trap", builtins.trap),
-    ("alias", builtins.alias),
-    ("history", builtins.history),
-    ("cd pushd popd chdir", builtins.change_directory),
-    ("pwd", builtins.working_folder),
-    ("read mapfile readarray compgen complete", outputs.each_line(builtins.read)),
-    ("set", builtins.set_),
-    ("shift", builtins.shift),
-    ("echo", texts.echo),
-    ("printf", texts.printf),
-    ("print", texts.echo),
-    (
-        "cat head tail tac less more bat nl fold column strings wc od hexdump paste expand fmt"
-        " pr zcat dos2unix iconv shuf tsort",
-        texts.passes(),
-    ),
-    ("grep egrep fgrep rg ack ag jq zgrep yq", texts.passes(skip=1)),
-    ("base64 base32 b64decode gbase64", texts.base64),
-    ("xxd", outputs.writing(texts.xxd, operand=1)),
-    ("openssl", texts.openssl),
-    ("gunzip gzip bzip2 bunzip2 xz unxz zstd bzcat xzcat", texts.unpack),
-    ("rev", texts.reverse),
-    ("tr", texts.translate),
-    ("sed gsed", texts.sed),
-    ("tee", texts.tee),
-    ("awk gawk mawk nawk", texts.awk),
-    ("rm unlink shred srm wipe rmdir del erase rimraf trash rd", files.remove),
-    ("cp install gcp", files.transfer("copy")),
-    ("truncate", files.truncate),
-    ("fallocate mkfile", files.allocate),
-    ("mv", files.transfer("move")),
-    ("ln", files.transfer("link")),
-    ("chmod", files.change_mode),
-    ("chown chgrp", files.change_owner),
-    ("dd dcfldd", files.copy_blocks),
-    ("tar 7z 7za rar gtar bsdtar", files.archive),
-    ("curl", network.curl),
-    ("wget wget2 aria2c axel fetch lwp-download http https", network.wget),
-    ("nc ncat netcat nc.traditional nc.openbsd rcat pwncat cryptcat powercat", network.netcat),
-    ("socat", network.socat),
-    ("telnet", network.telnet),
-    ("scp rsync sftp", network.remote_copy),
-    ("mkdir touch", files.make),
-    ("mktemp", files.temporary),
-    ("mkfifo", files.mkfifo),
-    ("mknod", files.make_node),
-    ("kill pkill killall taskkill skill xkill", system.kill),
-    ("pgrep pidof", system.find_process),
-    ("lsof fuser", system.find_user),
-    ("crontab", system.crontab),
-    ("docker podman nerdctl", infrastructure.container),
-    ("git", infrastructure.repository),
-    ("make gmake gdb", starters.settings_that_run),
-    ("npx npm pnpm yarn", packages.script_runner),
-    ("pip pip3 pipx uv", packages.python_packages),
-    ("import xwd", system.recorder("screen", r"root|-w")),
-    ("scrot gnome-screenshot maim grim spectacle screencapture", system.recorder("screen")),
-    ("pbpaste wl-paste", system.recorder("clipboard")),
-    ("xclip xsel", system.recorder("clipboard", r"(^| )-{1,2}o(ut(put)?)?( |$)")),
-    ("xinput", system.recorder("keyboard", r"\btest")),
-    ("logkeys keysniffer", system.recorder("keyboard")),
-    ("ls dir gls", files.listing),
-    ("cut", texts.cut),
-    ("kubectl oc", infrastructure.cluster),
-    ("helm", infrastructure.helm),
-    ("terraform tofu terragrunt pulumi cdk", infrastructure.terraform),
-    ("aws gcloud az gsutil rclone s3cmd mc doctl flyctl fly", infrastructure.cloud),
-    ("ansible-playbook", infrastructure.deploys()),
-    ("serverless sls sam cap kamal vercel netlify wrangler", infrastructure.deploys("deploy", "remove", "delete")),
-    ("heroku supabase firebase railway planetscale pscale neonctl vault", infrastructure.keeps_data("the cloud")),
-    (
-        "kafka-topics kafka-topics.sh kafka-delete-records.sh rabbitmqctl rabbitmqadmin nats",
-        infrastructure.keeps_data("the message broker"),
-    ),
-    ("consul etcdctl nomad influx", infrastructure.keeps_data("the server")),
-    ("restic rustic borg kopia velero pgbackrest barman wal-g", infrastructure.keeps_data("the backups")),
-    ("argocd flux eksctl kops linkerd istioctl tkn rancher", infrastructure.keeps_data("the cluster")),
-    ("celery rq nsqadmin pulsar-admin kafka-configs kafka-configs.sh", infrastructure.keeps_data("the message broker")),
-    ("kafka-consumer-groups kafka-consumer-groups.sh", infrastructure.offsets),
-    ("gh glab", infrastructure.forge),
-    ("stripe paypal solana spl-token cast near bitcoin-cli lncli litecoin-cli cardano-cli", infrastructure.money),
-    ("http.server", services.serves(openly=True)),
-    ("jupyter jupyter-lab jupyter-notebook flask streamlit mlflow tensorboard bokeh panel", services.serves()),
-    ("vite next webpack-dev-server ng gatsby mkdocs hugo jekyll", services.serves()),
-    ("http-server live-server ttyd gotty code-server browser-sync", services.serves(openly=True)),
-    ("mail mailx s-nail mutt neomutt sendmail msmtp swaks ssmtp wall", services.message),
-    ("mogrify jpegoptim optipng dos2unix unix2dos", services.in_place()),
-    ("exiftool", services.in_place("-overwrite_original -overwrite_original_in_place")),
-    ("stress stress-ng sysbench", services.loads()),
-    ("ab wrk wrk2 hey siege k6 vegeta autocannon bombardier oha locust", services.loads(network=True)),
-    ("setfacl", services.access_list),
-    ("zfs zpool btrfs", infrastructure.keeps_data("the disks")),
-    ("lvremove vgremove pvremove", infrastructure.removes("the volume")),
-    ("cqlsh", databases.client("-e --execute", "-f --file", "-u --username -p --password -k --keyspace")),
-    ("clickhouse-client clickhouse", databases.client("-q --query", "--queries-file", "-h --host -u --user -d")),
-    (
-        "snowsql usql cockroach",
-        databases.client("-q --query -c --command -e --execute", "-f --file", "-h --host --url"),
-    ),
-    ("sqlcmd", databases.client("-Q -q", "-i", "-S -U -P -d")),
-    ("psql", databases.client("-c --command", "-f --file", "-d --dbname -h --host -p -U --username -v --set")),
-    ("mysql mariadb", databases.client("-e --execute", "", "-h --host -u --user -P --port -D --database")),
-    ("sqlite3 duckdb", databases.client("-cmd", "-init", "-separator -nullvalue", operands=True)),
-    ("redis-cli valkey-cli keydb-cli", databases.key_client),
-    ("mongosh mongo", databases.document_client),
-    ("coproc", starters.wrapper("")),
-    ("at batch", system.at_time),
-    ("python python2 python3 pypy pypy3 ipython", interpreters.interpreter("python")),
-    ("node nodejs bun deno", interpreters.interpreter("javascript")),
-    ("perl", interpreters.interpreter("perl")),
-    ("ruby jruby irb", interpreters.interpreter("ruby")),
-    ("php", interpreters.interpreter("php")),
-    ("lua luajit", interpreters.interpreter("lua")),
-    ("tclsh wish expect", interpreters.interpreter("tcl")),
-    ("powershell pwsh", interpreters.powershell),
-)
-"""Names and what commands of these names do. Of a name with a pattern in it the first one that matches counts."""
-
-COMMANDS: dict[str, Handler] = {name: handler for names, handler in ROWS for name in names.split()}
+PARTS = {
+    part.__name__.rpartition(".")[2]: part
+    for part in (
+        *(builtins, databases, escapes, files, infrastructure, interpreters, network),
+        *(outputs, packages, services, starters, system, texts),
+    )
+}
+OF_ROWS = ("names", "does", "valued", "runs", "writes", "writes-operand")
+"""Fields of every row; the others are parameters of the function that makes its handler."""
 
 
-def handler_of(name: str) -> Handler | None:
-    """Return what the command does; interpreters with a version (`python3.11`) and cmdlets count as well."""
-    found = COMMANDS.get(name)
+class KnownCommand(NamedTuple):
+    """A command that is known."""
+
+    handler: Handler
+    valued: str = ""
+    """The options of it that take a value."""
+
+
+@cache
+def commands() -> Mapping[str, KnownCommand]:
+    """Return all of them by name. Of a name with a pattern in it the first one that matches counts."""
+    rows: list[dict[str, Any]] = table()["commands"]
+    return {name: KnownCommand(handler_of(row), row.get("valued", "")) for row in rows for name in row["names"].split()}
+
+
+def handler_of(row: Mapping[str, Any]) -> Handler:
+    """Return what the commands of a row do. Raises LookupError, AttributeError and TypeError for what is none."""
+    handler: Handler | None = None
+    if "does" in row:
+        part, _, name = row["does"].partition(".")
+        function = getattr(PARTS[part], name.removesuffix("()"))
+        given = {key: value for key, value in row.items() if key not in OF_ROWS}
+        handler = function(**given) if name.endswith("()") else function
+    if handler is not None and ("writes" in row or "writes-operand" in row):
+        handler = outputs.writing(handler, row.get("writes", ""), row.get("writes-operand"))
+    if "runs" in row:
+        return escapes.running(handler, row["runs"])
+    if handler is None:
+        raise LookupError(f"nothing says what {row['names']} does")
+    return handler
+
+
+def known_as(name: str) -> KnownCommand | None:
+    """Return what is known of a command; interpreters with a version (`python3.11`) and cmdlets count as well."""
+    found = commands().get(name)
     if found is None and interpreters.CMDLET.fullmatch(name):
-        return interpreters.cmdlet
+        return KnownCommand(interpreters.cmdlet)
     if found is not None or not name[-1:].isdigit():
         return found
     match = interpreters.INTERPRETER.match(name)
-    return interpreters.interpreter(str(match.lastgroup)) if match is not None else None
+    return KnownCommand(interpreters.interpreter(str(match.lastgroup))) if match is not None else None

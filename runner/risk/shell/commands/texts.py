@@ -79,32 +79,7 @@ def _converted(letter: str, value: Value) -> Value:
 
 
 LONG_VALUED = "--lines --bytes --delimiter --key --field-separator --regexp --file --files0-from --max-count --width"
-VALUED = {
-    "head": "-n -c",
-    "tail": "-n -c -s",
-    "tac": "-s",
-    "nl": "-b -d -f -h -i -l -n -s -v -w",
-    "fold": "-w",
-    "column": "-c -s -o -N -R -E -H -O -W -T",
-    "strings": "-n -t -e -s",
-    "od": "-A -j -N -t -S",
-    "hexdump": "-e -f -n -s",
-    "paste": "-d",
-    "expand": "-t",
-    "fmt": "-w -g -p",
-    "pr": "-h -l -o -w -W -D -N",
-    "iconv": "-f -t -o",
-    "shuf": "-n -o -i",
-    "sort": "-k -t -S -T -o",
-    "split": "-a -b -C -l -n -t",
-    "uniq": "-f -s -w",
-    **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), "-e -f -m -A -B -C -d -D"),
-    **dict.fromkeys(("rg", "ag", "ack"), "-e -f -m -A -B -C -g -t -T -M -j -r"),
-    "jq": "-f",
-}
-"""The options of one letter that take a value. A file behind another one, as in `cat -n FILE`, is a file."""
-
-
+"""Long options that take a value, of any of them. A file behind another one, as in `cat -n FILE`, is a file."""
 NAMES_ONLY = expression(r"\^(?:(?:export|\\s\*|\s)[+*?]?)?(?:\[[A-Z_a-z0-9-]{1,20}\][+*]?|\[\^=\][+*]|\\w[+*])+=?")
 """Patterns that begin with a line and match no more of it than the name of a variable."""
 PATTERNS = ("-e", "-f", "--regexp", "--file")
@@ -114,7 +89,7 @@ def passes(skip: int = 0) -> Handler:
     """cat, head, sort, grep, ...: what goes in comes out, more or less."""
 
     def handle(command: Command) -> Value | None:
-        options, operands = command.parsed(f"{VALUED.get(command.name, '')} {LONG_VALUED}")
+        options, operands = command.parsed(f"{command.valued} {LONG_VALUED}")
         paths = operands if skip and not options.keys().isdisjoint(PATTERNS) else operands[skip:]
         for name in ("-f", "--file", "--files0-from") if skip else ("--files0-from",):
             if name in options and options[name].texts:
@@ -144,7 +119,7 @@ def passes(skip: int = 0) -> Handler:
 
 def cut(command: Command) -> Value | None:
     """cut -d' ' -f2-4: fields of known lines."""
-    options, operands = command.parsed("-d -f -c -b --delimiter --fields --characters --bytes")
+    options, operands = command.parsed()
     data = command.read(operands[0]) if operands else command.stdin
     wanted = options.get("-f") or options.get("--fields")
     letters = options.get("-c") or options.get("-b") or options.get("--characters")
@@ -168,7 +143,7 @@ def cut(command: Command) -> Value | None:
 
 
 def base64(command: Command) -> Value | None:
-    options, operands = command.parsed("-w --wrap -i --input -o --output -b")
+    options, operands = command.parsed()
     data = (
         command.read(options.get("-i", operands[0] if operands else UNKNOWN))
         if operands or "-i" in options
@@ -181,7 +156,7 @@ def base64(command: Command) -> Value | None:
 
 
 def xxd(command: Command) -> Value | None:
-    options, operands = command.parsed("-l -c -s -g -o")
+    options, operands = command.parsed()
     data = command.read(operands[0]) if operands else command.stdin
     if any("r" in option for option in options if not option.startswith("--")):
         return each(data, lambda known: readable(fold.hex_text(known)), labels=fold.DECODED)
@@ -190,7 +165,7 @@ def xxd(command: Command) -> Value | None:
 
 def openssl(command: Command) -> Value | None:
     line = concatenate(command.arguments, " ").text
-    options, _operands = command.parsed("-in -out -k -pass -K -iv -connect -kfile")
+    options, _operands = command.parsed()
     data = command.read(options["-in"]) if options.get("-in", UNKNOWN).texts else command.stdin
     output = Value(labels=labels_of((data,)))
     if re.match(r"(enc|base64|aes|des)", line) and re.search(r"(^| )-d( |$)", line):
@@ -209,7 +184,7 @@ def openssl(command: Command) -> Value | None:
 
 def unpack(command: Command) -> Value | None:
     """gunzip -c, zcat, bzip2 -dc: the content is hidden in the data."""
-    options, operands = command.parsed("-S")
+    options, operands = command.parsed()
     data = command.read(operands[0]) if operands else command.stdin
     if command.name in ("gzip", "bzip2", "xz", "zstd") and not options.keys() & {"-d", "-dc", "-cd", "--decompress"}:
         return Value(labels=labels_of((data,)))
@@ -245,9 +220,9 @@ def _ranged(known: str) -> str:
 
 
 def sed(command: Command) -> Value | None:
-    options, operands = command.parsed("-e -f --expression --file")
+    options, operands = command.parsed()
     in_place = any(option.startswith(("-i", "--in-place")) for option in options)
-    programs = values_of(command, ("-e", "--expression"))
+    programs = values_of(command, "-e --expression")
     program = concatenate(programs, "\n") if programs else operands[0] if operands else UNKNOWN
     sed_writes(command, program)
     paths = operands if "-e" in options or "--expression" in options or "-f" in options else operands[1:]
@@ -302,7 +277,7 @@ AWK_BEGIN = expression(r"\s*+BEGIN\s*+(\{[^{}]*+\})\s*+")
 
 
 def awk(command: Command) -> Value | None:
-    _options, operands = command.parsed("-F -v -f --file --field-separator --assign")
+    _options, operands = command.parsed()
     if operands:
         command.code("awk", operands[0])
         if (said := _awk_print(operands[0].text, command.stdin)) is not None:

@@ -1,4 +1,7 @@
-"""Turns the use of a tool of the agent's own program into a submission, by what the tool does."""
+"""The tool `approve`: a client asks before it uses a tool of its own, and gets yes or no in the form it knows.
+
+What the client would do becomes a submission, by the tool's name and arguments.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,10 @@ import json
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
+from runner.gateway import catalog
+from runner.gateway.arguments import Arguments
+from runner.gateway.replies import Reply
+from runner.model.decision import Verdict
 from runner.model.errors import Refused
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import ClientTool, Language, Tool, canonical
@@ -19,6 +26,12 @@ from runner.risk.diffs import changed_by
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from runner.model.answer import Answer
+
+NOBODY = "Nobody has answered in time. Nothing was run. Ask again later, or do without."
+TOO_LATE = "The agent's program waits no longer."
+MAY_HAVE_RUN = "The agent's program no longer waits for an answer; it may have run this."
+"""Of one that went away: some run their tool where the answer takes too long."""
 LONGEST_NAME = 200
 LONGEST_FOLDER = 4096
 MOST_FILES = 200
@@ -70,6 +83,41 @@ class _Use(NamedTuple):
     language: Language | None = None
     base: str = ""
     """The folder, below that of the client, which relative names are meant below."""
+
+
+def is_of_assent(given: Mapping[str, object] | None) -> bool:
+    """Return whether a call of `approve` is about a tool of Assent, which asks for itself."""
+    return str((given or {}).get("tool_name", "")) in catalog.OWN_NAMES
+
+
+def allowed(given: Mapping[str, object] | None) -> Reply:
+    """Return the reply that lets the client use its tool as it said it would."""
+    return _reply({"behavior": "allow", "updatedInput": (given or {}).get("input") or {}})
+
+
+def denied(why: str) -> Reply:
+    return _reply({"behavior": "deny", "message": why})
+
+
+def decided(answer: Answer, given: Mapping[str, object] | None) -> Reply:
+    """Return the reply with the decision of a person or a rule."""
+    if answer.decision.verdict is Verdict.APPROVED and not answer.problem:
+        return allowed(given)
+    return denied(answer.text())
+
+
+def _reply(data: dict[str, object]) -> Reply:
+    """Return a reply of text alone: it is what clients read a permission from."""
+    return Reply(json.dumps(data, ensure_ascii=False), {})
+
+
+def asked(agent: str, given: Mapping[str, object] | None) -> Submission:
+    """Return the submission of a call of `approve`. Raises Refused."""
+    arguments = Arguments(catalog.APPROVE, given)
+    values = arguments.table("input")
+    if values is None:
+        raise Refused("input is missing.", "Send what the tool would be called with.")
+    return client_submission(agent, arguments.required("tool_name"), values, arguments.text("folder") or "")
 
 
 def client_submission(agent: str, name: str, given: Mapping[str, object], folder: str) -> Submission:

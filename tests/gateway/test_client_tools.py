@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from runner.gateway.client_tools import client_submission
 from runner.model.assessment import Level
 from runner.model.errors import KnownError, Refused
 from runner.model.request import Isolation, Language, Request, Tool
@@ -15,7 +16,6 @@ from runner.model.tool_facts import CLIENT_TOOLS
 from runner.policy.decide import parameters
 from runner.policy.grants import Choice, Subject, make, offered
 from runner.requests import intake
-from runner.requests.client_tools import client_submission
 from runner.risk.diffs import changed_by
 from runner.risk.tools import weigh
 from runner.settings.loading import Settings
