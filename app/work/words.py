@@ -218,11 +218,13 @@ def counted_lines(found: LineDifference) -> str:
     return counts(found.added, found.removed) or (word if word in SHORT else "")
 
 
-def summary(changes: ProjectChanges | None, problem: str) -> str:
-    """Return how many changes there are."""
+def summary(changes: ProjectChanges | None, problem: str, *, applied: bool) -> str:
+    """Return how many changes there are; `applied` says that some are in the project already."""
     if changes is None:
         return "changes could not be read" if problem else ""
-    return counted(len(changes.changes), "change") if changes.changes else "nothing changed"
+    if not changes.changes:
+        return "nothing left" if applied else "nothing changed"
+    return counted(len(changes.changes), "change")
 
 
 def written(done: Applied, session: WorkSession, verb: str, things: str) -> str:

@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from argparse import RawDescriptionHelpFormatter
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Self
 
 from runner.approval.hosts import PrivateAddress, private_addresses
@@ -32,11 +31,12 @@ from runner.sandbox.file_names import shown
 from runner.work import project_hosts
 from runner.work.control import order
 from runner.work.log import WorkReading
-from runner.workspace.change import MERGED, WHOLE, How, ProjectChange, digest
+from runner.workspace.change import WHOLE, How, ProjectChange, digest
 from runner.workspace.difference import compared, total
+from runner.workspace.groups import MOST_BULK, GroupKind, chosen, groups_of, is_below
 from runner.workspace.hunks import with_hunks
 from runner.workspace.lines import unified_numbers
-from runner.workspace.marks import PART, bulk
+from runner.workspace.marks import PART
 from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, named
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from runner.work.added import AddedFindings
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChanges
+    from runner.workspace.groups import ChangeGroup
     from runner.workspace.progress import WriteProgress
     from runner.workspace.undo import WayBack
 
@@ -55,8 +56,7 @@ PORTS = {"https": 443, "http": 80}
 SIGNS = {How.ADDED: "+", How.CHANGED: "~", How.DELETED: "-", How.TOUCHED: "."}
 COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
 MOST_LISTED = 200
-MOST_BULK = 5
-"""Changes in a folder such as node_modules that are still listed one by one."""
+LEFT_OUT = "  (stays, unless you name it)"
 SHOWN_SECONDS = 0.1
 """Between two lines that say how far it is."""
 EPILOG = """\
@@ -67,14 +67,16 @@ exit codes: 0 all of it was done; 1 something was not, or stays: what and why is
 of `assent work PROGRAM` that of the program, or 1 where the program could not be started."""
 APPLY_EPILOG = """\
 examples:
-  assent work apply shop-1a2b3c                       everything that is not marked, merged or in conflict
+  assent work apply shop-1a2b3c                       everything that the page Work ticks beforehand
   assent work apply shop-1a2b3c src docs/index.md     only what is there and below
+  assent work apply shop-1a2b3c .git                  the commits, with all of .git
   assent work apply shop-1a2b3c Makefile --marked     a file that runs something later by itself
   assent work apply shop-1a2b3c app.py --hunks 1,3    two places of one file, as `changes --diff` numbers them
   assent work apply shop-1a2b3c --digest DIGEST       only exactly what `changes --json` has shown
 
 PATH is below the project's folder, wherever you are. exit codes: 0 all of it was applied; 1 something stays in the
 working copy, or nothing was done."""
+STAYS = "marked (!), merged, in conflict with the project, or in a folder that was not named (node_modules, .git)."
 GIT = b".git"
 LEFT = 1
 """Exit code where something was not done."""
@@ -150,8 +152,9 @@ def _add_apply(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "apply",
         help="write changes into the project",
         description="Writes changes into the project, all of them or none. What conflicts with the project stays in"
-        " the working copy. So does what is marked (!) as running later by itself, unless --marked is given, and what"
-        " was merged with your edits, unless --merged is.",
+        " the working copy. So does what is marked (!) as running later by itself, unless --marked is given, what was"
+        " merged with your edits, unless --merged is, and what is in a folder such as node_modules, in .git with its"
+        " commits, or in a deleted folder of many files, unless that is named or --folders is given.",
         epilog=APPLY_EPILOG,
         formatter_class=RawDescriptionHelpFormatter,
     )
@@ -165,6 +168,7 @@ def _add_apply(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     apply.add_argument("--marked", action="store_true", help="also what is marked")
     apply.add_argument("--merged", action="store_true", help="also what was merged with your edits of the same files")
+    apply.add_argument("--folders", action="store_true", help="also folders such as node_modules, and .git")
     apply.add_argument("--digest", metavar="DIGEST", help="only where the changes are exactly those with this digest")
     apply.set_defaults(command=apply_changes)
 
@@ -289,15 +293,15 @@ def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
     if arguments.digest and digest(found.changes) != arguments.digest:
         raise KnownError("The changes are not those with this digest any more.", "Look at them again.")
     below = [os.fsencode(path).strip(b"/") for path in arguments.path]
-    asked = [one for one in found.changes if not below or any(_is_below(one.path, path) for path in below)]
+    asked = [one for one in found.changes if not below or any(is_below(one.path, path) for path in below)]
     if below and not asked:
         raise KnownError("Nothing is changed there.", f"assent work changes {copy.name}")
     if arguments.hunks and (len(below) != 1 or [one.path for one in asked] != below):
         raise KnownError("Hunks are of one file.", f"assent work apply {copy.name} PATH --hunks 1,3")
-    wanted = chosen(asked, marked=arguments.marked, merged=arguments.merged)
+    wanted = chosen(found, marked=arguments.marked, merged=arguments.merged, many=arguments.folders, named=below)
     _require_whole(copy, found, wanted)
     if arguments.hunks:
-        wanted = [with_hunks(one, copy.project, copy.content, arguments.hunks) for one in wanted]
+        wanted = tuple(with_hunks(one, copy.project, copy.content, arguments.hunks) for one in wanted)
     return apply(places, copy, wanted, left=len(asked) - len(wanted))
 
 
@@ -306,7 +310,7 @@ def _require_whole(copy: WorkingCopy, found: ProjectChanges, wanted: Sequence[Pr
     if found.commits is None:
         return
     needed = {
-        one.path for one in found.changes if _is_below(one.path, GIT) and one.mark in ("", PART) and not one.conflict
+        one.path for one in found.changes if is_below(one.path, GIT) and one.mark in ("", PART) and not one.conflict
     }
     if (some := needed & {one.path for one in wanted}) and some != needed:
         what = f"Nothing was applied. {found.commits.words} {WHOLE}"
@@ -535,15 +539,6 @@ def _bytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
 
 
-def chosen(changes: Iterable[ProjectChange], *, marked: bool = False, merged: bool = False) -> list[ProjectChange]:
-    """Return those that may be applied: what is marked or merged only where that is asked for, conflicts never."""
-    return [
-        one
-        for one in changes
-        if not one.conflict and (marked or one.mark in ("", MERGED)) and (merged or not one.merged)
-    ]
-
-
 def apply(places: Places, copy: WorkingCopy, wanted: Sequence[ProjectChange], *, left: int) -> int:
     """Apply `wanted` and say so; 1 where something is left. Raises KnownError."""
     if not wanted:
@@ -557,22 +552,17 @@ def apply(places: Places, copy: WorkingCopy, wanted: Sequence[ProjectChange], *,
 
 
 def tell(found: ProjectChanges) -> None:
-    """Print the changes, a line each; many in one folder of a build as one line."""
-    grouped: dict[str, list[ProjectChange]] = defaultdict(list)
-    for one in found.changes:
-        grouped[bulk(one.path) and f"{bulk(one.path)}\0{one.mark}"].append(one)
-    single = list(grouped.pop("", []))
-    for many in [*grouped.values()]:
-        if len(many) <= MOST_BULK or any(one.conflict for one in many):
-            single += many
-            del grouped[f"{bulk(many[0].path)}\0{many[0].mark}"]
-    for one in sorted(single, key=lambda one: one.path)[:MOST_LISTED]:
-        _line(SIGNS[one.how], _path(one), one.conflict or one.mark, conflict=bool(one.conflict))
-    for key, many in grouped.items():
-        folder, _, mark = key.partition("\0")
-        _line("*", f"{shown(os.fsencode(folder))}/: {total(many)}", mark)
-    if len(single) > MOST_LISTED:
-        _say(f"  ... and {len(single) - MOST_LISTED:,} more")
+    """Print the changes, a line each; many in one folder as one line."""
+    groups = groups_of(found)
+    listed = [one for group in groups if not is_counted(group) for one in group.changes]
+    left = {one.path for group in groups if group.kind is GroupKind.MANY for one in group.changes}
+    for one in listed[:MOST_LISTED]:
+        why = one.conflict or one.mark
+        _line(SIGNS[one.how], _path(one), why, conflict=bool(one.conflict), more=LEFT_OUT * (one.path in left))
+    for group in filter(is_counted, groups):
+        _tell_counted(group)
+    if len(listed) > MOST_LISTED:
+        _say(f"  ... and {len(listed) - MOST_LISTED:,} more")
     for path, why in found.left_out[:MOST_LISTED]:
         _line("?", shown(path), why)
     _say(f"{total(found.changes)}.")
@@ -580,19 +570,35 @@ def tell(found: ProjectChanges) -> None:
         _say(f"{found.commits.words} {WHOLE}")
 
 
+def _tell_counted(group: ChangeGroup) -> None:
+    one = group.changes[0]
+    words = f"{shown(group.path)}/: {total(group.changes)}"
+    left = LEFT_OUT * (group.kind is GroupKind.MANY)
+    _line("*", words, one.conflict or one.mark, conflict=bool(one.conflict), more=left)
+
+
+def is_counted(group: ChangeGroup) -> bool:
+    """Whether the changes of a group are counted, and not listed one by one."""
+    return group.is_repository or len(group.changes) > MOST_BULK
+
+
 def tell_lines(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
-    """Print the lines that differ, of all changes, with what the classifier finds in them."""
-    shown_changes = [one for one in found.changes if one.mark or not bulk(one.path)]
+    """Print the lines that differ, with what the classifier finds in them; what is counted is counted here as well."""
     read = added_findings.read(places, copy, found.changes)
-    for one in shown_changes:
-        lines = compared(one, copy.project, copy.content)
-        _print("")
-        _say(f"{SIGNS[one.how]} {_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
-        if lines.instead:
-            _say(f"  {lines.instead}")
-        if lines.coarse:
-            _say(f"  {lines.coarse}")
-        _tell_findings(lines.lines, read[one.path])
+    for group in groups_of(found):
+        if is_counted(group):
+            _print("")
+            _tell_counted(group)
+            continue
+        for one in group.changes:
+            lines = compared(one, copy.project, copy.content)
+            _print("")
+            _say(f"{SIGNS[one.how]} {_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
+            if lines.instead:
+                _say(f"  {lines.instead}")
+            if lines.coarse:
+                _say(f"  {lines.coarse}")
+            _tell_findings(lines.lines, read[one.path])
     _print("")
     for sentence in added_findings.summary(read):
         _say(sentence)
@@ -621,17 +627,13 @@ def _finding(one: Finding, where: str = "") -> None:
     _print(_warned(visible(f"    ! {one.level.name}: {where}{' '.join(one.reason.split())}")))
 
 
-def _is_below(path: bytes, folder: bytes) -> bool:
-    return path == folder or path.startswith(folder + b"/")
-
-
 def _path(one: ProjectChange) -> str:
     return shown(one.path) or "."
 
 
-def _line(sign: str, words: str, why: str = "", *, conflict: bool = False) -> None:
+def _line(sign: str, words: str, why: str = "", *, conflict: bool = False, more: str = "") -> None:
     reason = f"  {'CONFLICT: ' if conflict else '! '}{why}" if why else ""
-    _print(_colored(f"{sign} {visible(words)}") + _warned(visible(reason)))
+    _print(_colored(f"{sign} {visible(words)}") + _warned(visible(reason)) + more)
 
 
 def _said(done: Applied | None, verb: str, copy: WorkingCopy, left: int) -> int:
@@ -641,7 +643,7 @@ def _said(done: Applied | None, verb: str, copy: WorkingCopy, left: int) -> int:
         for path in done.passed_over:
             _line("?", shown(path), "somebody changed it in this moment; it was left alone", conflict=True)
     if left:
-        _say(f"{left:,} left in the working copy {copy.name}: marked (!), merged, or in conflict with the project.")
+        _say(f"{left:,} left in the working copy {copy.name}: {STAYS}")
     return LEFT if left or (done is not None and done.passed_over) else 0
 
 
@@ -660,11 +662,13 @@ def _about(copy: WorkingCopy) -> dict[str, object]:
 
 def _as_json(places: Places, copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
     read = added_findings.read(places, copy, found.changes)
+    usual = {one.path for one in chosen(found)}
     rows = [
         {
             "path": shown(one.path),
             "how": one.how.value,
             "mark": one.mark,
+            "beforehand": one.path in usual,
             "conflict": one.conflict,
             "merged": bool(one.merged),
             "size": one.after.size if one.after else None,
@@ -676,7 +680,15 @@ def _as_json(places: Places, copy: WorkingCopy, found: ProjectChanges) -> dict[s
     ]
     left = [{"path": shown(path), "why": why} for path, why in found.left_out]
     made = found.commits
-    commits = None if made is None else {"branch": made.branch, "subjects": list(made.subjects)}
+    commits = (
+        None
+        if made is None
+        else {
+            "branch": made.branch,
+            "subjects": list(made.subjects),
+            "refs": [{"kind": one.kind, "name": one.name, "how": one.how.value} for one in made.refs],
+        }
+    )
     return {**_about(copy), "digest": digest(found.changes), "changes": rows, "left_out": left, "commits": commits}
 
 

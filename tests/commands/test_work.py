@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -363,7 +364,27 @@ def test_commits_are_named_and_not_applied_in_part(shell: Shell, copy: WorkingCo
     git = "git -c user.name=a -c user.email=a@example.com"
     work(copy, f"git init -q -b trunk; git add a; {git} commit -qm 'Add a'")
     assert "1 commit on branch trunk: “Add a”." in shell("changes", copy.name).out
-    assert shell.json("changes", copy.name)["commits"] == {"branch": "trunk", "subjects": ["Add a"]}
+    assert shell.json("changes", copy.name)["commits"] == {
+        "branch": "trunk",
+        "subjects": ["Add a"],
+        "refs": [],
+    }
     before = look(copy.project)
     said = shell("apply", copy.name, ".git/HEAD", ".git/logs")
     assert said.code == 1 and "or not at all" in said.err and look(copy.project) == before
+
+
+def test_commits_and_folders_that_nobody_reads_are_left_unless_they_are_named(shell: Shell, copy: WorkingCopy) -> None:
+    git = "git -c user.name=a -c user.email=a@example.com"
+    work(copy, "echo new >new; mkdir -p node_modules/p; echo x >node_modules/p/x.js")
+    work(copy, f"git init -q; git add new; {git} commit -qm N")
+    listed = shell("changes", copy.name).out
+    assert "+ node_modules/p/x.js  (stays, unless you name it)" in listed and "+ new\n" in listed
+    assert re.search(r"^\* \.git/: \d+ added  \(stays, unless you name it\)$", listed, re.MULTILINE)
+    assert ".git/objects" not in shell("changes", copy.name, "--diff").out, "what is counted is not printed"
+    said = shell("apply", copy.name)
+    assert said.code == 1 and "(node_modules, .git)" in said.out
+    assert {one.name for one in copy.project.iterdir()} >= {"new"} and not (copy.project / "node_modules").exists()
+    assert shell("apply", copy.name, "node_modules").code == 0 and (copy.project / "node_modules/p/x.js").exists()
+    assert not (copy.project / ".git").exists()
+    assert shell("apply", copy.name, "--folders", "--marked").code == 0 and (copy.project / ".git/HEAD").exists()
