@@ -388,3 +388,9 @@ def test_commits_and_folders_that_nobody_reads_are_left_unless_they_are_named(sh
     assert shell("apply", copy.name, "node_modules").code == 0 and (copy.project / "node_modules/p/x.js").exists()
     assert not (copy.project / ".git").exists()
     assert shell("apply", copy.name, "--folders", "--marked").code == 0 and (copy.project / ".git/HEAD").exists()
+
+
+def test_undo_says_of_a_file_of_another_size_that_it_changes(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "echo 'somewhat longer' >a")
+    assert shell("apply", copy.name).code == 0
+    assert shell("undo", copy.name, "--dry-run").out.startswith("~ a\n1 changed would be taken back.")
