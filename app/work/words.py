@@ -141,7 +141,7 @@ def ending(session: WorkSession) -> str:
     if session.at_work or session.readable:
         return ""
     if session.ended is None:
-        return "Its end was not recorded: it was ended from outside." if is_recorded(session) else ""
+        return "Its end was not recorded, as after a kill or a power cut." if is_recorded(session) else ""
     if session.ended.why:
         return visible(session.ended.why)
     return "" if session.ended.code == 0 else f"It ended with exit code {session.ended.code}."

@@ -118,6 +118,8 @@ def _look_at(one: _Followed) -> None:
             one.copy = WorkingCopy.read(one.folder)
             one.session = _described(one.session, one.copy)
             one.about = about
+        # Before the log: what has ended by now has written so by now, and is not said to have ended without a word.
+        in_use = one.copy.is_in_use
         log = _signature(one.folder / NAME)
         if log != one.log or one.reading.more:
             one.news = one.reading.placed()
@@ -131,7 +133,9 @@ def _look_at(one: _Followed) -> None:
             one.session = replace(one.session, can_undo=back is not None and not back.taken_back, last_write=last)
             one.session = replace(one.session, undone_in_part=back is not None and back.in_part)
             one.undo = undo
-        one.session = replace(one.session, at_work=one.copy.is_in_use, readable="")
+        # Of a long log the end may not be read yet.
+        at_work = in_use or (one.session.at_work and one.reading.more)
+        one.session = replace(one.session, at_work=at_work, readable="")
     except (OSError, ValueError, KeyError, TypeError, KnownError) as error:
         why = error.what if isinstance(error, KnownError) else f"It cannot be read: {error}."
         one.session = replace(one.session, readable=why, at_work=False, can_undo=False)
