@@ -78,13 +78,15 @@ def read_span(history: History, span: TimeSpan, today: int) -> SpanFigures:
         first = today - span.days + 1
         # As many days before, to compare with.
         before = min(first - 7, today - CURVE_DAYS + 1) if span is TimeSpan.TODAY else first - span.days
-        return SpanFigures(span, history.figures(Unit.DAY, before, today), first, today, history.sessions())
+        return SpanFigures(span, history.figures(Unit.DAY, before, today), first, today, tuple(history.sessions()))
     month = date.fromordinal(today).replace(day=1).toordinal()
     figures = history.figures(Unit.MONTH, 0, month)
     began = figures.first or today
     if today - began < BY_DAYS:
-        return SpanFigures(span, history.figures(Unit.DAY, began, today), began, today, history.sessions())
-    return SpanFigures(span, figures, date.fromordinal(began).replace(day=1).toordinal(), month, history.sessions())
+        return SpanFigures(span, history.figures(Unit.DAY, began, today), began, today, tuple(history.sessions()))
+    return SpanFigures(
+        span, figures, date.fromordinal(began).replace(day=1).toordinal(), month, tuple(history.sessions())
+    )
 
 
 def today_ordinal() -> int:

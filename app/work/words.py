@@ -101,7 +101,7 @@ def hosts_refused(session: WorkSession) -> str:
 
 def is_recorded(session: WorkSession) -> bool:
     """Whether anything is known of what the program did: of one that `assent try` ran nothing was written down."""
-    return bool(session.at_work or session.ended is not None or session.command_count or session.contacts)
+    return bool(session.at_work or session.recorded or session.command_count or session.contacts)
 
 
 def headline(session: WorkSession) -> str:
@@ -118,15 +118,23 @@ def headline(session: WorkSession) -> str:
         if not line:
             return folder
         ran = f"\N{LEFT DOUBLE QUOTATION MARK}{line[:LONGEST_LINE]}{cut}\N{RIGHT DOUBLE QUOTATION MARK}"
-        return f"Ran {ran}{place}. {folder}"
+        took = f" for {lasted(session.ended.at - session.started_at)}" if session.ended is not None else ""
+        return f"Ran {ran}{place}{took}. {folder}"
     until = time.time() if session.at_work else session.ended.at if session.ended is not None else None
     parts = [lasted(until - session.started_at)] if until is not None else []
     parts.append(counted(session.command_count, "command"))
     if said := hosts_refused(session):
         parts.append(said)
-    if session.held:
-        parts.append(f"{counted(len(session.held), 'command')} held")
+    parts += answered(session)
+    if session.held and session.at_work:
+        parts.append(f"{counted(len(session.held), 'command')} held for {short(time.time() - session.held[0].at)}")
     return f"{', '.join(parts)}. {folder}"
+
+
+def answered(session: WorkSession) -> list[str]:
+    """Return how many held commands a person has let run and refused, and how many others were not run."""
+    numbers = (("let run", session.let_run), ("refused by you", session.turned_down), ("not run", session.not_run))
+    return [f"{number:,} {what}" for what, number in numbers if number]
 
 
 def refusing(session: WorkSession) -> str:

@@ -217,14 +217,21 @@ class _Session:
 
     def _take_answer(self, at: float, body: dict[str, Any], number: int) -> None:
         """Count an answer, or with -1 that it does not count after all."""
-        name = "let_run" if body.get("run") is True else "turned_down"
-        self._add(at, **{name: number})
+        run = body.get("run") is True
+        self._add(at, let_run=number * run, turned_down=number * (not run))
 
-    def _add(self, at: float, *, hosts: Iterable[str] = (), **numbers: int) -> None:
+    def _add(
+        self, at: float, *, let_run: int = 0, turned_down: int = 0, not_run: int = 0, hosts: Iterable[str] = ()
+    ) -> None:
         day = date.fromtimestamp(at).toordinal()
         was = self.days.get(day, WorkDay(day))
-        more = {name: getattr(was, name) + number for name, number in numbers.items()}
-        self.days[day] = was._replace(hosts=(*was.hosts, *hosts)[:MOST_HOSTS], **more)
+        self.days[day] = WorkDay(
+            day,
+            was.let_run + let_run,
+            was.turned_down + turned_down,
+            was.not_run + not_run,
+            (*was.hosts, *hosts)[:MOST_HOSTS],
+        )
 
     def _take_seen(self, at: float, body: dict[str, Any], data: str) -> None:
         # Commands are only counted, and not looked at one by one: a long night has tens of thousands of them.

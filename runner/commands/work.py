@@ -25,12 +25,12 @@ from runner.engine.work.orders import LONGEST_REASON
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
 from runner.model.shown import in_one_line, visible
-from runner.model.work import WorkSession, after
+from runner.model.work import WorkEnded, WorkSession, after
 from runner.model.work_entries import ANSWER, END, NOT_ANSWERED, NOT_OPENED, OPEN, WorkDeed
 from runner.sandbox.file_names import shown
 from runner.work import project_hosts
 from runner.work.control import order
-from runner.work.log import WorkReading
+from runner.work.log import WorkReading, end_of
 from runner.workspace.change import WHOLE, How, ProjectChange, digest
 from runner.workspace.difference import compared, total
 from runner.workspace.groups import MOST_BULK, GroupKind, chosen, groups_of, is_below
@@ -219,7 +219,8 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.made))
             undo = ", applied, can be undone" if one.can_undo else ""
             session = _session(one) if one.is_in_use else None
-            _say(f"{one.name}  {when}  {one.project}, {_bytes(one.size)}{undo}{_at_work(session)}")
+            state = _at_work(session) if session is not None else f", {_ending(one)}"
+            _say(f"{one.name}  {when}  {one.project}, {_bytes(one.size)}{state}{undo}")
             _say(f"    {shlex.join(one.program)}{f', in {one.sandbox}' if one.sandbox else ''}")
             if session is not None:
                 _tell_standing(session)
@@ -229,9 +230,23 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
     return 0
 
 
-def _at_work(session: WorkSession | None) -> str:
-    if session is None:
-        return ""
+def _ending(copy: WorkingCopy) -> str:
+    """Return how the program over a working copy ended."""
+    if (end := _end(copy)) is None:
+        return "its end is not recorded"
+    how = end.why.rstrip(".") or (f"with {end.code}" if end.code else "by itself")
+    return f"ended {time.strftime('%H:%M', time.localtime(end.at))} {f'({how})' if end.why else how}"
+
+
+def _end(copy: WorkingCopy) -> WorkEnded | None:
+    if copy.ended:
+        return WorkEnded(copy.ended, copy.code)
+    with contextlib.suppress(OSError):
+        return end_of(copy.folder)
+    return None
+
+
+def _at_work(session: WorkSession) -> str:
     goes = session.as_it_goes is not None and session.as_it_goes.on
     return f", at work{', APPLIES AS IT GOES' if goes else ''}"
 
@@ -648,6 +663,8 @@ def _said(done: Applied | None, verb: str, copy: WorkingCopy, left: int) -> int:
 
 
 def _about(copy: WorkingCopy) -> dict[str, object]:
+    at_work = copy.is_in_use
+    end = None if at_work else _end(copy)
     return {
         "name": copy.name,
         "project": str(copy.project),
@@ -657,6 +674,8 @@ def _about(copy: WorkingCopy) -> dict[str, object]:
         "sandbox": copy.sandbox or "bubblewrap",
         "can_undo": copy.can_undo,
         "bytes": copy.size,
+        "at_work": at_work,
+        "ended": None if end is None else {"at": end.at, "code": end.code, "why": end.why},
     }
 
 

@@ -16,7 +16,9 @@ import pytest
 from runner.commands import cli
 from runner.commands import work as commands
 from runner.model.network import UnusableHost
+from runner.model.work import CommandSeen, WorkEnded
 from runner.system.places import Places
+from runner.work.log import WorkLog
 from runner.workspace.working_copy import WorkingCopy
 from tests.workspace.trees import look, make, work
 
@@ -394,3 +396,16 @@ def test_undo_says_of_a_file_of_another_size_that_it_changes(shell: Shell, copy:
     work(copy, "echo 'somewhat longer' >a")
     assert shell("apply", copy.name).code == 0
     assert shell("undo", copy.name, "--dry-run").out.startswith("~ a\n1 changed would be taken back.")
+
+
+def test_the_list_says_how_each_ended(shell: Shell, copy: WorkingCopy) -> None:
+    assert ", its end is not recorded" in shell("list").out and shell.json("list")[0]["ended"] is None
+    copy.note_end(3)
+    assert re.search(r", ended \d\d:\d\d with 3$", shell("list").out, re.MULTILINE)
+    other = WorkingCopy.make(copy.folder.parent, copy.project, ("claude",))
+    log = WorkLog(other.folder)
+    log.add(CommandSeen(1.0, 1, "x" * 70_000, "/p"))
+    log.add(WorkEnded(time.time(), 137, "A person ended it from Assent."))
+    log.close()
+    assert re.search(r", ended \d\d:\d\d \(A person ended it from Assent\)$", shell("list").out, re.MULTILINE)
+    assert [(row["at_work"], row["ended"]["code"]) for row in shell.json("list")] == [(False, 137), (False, 3)]

@@ -275,3 +275,10 @@ async def test_a_program_that_ends_during_a_look_is_not_said_to_have_ended_witho
     monkeypatch.setattr(WorkingCopy, "is_in_use", property(ends))
     (seen,) = following.look().sessions
     assert not seen.at_work and seen.ended is not None
+
+
+async def test_a_single_command_has_an_end_and_no_record(house: House, tmp_path: Path) -> None:
+    copy = a_copy(house, tmp_path)
+    copy.note_end(3)
+    (seen,) = WorkFollowing(house.places.work).look().sessions
+    assert seen.ended is not None and (seen.ended.code, seen.recorded, seen.at_work) == (3, False, False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.expression import expression
-from runner.model.work import WorkSession, after
+from runner.model.work import WorkEnded, WorkSession, after
 from runner.work import deed_log
 from runner.work.log import NAME, WorkReading
 from runner.workspace.apply import UNDO_LIST, undo_of
@@ -146,6 +146,8 @@ def _look_at(one: _Followed) -> None:
 def _described(session: WorkSession, copy: WorkingCopy) -> WorkSession:
     """Return the session with what is known of its working copy; what the log has said counts."""
     session = replace(session, project=str(copy.project), sandbox=copy.sandbox)
+    if copy.ended and session.ended is None:
+        session = replace(session, ended=WorkEnded(copy.ended, copy.code))
     if session.started_at:
         return session
     return replace(session, program=copy.program, started_at=copy.made)
