@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.model.request import Language
+from runner.risk.executing_fed import MODULE, fed_calls
 from runner.risk.executing_javascript import of_javascript
 from runner.risk.executing_shell import of_shell
 from runner.risk.model.bounds import excerpt
@@ -44,7 +45,7 @@ def executes(language: Language | None, code: str, acts: Iterable[Act], *, write
             case Language.SHELL:
                 return of_shell(code)
             case Language.PYTHON:
-                return _of_acts(acts, writes) or _python(code, writes)
+                return _python(code, acts, writes)
             case Language.JAVASCRIPT:
                 return _of_acts(acts, writes) or of_javascript(code)
             case _:
@@ -98,15 +99,24 @@ BY_NAME = frozenset({"getattr", "setattr", "delattr"})
 PYTHON_PREFIXES = ("exec", "spawn", "fork", "_posix")
 
 
-def _python(code: str, writes: bool) -> str:
+def _python(code: str, acts: Iterable[Act], writes: bool) -> str:
     try:
         tree, repaired = parse(code)
     except Unparsed:
-        return "it cannot be parsed"
+        return _of_acts(acts, writes) or "it cannot be parsed"
+    fed = frozenset() if repaired else fed_calls(tree)
+    if found := _of_acts((one for one in acts if one.kind not in ("run", "command") or one.place not in fed), writes):
+        return found
     if repaired:
         return "it is not Python 3"
     asked, called, fixed, modules = 0, 0, _fixed_texts(tree), _imported_names(tree)
     for node in ast.walk(tree):
+        if (
+            fed
+            and isinstance(node, ast.Import)
+            and all(one.name == MODULE or not _may_run(one.name) for one in node.names)
+        ):
+            continue
         if found := _of_python(node) or _private(node, modules) or (_writes(node, fixed) if writes else ""):
             return found
         asked += isinstance(node, ast.Name) and node.id in BY_NAME
