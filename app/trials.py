@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 TRIED = "Tried"
 """Name of the tab with all that was asked for."""
 TRYING = "Trying it without network\N{HORIZONTAL ELLIPSIS}"
-BLOCKED = "What may not be approved is not tried either"
+BLOCKED = "Before you decide, nothing is started in a sandbox that your policy finds too weak for it."
 PROVES = "A trial shows what was asked for. That something is missing here proves nothing."
 
 
@@ -41,6 +41,11 @@ def awaited(card: Card) -> bool:
 def offered(card: Card) -> bool:
     """Return whether a person may have it tried."""
     return card.waiting and card.original is None and not kept_from_trial(card.request)
+
+
+def why_not(card: Card) -> str:
+    """Return why it may not be tried; '' where it may. What the policy says stands behind it: that names the way on."""
+    return f"{BLOCKED} {phrases.visible(card.blocked)}" if card.blocked else ""
 
 
 def line(card: Card) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.page_tasks import PageTasks
+from runner.approval.modes import Mode
 from runner.model.errors import KnownError
-from runner.model.events import EngineTroubled, GatewayOpened, WorkMoved
+from runner.model.events import EngineTroubled, GatewayOpened, ModeChanged, WorkMoved
 
 if TYPE_CHECKING:
     from app.bridge import EngineLink
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChanges
 
 REST_SECONDS = 3.0
-"""Between two readings of the changes of one program that is at work."""
+"""Between two readings of the changes of one working copy."""
 SHARE = 5.0
 """Rest after a reading that took longer, in times that reading."""
 
@@ -59,9 +60,12 @@ class WorkCards(QObject):
         self._wanted: list[str] = []
         self._reading = ""
         self._not_before: dict[str, float] = {}
+        self._anew: set[str] = set()
         self._held: set[tuple[str, int]] = set()
         self._ending: set[str] = set()
         self._seen: set[tuple[str, str, int]] = set()
+        self.locked = False
+        """Whether it is Lockdown, in which nothing is written into projects."""
         self._watched = False
         self._later = QTimer(self)
         self._later.setSingleShot(True)
@@ -112,6 +116,10 @@ class WorkCards(QObject):
     @Slot(object)
     def take(self, events: tuple[Event, ...]) -> None:
         """Take in a batch of events."""
+        locked = next((e.mode == Mode.LOCKDOWN for e in reversed(events) if isinstance(e, ModeChanged)), self.locked)
+        if locked != self.locked:
+            self.locked = locked
+            self.moved.emit()
         names = {name for event in events if isinstance(event, WorkMoved) for name in event.names}
         if names or any(isinstance(event, (GatewayOpened, EngineTroubled)) for event in events):
             self.refresh(names)
@@ -122,8 +130,9 @@ class WorkCards(QObject):
         found = self._bridge.work.sessions()
         self.sessions = tuple(sorted(found, key=lambda one: (not one.at_work, -one.started_at)))
         names = {one.name for one in self.sessions}
-        for gone in self._changes.keys() - names:
-            del self._changes[gone]
+        for known in (self._changes, self._problems, self._not_before):
+            for gone in known.keys() - names:
+                del known[gone]
         self._stale = (self._stale | moved) & names
         for one in self.sessions:
             was = before.get(one.name)
@@ -157,8 +166,9 @@ class WorkCards(QObject):
         self._read_next()
 
     def want_now(self, name: str) -> None:
-        """Read them as soon as nothing else is read."""
+        """Read them as soon as nothing else is read, and show them also where they are the same."""
         self._not_before.pop(name, None)
+        self._anew.add(name)
         self.want(name)
 
     def _want_all(self) -> None:
@@ -188,19 +198,21 @@ class WorkCards(QObject):
 
     async def _read(self, name: str) -> None:
         began = time.monotonic()
+        anew = name in self._anew
+        self._anew.discard(name)
         try:
             found = await self._bridge.work.changes(name)
         except KnownError as error:
             self._problems[name] = str(error)
         else:
             self._problems.pop(name, None)
-            self._changes[name] = found
+            if anew or found != self._changes.get(name):  # the very same object means that nothing is to be shown
+                self._changes[name] = found
         finally:
             self._reading = ""
         session = self.session(name)
         now = time.monotonic()
-        if session is not None and session.at_work:
-            self._not_before[name] = now + max(REST_SECONDS, SHARE * (now - began))
+        self._not_before[name] = now + max(REST_SECONDS, SHARE * (now - began))
         if session is not None:
             self.changes_known.emit(name)
             if name in self._ending and not session.at_work:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from app.chrome.overall import OverallCommands
     from app.chrome.pages import PageShelf
     from app.look.look import Look
+    from app.work_cards import WorkCards
 
 
 class Commands(QObject):
@@ -30,6 +31,7 @@ class Commands(QObject):
         self,
         window: QWidget,
         cases: Cards,
+        work: WorkCards,
         look: Look,
         pages: PageShelf,
         overall: OverallCommands,
@@ -46,6 +48,7 @@ class Commands(QObject):
         super().__init__(window)
         self._window = window
         self._cases = cases
+        self._work = work
         self._look = look
         self._pages = pages
         self._overall = overall
@@ -60,7 +63,7 @@ class Commands(QObject):
         """Open the palette (Ctrl+K)."""
         from app.chrome.past import PastRequests
 
-        past = PastRequests(self._ledger, self._pages.show_past, self._window)
+        past = PastRequests(self._ledger, self._pages.show_past, self._work, self._window)
         palette = Palette(self._window, self._look, self.ways(), past.find)
         palette.finished.connect(past.close)
         palette.finished.connect(past.deleteLater)
@@ -79,8 +82,9 @@ class Commands(QObject):
         KeySheet(self._window, self._look).open()
 
     def ways(self) -> list[Way]:
-        """Return everywhere one can go now: pages, what waits and runs, agents, help, commands, settings."""
+        """Return everywhere one can go now: pages, what waits, runs and works, agents, help, commands, settings."""
         from app.settings.words import title_of
+        from app.work import words as work_words
         from runner.settings.declared import declared
         from runner.settings.manual import PAGES as HELP
 
@@ -93,6 +97,14 @@ class Commands(QObject):
         ways += [
             Way(attention.headline(card), f"{phrases.claim_of(card.request)}, {RUNS}", partial(self._show_run, card.id))
             for card in self._cases.running()
+        ]
+        ways += [
+            Way(
+                f"{work_words.client(one)} on {work_words.title(one)}",
+                f"{'at work' if one.at_work else 'work'}, {phrases.visible(one.name)}",
+                partial(self._pages.show_work, one.name),
+            )
+            for one in self._work.sessions
         ]
         agents = self._cases.agents or ()
         ways += [Way(phrases.visible(agent.name), "agent", partial(show, "Agents")) for agent in agents]

@@ -95,7 +95,10 @@ class OverallCommands(QObject):
         self.ask_about("Lock down?", self._at_stake_in_lockdown, "Lock down", self._lock_if)
 
     def _at_stake_in_lockdown(self) -> str:
-        parts = ["Every request is denied at once and agents are informed, until you choose Guarded again."]
+        parts = [
+            "Every request is denied at once, agents are informed, and nothing is written into projects, until you"
+            " choose Guarded again."
+        ]
         if waiting := self._cases.count_waiting():
             parts.append(f"{counted(waiting, 'open request')} will be denied.")
         return " ".join((*parts, *self._work_at_stake()))

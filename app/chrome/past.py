@@ -1,4 +1,4 @@
-"""Finds past requests for Ctrl+K by words, hosts and files of a request or its output. Bounded, and aside."""
+"""Finds past requests and programs at work for Ctrl+K by what the history has of them. Bounded, and aside."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 from app import phrases
 from app.chrome.palette import Way
+from app.history import session_words
 from app.history.model import titled
 from app.history.reader import Reader
 from runner.audit.filter import Filter
+from runner.audit.past_work import PastSession
 from runner.audit.row import Row
 
 if TYPE_CHECKING:
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from app.history.model import TitledRow
+    from app.work_cards import WorkCards
     from runner.audit.search import History
 
-MOST = 8
+MOST, MOST_SESSIONS = 8, 3
 LEAST = 2
 """Characters that are looked for: fewer are in nearly everything."""
 LONGEST = 200
@@ -32,10 +35,14 @@ PAUSE_MS = 150
 class PastRequests(QObject):
     """Answers the newest question alone, on a thread of its own; a history that cannot be read finds nothing."""
 
-    def __init__(self, ledger: Path, show: Callable[[str, str], None], parent: QObject) -> None:
-        """`show(request_id, words)` opens a request in the history, among what has these words."""
+    def __init__(self, ledger: Path, show: Callable[[str, str], None], work: WorkCards, parent: QObject) -> None:
+        """`show(id, words)` opens a request or session in the history, among what has these words.
+
+        `work` has the working copies that are there: those are found without the history.
+        """
         super().__init__(parent)
         self._show = show
+        self._work = work
         self._reader = Reader(ledger, "past requests", self)
         self._words = ""
         self._found: Callable[[str, list[Way]], None] = lambda _words, _ways: None
@@ -60,12 +67,17 @@ class PastRequests(QObject):
     def _ask(self) -> None:
         words, found = self._words, self._found
 
-        def tell(lines: tuple[TitledRow, ...]) -> None:
+        def tell(lines: tuple[TitledRow | PastSession, ...]) -> None:
             found(words, [way for line in lines if (way := self._way(line, words)) is not None])
 
         self._reader.ask(partial(_read, words), tell, lambda _: None)
 
-    def _way(self, line: TitledRow, words: str) -> Way | None:
+    def _way(self, line: TitledRow | PastSession, words: str) -> Way | None:
+        if isinstance(line, PastSession):
+            if self._work.session(line.name) is not None:
+                return None
+            kind = f"work, {phrases.when(line.started_at)}"
+            return Way(session_words.title(line), kind, partial(self._show, line.id, words))
         row = line.row
         if not isinstance(row, Row):
             return None
@@ -75,5 +87,6 @@ class PastRequests(QObject):
         return Way(name, kind, partial(self._show, row.id, words))
 
 
-def _read(words: str, history: History) -> tuple[TitledRow, ...]:
-    return titled(history, history.lines(Filter(text=words), None, MOST))
+def _read(words: str, history: History) -> tuple[TitledRow | PastSession, ...]:
+    wanted = Filter(text=words)
+    return (*titled(history, history.lines(wanted, None, MOST)), *history.sessions(wanted, None, MOST_SESSIONS))

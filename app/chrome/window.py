@@ -109,6 +109,7 @@ class Window(QWidget):
         self.commands = Commands(
             self,
             cases,
+            self.work,
             look,
             self.pages,
             self.overall,

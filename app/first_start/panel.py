@@ -38,11 +38,11 @@ WORK = (
 )
 LINE = "assent work claude"
 SENTENCE = (
-    "Your agents ask Assent before they run code; you decide, and what you approve runs in a sandbox. Nothing on this"
-    " page approves anything. You can leave it at any time and open it again from Help or Ctrl+K."
+    "An agent works over a copy of your project, or asks Assent before it runs code; you decide. Nothing on this page"
+    " approves anything. You can leave it at any time and open it again from Help or Ctrl+K."
 )
 NO_SANDBOX = "Worth most on this machine: step 5. Without a sandbox no code runs."
-CONNECT = "Worth most now: step 2. Until a program is connected, nobody asks."
+BEGIN = "Worth most now: step 1. Until a program works on a project, or is connected, there is nothing to decide."
 STRONGER = "Worth most on this machine: step 5. A stronger sandbox lets more run, and holds it better."
 KEEP_KEY = "Worth most now: step 4. Without a kept key, what was signed cannot be verified later."
 MOST_AGENTS = 6
@@ -122,10 +122,12 @@ class FirstSteps(QWidget):
     def _show_worth(self) -> None:
         """Name the one step that is worth most on this machine now."""
         nobody = not any(agent.last_seen for agent in self._cases.agents or ())
+        worked = bool(self._bridge.work.sessions())
+        self.work_step.show_state(RingState.DONE if worked else RingState.TODO)
         found = str(self._cases.sandbox.get("isolation", ""))
         open_steps = [
             (found not in ("", *list(Isolation)), NO_SANDBOX),
-            (nobody, CONNECT),
+            (nobody and not worked, BEGIN),
             (bool(found) and self.isolation_step.ring.state is not RingState.DONE, STRONGER),
             (self.keyring_step.ring.state is not RingState.DONE, KEEP_KEY),
         ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runner.audit.past_work import PastSession, PastStep
 
 DOT = " \N{MIDDLE DOT} "
-CUT_OFF = "ended from outside"
+CUT_OFF = "end not recorded"
 LONGEST = 300
 """Characters of one value in a line."""
 
@@ -61,7 +61,7 @@ def ending(session: PastSession, at_work: bool) -> str:
         return "Run by assent try: what it did is not recorded, only what was done with its changes."
     if session.ended_at is None:
         last = phrases.when(session.last_at)
-        return f"Its end is not recorded: it was ended from outside (a kill, a power cut), after {last}."
+        return f"Its end is not recorded, as after a kill or a power cut: the last that is known is of {last}."
     if session.why:
         return f"Assent ended it: {phrases.visible(session.why)}"
     return "It ended by itself." if session.code == 0 else f"It ended with exit code {session.code}."

@@ -399,7 +399,7 @@ class Answering(QObject):
         foot.try_it.setVisible(trials.offered(shown))
         may_try = not (self._under_review.sent or trials.awaited(card) or card.blocked)
         foot.try_it.setEnabled(may_try and trials.tried(card) is None)
-        foot.try_it.setToolTip("" if trials.tried(card) is not None else trials.BLOCKED if card.blocked else TRY_WORDS)
+        foot.try_it.setToolTip("" if trials.tried(card) is not None else trials.why_not(card) or TRY_WORDS)
         foot.edit.setEnabled(card.waiting and not self._under_review.sent)
         foot.edit.setVisible(card.waiting and bool(card.request.code) and card.request.client is None)
         never = approval.never_remembered(card, why_not)

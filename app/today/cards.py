@@ -303,14 +303,14 @@ class PlotCards(QWidget):
         self.agents = SharesPlot(look, "Requests by agent", "No request in this time.")
         self.levels = SharesPlot(look, "Requests by class", "No request in this time.")
         self.ends = SharesPlot(look, "Ends of runs", "Nothing ran in this time.")
-        self.refused = SharesPlot(look, "Refused to running code", "Nothing was refused in this time.")
+        self.refused = SharesPlot(look, "Refused to code and programs", "Nothing was refused in this time.")
         self._cards: list[QWidget] = [
             worth,
             self._card("Decided by", self.deciders),
             self._card("Your time to decide", self.times),
             self._card("Agents", self.agents),
             self._card("Levels and ends of runs", self.levels, self.ends),
-            self._card("Refused to running code", self.refused),
+            self._card("Refused to code and programs", self.refused),
         ]
         self._columns = 0
         self._grid = QGridLayout(self)

@@ -33,6 +33,8 @@ MOST = 4
 MOST_LEFT = 2
 """Working copies that are named."""
 DAY = 86_400.0
+GRAVITY = ("high", "medium", "accent")
+"""The inks of sentences, the gravest first."""
 State = dict[str, str]
 """What History is asked for, as `Filters.restore` takes it."""
 
@@ -110,9 +112,10 @@ class Known:
 
 
 def worth_a_look(shown: SpanFigures, facts: Known) -> list[Notable]:
-    """Return what stands out, the most pressing first, at most `MOST`."""
+    """Return what stands out, the gravest first, at most `MOST`; something of what waits for the person among it."""
+    work = [*_left_by_work(facts)]
     found = [
-        *_left_by_work(facts),
+        *work,
         *_surprising(facts),
         *_refused(stopped(shown), facts),
         *_missed(shown, facts),
@@ -121,12 +124,16 @@ def worth_a_look(shown: SpanFigures, facts: Known) -> list[Notable]:
         *_never_connected(facts),
         *_not_verified(facts),
     ]
+    found = sorted(found, key=lambda one: GRAVITY.index(one.ink))
+    if work and not any(one in work for one in found[:MOST]):
+        return [*found[: MOST - 1], work[0]]
     return found[:MOST]
 
 
 def _left_by_work(facts: Known) -> Iterable[Notable]:
-    """Yield the sessions whose held commands wait, then those whose changes do; further ones together."""
-    ordered = sorted(facts.left, key=lambda one: not one.session.held)
+    """Yield the sessions whose held commands wait, then those to which something was refused, then others; further ones
+    together."""
+    ordered = sorted(facts.left, key=lambda one: GRAVITY.index(_gravity(one)))
     for one in ordered[:MOST_LEFT]:
         session, past = one.session, one.past
         folder = phrases.visible(Path(session.project).name or session.project)
@@ -140,16 +147,34 @@ def _left_by_work(facts: Known) -> Iterable[Notable]:
             parts.append(f"{past.held:,} held")
         if session.held:
             parts.append(f"{counted(len(session.held), 'command')} for you to answer")
-        if past is not None and past.is_open and not session.at_work:
-            parts.append("ended from outside")
+        if past is not None and past.refused:
+            parts.append(f"{past.refused:,} not run")
+        if past is not None and past.hosts_refused:
+            parts.append(f"{counted(past.hosts_refused, 'host')} refused")
+        if _is_cut_off(one):
+            parts.append("its end is not recorded")
         if one.changes:
             wait = "waits" if one.changes == 1 else "wait"
             parts.append(f"{counted(one.changes, 'change')} {wait} for you")
         words = f"{who} {'works' if session.at_work else 'worked'} on {folder}{took}"
-        yield Notable("high" if session.held else "accent", words, ", ".join(parts), "Open", ToWork(session.name))
+        yield Notable(_gravity(one), words, ", ".join(parts), "Open", ToWork(session.name))
     if (more := len(ordered) - MOST_LEFT) > 0:
         words = counted(more, "further working copy", "further working copies")
         yield Notable("accent", words, "With changes that wait for you", "Work", ToPage("Work"))
+
+
+def _is_cut_off(one: LeftByWork) -> bool:
+    """Whether neither its program nor the history says that it has ended, and it is not at work."""
+    session, past = one.session, one.past
+    return past is not None and past.is_open and session.ended is None and not session.at_work
+
+
+def _gravity(one: LeftByWork) -> str:
+    """Return the ink of a session: commands wait, something was refused to it, or nothing of that."""
+    past = one.past
+    if one.session.held:
+        return GRAVITY[0]
+    return GRAVITY[1] if past is not None and (past.refused or past.hosts_refused or _is_cut_off(one)) else GRAVITY[2]
 
 
 def _surprising(facts: Known) -> Iterable[Notable]:

@@ -12,6 +12,8 @@ from app.today.spans import (
     TimeSpan,
     answered_by,
     answers,
+    at_work,
+    at_work_by_step,
     before,
     by_step,
     days_of,
@@ -63,22 +65,32 @@ def show_tiles(tiles: Tiles, shown: SpanFigures) -> None:
     """Put the figures of the span on the tiles."""
     found = kinds(shown)
     by_you, total = answers(found), found.total()
-    words = [f"{by_you.approved:,} approved", f"{by_you.denied:,} denied"]
+    worked = [day for _, day in at_work(shown)]
+    run, turned_down = sum(day.let_run for day in worked), sum(day.turned_down for day in worked)
+    words = [f"{by_you.approved + run:,} approved", f"{by_you.denied + turned_down:,} denied"]
     if by_you.missed:
         words.append(f"{by_you.missed:,} missed")
-    curve = list(by_step(shown, decided).values())
-    tiles.decisions.show_figure(f"{by_you.approved + by_you.denied:,}", _DOT.join(words), curve)
+    curve = _sums(by_step(shown, decided), at_work_by_step(shown, lambda day: day.let_run + day.turned_down))
+    number = by_you.approved + by_you.denied + run + turned_down
+    tiles.decisions.show_figure(f"{number:,}", _DOT.join(words), curve)
     _show_median(tiles, shown)
     by_itself = sum(number for kind, number in found.items() if passed(kind))
     share = f"{percent(100 * by_itself / total)} of {counted(total, 'request')}" if total else "No request in this time"
     tiles.passed.show_figure(f"{by_itself:,}", share, list(by_step(shown, passed).values()))
     tried = stopped(shown)
-    tries = sum(one.tries for one in tried.values())
-    hosts = len({one.name for one in tried if one.what == HOST})
+    not_run = sum(day.not_run for day in worked)
+    tries = sum(one.tries for one in tried.values()) + not_run + sum(len(day.hosts) for day in worked)
+    hosts = len({one.name for one in tried if one.what == HOST} | {host for day in worked for host in day.hosts})
     modules = len({one.name for one in tried if one.what != HOST})
     named = [counted(hosts, "host")] * bool(hosts) + [counted(modules, "module")] * bool(modules)
-    below = f"Refused: {', '.join(named)}" if named else "Nothing was refused to running code"
-    tiles.contained.show_figure(f"{tries:,}", below, stopped_by_step(shown))
+    named += [counted(not_run, "command")] * bool(not_run)
+    below = f"Refused: {', '.join(named)}" if named else "Nothing was refused to code and programs"
+    curve = _sums(stopped_by_step(shown), at_work_by_step(shown, lambda day: day.not_run + len(day.hosts)))
+    tiles.contained.show_figure(f"{tries:,}", below, curve)
+
+
+def _sums(one: dict[int, int], other: dict[int, int]) -> list[int]:
+    return [number + other.get(step, 0) for step, number in one.items()]
 
 
 def _show_median(tiles: Tiles, shown: SpanFigures) -> None:
@@ -176,7 +188,10 @@ def deciders(shown: SpanFigures) -> list[Share]:
     found: Counter[tuple[str, str]] = Counter()
     for one, number in answered_by(shown).items():
         found[_decider(one)] += number
-    return _most([Share(name, number, ink) for (name, ink), number in found.most_common()])
+    for _, day in at_work(shown):
+        found["You let run at work", "low"] += day.let_run
+        found["You refused at work", "high"] += day.turned_down
+    return _most([Share(name, number, ink) for (name, ink), number in found.most_common() if number])
 
 
 def _decider(one: DecidedBy) -> tuple[str, str]:
@@ -203,18 +218,24 @@ def _decider(one: DecidedBy) -> tuple[str, str]:
 
 
 def refused(shown: SpanFigures) -> list[Share]:
-    """Return what running code tried in vain."""
+    """Return what running code and programs at work tried in vain."""
     found: Counter[tuple[str, str]] = Counter()
     agents_of: dict[tuple[str, str], set[str]] = {}
     for one, tries in stopped(shown).items():
         found[one.what, one.name] += tries.tries
         agents_of.setdefault((one.what, one.name), set()).add(one.agent)
+    # History has no filter for hosts of programs at work: those lead nowhere.
+    asked = {*found}
+    for session, day in at_work(shown):
+        for host in day.hosts:
+            found[HOST, host] += 1
+            agents_of.setdefault((HOST, host), set()).add(session.who)
     shares = []
     for (what, name), number in found.most_common():
         by = ", ".join(sorted(map(phrases.visible, agents_of[what, name])))
         called = phrases.visible(name) if name else "others"
         words = f"{called}: refused {counted(number, 'time')}, to {by}"
-        target = {"host": name, **period_state(shown)} if what == HOST and name else None
+        target = {"host": name, **period_state(shown)} if what == HOST and name and (what, name) in asked else None
         shares.append(Share(called if what == HOST else f"import {called}", number, "high", words, target))
     return _most(shares)
 

@@ -254,7 +254,9 @@ class TodayPanel(QWidget):
         held = self._work.count_held() if self._work is not None else 0
         parts = [counted(len(known), "agent"), *[f"{waiting:,} waiting for you"] * bool(waiting)]
         parts += [f"{counted(held, 'command')} at work held for you"] * bool(held)
-        parts += ["nothing waiting"] * (not waiting and not held)
+        left = sum(bool(one.changes) for one in self._left_by_work(self._read)) if self._read is not None else 0
+        parts += [f"changes of {counted(left, 'working copy', 'working copies')} to look at"] * bool(left)
+        parts += ["nothing waiting"] * (not waiting and not held and not left)
         at_work = len(self._work.at_work()) if self._work is not None else 0
         parts += [f"{running:,} running"] * bool(running) + [f"{at_work:,} at work"] * bool(at_work)
         return _DOT.join(parts)

@@ -58,15 +58,11 @@ def read_day(history: History, span: TimeSpan, today: int, verified: Path) -> Da
     """Return the figures of `span`, and the bars of today where that is shown. Raises KnownError."""
     shown = read_span(history, span, today)
     if span is not TimeSpan.TODAY:
-        return DayRead(
-            shown, (), last_verified(verified), _surprises(history, shown), sessions=_sessions(history, shown)
-        )
+        return DayRead(shown, (), last_verified(verified), _surprises(history, shown), sessions=_sessions(shown))
     rows = history.lines(Filter(since=midnight(today)), None, MOST_BARS)
     bars = [made for line in titled(history, rows) if (made := bar(line)) is not None]
     cut = len(rows) == MOST_BARS
-    return DayRead(
-        shown, tuple(bars), last_verified(verified), _surprises(history, shown), cut, _sessions(history, shown)
-    )
+    return DayRead(shown, tuple(bars), last_verified(verified), _surprises(history, shown), cut, _sessions(shown))
 
 
 def read_news(history: History, span: TimeSpan, today: int, names: Collection[str], verified: Path) -> DayRead:
@@ -76,13 +72,13 @@ def read_news(history: History, span: TimeSpan, today: int, names: Collection[st
     if span is TimeSpan.TODAY:
         found = list(history.fitting(Filter(since=midnight(today)), names).values())
         bars = tuple(made for line in titled(history, found) if (made := bar(line)) is not None)
-    return DayRead(shown, bars, last_verified(verified), sessions=_sessions(history, shown))
+    return DayRead(shown, bars, last_verified(verified), sessions=_sessions(shown))
 
 
-def _sessions(history: History, shown: SpanFigures) -> tuple[PastSession, ...]:
+def _sessions(shown: SpanFigures) -> tuple[PastSession, ...]:
     """Return the programs that were at work in the span, or of which no end is recorded: they may be at work still."""
     begin = midnight(shown.first)
-    return tuple(one for one in history.sessions() if max(one.last_at, one.started_at) >= begin or one.is_open)
+    return tuple(one for one in shown.work if max(one.last_at, one.started_at) >= begin or one.is_open)
 
 
 def _surprises(history: History, shown: SpanFigures) -> Surprises:

@@ -15,6 +15,7 @@ from runner.model.decision import Decider, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from runner.audit.past_work import PastSession, WorkDay
     from runner.audit.search import History
     from runner.audit.statistics import Figures
 
@@ -47,6 +48,8 @@ class SpanFigures:
     first: int
     """Ordinal of the first day, or of the first day of the first month, that is shown."""
     last: int
+    work: tuple[PastSession, ...] = ()
+    """The programs that were at work, whenever that was."""
 
     @property
     def steps(self) -> list[int]:
@@ -75,13 +78,15 @@ def read_span(history: History, span: TimeSpan, today: int) -> SpanFigures:
         first = today - span.days + 1
         # As many days before, to compare with.
         before = min(first - 7, today - CURVE_DAYS + 1) if span is TimeSpan.TODAY else first - span.days
-        return SpanFigures(span, history.figures(Unit.DAY, before, today), first, today)
+        return SpanFigures(span, history.figures(Unit.DAY, before, today), first, today, tuple(history.sessions()))
     month = date.fromordinal(today).replace(day=1).toordinal()
     figures = history.figures(Unit.MONTH, 0, month)
     began = figures.first or today
     if today - began < BY_DAYS:
-        return SpanFigures(span, history.figures(Unit.DAY, began, today), began, today)
-    return SpanFigures(span, figures, date.fromordinal(began).replace(day=1).toordinal(), month)
+        return SpanFigures(span, history.figures(Unit.DAY, began, today), began, today, tuple(history.sessions()))
+    return SpanFigures(
+        span, figures, date.fromordinal(began).replace(day=1).toordinal(), month, tuple(history.sessions())
+    )
 
 
 def today_ordinal() -> int:
@@ -173,13 +178,13 @@ def stopped(shown: SpanFigures) -> dict[StoppedTry, Tries]:
     return found
 
 
-def stopped_by_step(shown: SpanFigures) -> list[int]:
+def stopped_by_step(shown: SpanFigures) -> dict[int, int]:
     """Return how many tries were in vain in each step of the curve."""
     found = dict.fromkeys(shown.curve_steps, 0)
     for (period, _), tries in shown.figures.tally.stopped.items():
         if period.start in found:
             found[period.start] += tries.tries
-    return list(found.values())
+    return found
 
 
 def answered_by(shown: SpanFigures) -> Counter[DecidedBy]:
@@ -189,6 +194,29 @@ def answered_by(shown: SpanFigures) -> Counter[DecidedBy]:
         if shown.first <= period.start <= shown.last:
             found[one] += number
     return found
+
+
+def at_work(shown: SpanFigures) -> list[tuple[PastSession, WorkDay]]:
+    """Return the days of the span on which something was decided about programs at work, or refused to them."""
+    days = [(session, day) for session in shown.work for day in session.days]
+    return [(session, day) for session, day in days if shown.first <= _step_of(shown, day) <= shown.last]
+
+
+def at_work_by_step(shown: SpanFigures, count: Callable[[WorkDay], int]) -> dict[int, int]:
+    """Return the sum of what `count` says of such days, for each step of the curve."""
+    found = dict.fromkeys(shown.curve_steps, 0)
+    for session in shown.work:
+        for day in session.days:
+            if (step := _step_of(shown, day)) in found:
+                found[step] += count(day)
+    return found
+
+
+def _step_of(shown: SpanFigures, day: WorkDay) -> int:
+    """Return the day or month that a day stands in."""
+    if shown.figures.unit is Unit.DAY:
+        return day.day
+    return date.fromordinal(day.day).replace(day=1).toordinal()
 
 
 def step_name(unit: Unit, step: int, *, long: bool = False) -> str:

@@ -70,7 +70,9 @@ class Tiles(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self.decisions = FigureTile(look, "Decisions", "accent", "What you approved or denied yourself")
+        self.decisions = FigureTile(
+            look, "Decisions", "accent", "What you approved or denied yourself, held commands too"
+        )
         self.median = FigureTile(
             look, "Median to decide", "accent", "Half of your answers came within this time, exact to a tenth of it"
         )
@@ -78,7 +80,10 @@ class Tiles(QWidget):
             look, "Passed without asking", "low", "Approved by a rule, by what you remembered, in trust, or as LOW risk"
         )
         self.contained = FigureTile(
-            look, "Contained", "high", "Tries of running code that were refused: hosts not allowed, modules blocked"
+            look,
+            "Contained",
+            "high",
+            "What was refused to running code and programs at work: hosts, modules, and commands by a rule",
         )
         self.all = (self.decisions, self.median, self.passed, self.contained)
         self._columns = 0

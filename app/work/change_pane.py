@@ -46,7 +46,7 @@ LOWEST = 60
 """Height of a difference in a low window."""
 MOST_NAMED = 500
 """Changes of a folder that are named."""
-APPLIES = "Nobody has changed it in your folder since this began."
+APPLIES = "When this list was read nobody else had changed it in your folder."
 
 
 class ChangePane(QWidget):
@@ -274,7 +274,7 @@ class ChangePane(QWidget):
             parts.append(f"Permissions {before.mode:04o} become {after.mode:04o}.")
         if after is not None and before is None and after.kind is TreeKind.FILE and after.mode & 0o111:
             parts.append("It can be started as a program.")
-        if before is not None and not change.conflict:
+        if before is not None and not change.conflict and not change.merged:
             parts.append(APPLIES)
         say(self.below, " ".join(parts), "small")
 

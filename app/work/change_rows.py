@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -13,19 +11,22 @@ from app.parts.expose import visible
 from app.work import words
 from runner.workspace.change import WHOLE, How
 from runner.workspace.entry import TreeKind
-from runner.workspace.marks import bulk
+from runner.workspace.groups import GroupKind, above, groups_of, is_new_folder
+from runner.workspace.marks import PART
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from runner.workspace.change import GitCommits, ProjectChange, ProjectChanges
+    from runner.workspace.entry import TreeEntry
+    from runner.workspace.groups import ChangeGroup
 
-MERGED = "merged with your edit"
-"""The mark of a change that is nothing but that."""
 COUNTED = "many changes in one folder: they are counted here, and not ticked beforehand"
+IN_MANY = "it lies in a folder that programs fill and nobody reads: it is not ticked beforehand"
+OF_GIT = "what git keeps of the project: it is applied as a whole, and not ticked beforehand"
+GONE = "All of it is deleted."
+PARTLY_GONE = "Something in it is deleted."
 REPOSITORY = b".git"
-MOST_BULK = 5
-"""Changes in a folder such as node_modules that are still listed one by one."""
 
 
 class RowKind(StrEnum):
@@ -95,37 +96,20 @@ class ChangeTable:
     def wanted(self, ticked: Iterable[ChangeRow]) -> tuple[ProjectChange, ...]:
         """Return the changes of the ticked rows, with the new folders that they need."""
         chosen = [change for row in ticked for change in row.changes]
-        needed = {part for change in chosen if change.after is not None for part in _above(change.path)}
+        needed = {part for change in chosen if change.after is not None for part in above(change.path)}
         return (*(one for one in self.folders if one.path in needed), *chosen)
 
 
 def table_of(found: ProjectChanges) -> ChangeTable:
     """Return the rows for what a working copy changes."""
-    holding = {part for change in found.changes for part in _above(change.path)}
-    folders = tuple(one for one in found.changes if _is_new_folder(one) and one.path in holding)
+    holding = {part for change in found.changes for part in above(change.path)}
+    folders = tuple(one for one in found.changes if is_new_folder(one) and one.path in holding)
     implied = {one.path for one in folders}
-    listed = [one for one in found.changes if one.path not in implied]
-    grouped = _deleted_folders(listed)
-    many: dict[str, list[ProjectChange]] = defaultdict(list)
-    single: list[ProjectChange] = []
-    in_group = {one.path for group in grouped.values() for one in group}
-    for one in listed:
-        if one.path in in_group:
-            continue
-        folder = "" if one.conflict or one.mark else bulk(one.path) or _repository(one.path, found)
-        if folder:
-            many[folder].append(one)
-        else:
-            single.append(one)
-    rows = [_deleted_row(path, group) for path, group in grouped.items()]
-    for folder, group in many.items():
-        if found.commits is not None and os.fsencode(folder) == REPOSITORY:
-            rows.append(_commits_row(folder, group, found.commits))
-        elif len(group) > MOST_BULK:
-            rows.append(_many_row(folder, group))
-        else:
-            single += group
-    rows += map(_row, single)
+    rows = []
+    for group in groups_of(found):
+        listed = tuple(one for one in group.changes if one.path not in implied)
+        if listed:
+            rows.append(_row(replace(group, changes=listed), found.commits))
     rows.sort(key=lambda row: row.key)
     rows += [
         ChangeRow(b"\xff" + path, words.name(path), "?", RowKind.LEFT_OUT, tag="left out", why=visible(why))
@@ -152,16 +136,42 @@ def ticks_for(
     )
 
 
-def _row(one: ProjectChange) -> ChangeRow:
+def _row(group: ChangeGroup, commits: GitCommits | None) -> ChangeRow:
+    one = group.changes[0]
+    kind = RowKind(group.kind.value)
+    why = visible(one.conflict or one.mark)
+    if group.is_repository:
+        if one.conflict:
+            return _folder_row(group, _tag(group), why)
+        gone = GONE if all(each.how is How.DELETED for each in group.changes) else PARTLY_GONE
+        parts = [gone] if one.mark else []
+        if commits is not None and group.path == REPOSITORY:
+            parts = [f"{commits.words} {WHOLE}", *parts]
+        return _folder_row(group, _tag(group) or "commits" * bool(commits), visible(" ".join(parts)) or OF_GIT)
+    if not group.is_single:
+        return _folder_row(group, _tag(group), why or (COUNTED if kind is RowKind.MANY else ""))
+    if kind is RowKind.MANY:
+        why = IN_MANY
     name, sign = words.path(one), words.SIGNS[one.how]
-    if one.conflict:
-        return ChangeRow(one.path, name, sign, RowKind.CONFLICT, (one,), "conflict", visible(one.conflict))
-    if one.mark == MERGED:
-        return ChangeRow(one.path, name, sign, RowKind.MERGED, (one,), "merged", visible(one.mark))
-    if one.mark:
-        return ChangeRow(one.path, name, sign, RowKind.MARKED, (one,), _tag(one), visible(one.mark))
-    count = _kind(one)
-    return ChangeRow(one.path, name, sign, RowKind.ORDINARY, (one,), count=count)
+    count = "" if kind in (RowKind.CONFLICT, RowKind.MERGED, RowKind.MARKED) else _kind(one)
+    return ChangeRow(one.path, name, sign, kind, group.changes, _tag(group), why, count)
+
+
+def _folder_row(group: ChangeGroup, tag: str, why: str) -> ChangeRow:
+    hows = {one.how for one in group.changes}
+    sign = words.SIGNS[hows.pop()] if len(hows) == 1 else "M"
+    # A repository may be two rows: what conflicts, and what does not.
+    key = group.path + b"/" * (group.kind is GroupKind.CONFLICT)
+    return ChangeRow(
+        key,
+        f"{words.name(group.path)}/",
+        sign,
+        RowKind(group.kind.value),
+        group.changes,
+        tag,
+        why,
+        _files(group.changes),
+    )
 
 
 def _kind(one: ProjectChange) -> str:
@@ -171,52 +181,20 @@ def _kind(one: ProjectChange) -> str:
     return "" if there.kind in (TreeKind.FILE, TreeKind.FOLDER) else there.kind.value
 
 
-def _tag(one: ProjectChange) -> str:
-    """Return the word for a mark."""
-    if one.after is not None and one.after.kind is TreeKind.LINK:
-        return "leads out"
-    return "repository" if one.mark.startswith("it is part of") else "runs later"
-
-
-def _many_row(folder: str, group: list[ProjectChange]) -> ChangeRow:
-    hows = {one.how for one in group}
-    sign = words.SIGNS[hows.pop()] if len(hows) == 1 else "M"
-    name = f"{words.name(os.fsencode(folder))}/"
-    return ChangeRow(os.fsencode(folder), name, sign, RowKind.MANY, tuple(group), "", COUNTED, _files(group))
-
-
-def _commits_row(folder: str, group: list[ProjectChange], commits: GitCommits) -> ChangeRow:
-    row = _many_row(folder, group)
-    return replace(row, tag="commits", why=visible(f"{commits.words} {WHOLE}"))
-
-
-def _repository(path: bytes, found: ProjectChanges) -> str:
-    """Return the folder of the repository's own, where commits are among the changes: half of them would break it."""
-    return os.fsdecode(REPOSITORY) if found.commits is not None and path == REPOSITORY else ""
-
-
-def _deleted_folders(listed: list[ProjectChange]) -> dict[bytes, list[ProjectChange]]:
-    """Return the topmost folders that are deleted with what was in them, where nothing of it stands out."""
-    tops: dict[bytes, list[ProjectChange]] = {}
-    deleted = {one.path for one in listed if one.how is How.DELETED and _is_folder(one.before)}
-    for one in listed:
-        chain = [part for part in (*_above(one.path), one.path) if part in deleted]
-        if chain:
-            tops.setdefault(min(chain, key=len), []).append(one)
-    plain = {}
-    for path, group in tops.items():
-        marks = {(one.mark, one.conflict) for one in group}
-        if len(group) > 1 and len(marks) == 1 and not group[0].conflict:
-            plain[path] = group
-    return plain
-
-
-def _deleted_row(path: bytes, group: list[ProjectChange]) -> ChangeRow:
-    mark = group[0].mark
-    kind = RowKind.MARKED if mark else RowKind.MANY if len(group) > MOST_BULK else RowKind.ORDINARY
-    tag = _tag(group[0]) if mark else ""
-    why = visible(mark) or (COUNTED if kind is RowKind.MANY else "")
-    return ChangeRow(path, f"{words.name(path)}/", "D", kind, tuple(group), tag, why, _files(group))
+def _tag(group: ChangeGroup) -> str:
+    """Return the word for what stands out."""
+    one = group.changes[0]
+    match group.kind:
+        case GroupKind.CONFLICT:
+            return "conflict"
+        case GroupKind.MERGED:
+            return "merged"
+        case GroupKind.MARKED:
+            if one.after is not None and one.after.kind is TreeKind.LINK:
+                return "leads out"
+            return "repository" if one.mark.startswith(PART) else "runs later"
+        case _:
+            return ""
 
 
 def _files(group: Iterable[ProjectChange]) -> str:
@@ -224,15 +202,5 @@ def _files(group: Iterable[ProjectChange]) -> str:
     return counted(number, "file") if number else "folders"
 
 
-def _is_new_folder(one: ProjectChange) -> bool:
-    return one.before is None and _is_folder(one.after) and not one.mark and not one.conflict
-
-
-def _is_folder(entry: object) -> bool:
-    return getattr(entry, "kind", None) is TreeKind.FOLDER
-
-
-def _above(path: bytes) -> list[bytes]:
-    """Return the folders in which a path lies, the outermost first."""
-    parts = path.split(b"/")
-    return [b"/".join(parts[:number]) for number in range(1, len(parts))]
+def _is_folder(entry: TreeEntry | None) -> bool:
+    return entry is not None and entry.kind is TreeKind.FOLDER

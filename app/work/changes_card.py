@@ -65,6 +65,10 @@ DISCARD_ASKS = (
     " stays as it is. This cannot be undone."
 )
 AT_WORK = "Its program is still at work: wait for its end, or end it."
+MOST_NAMED = 3
+"""Rows that are named in the sentence below."""
+LOCKED = "Assent is in lockdown: nothing is written into projects. Choose Guarded to apply or undo."
+NOTHING_LEFT = ("Nothing is left to apply", "What you applied is in your folder; Undo last apply takes it back.")
 _REST_MS = round(REST_SECONDS * 1000) + 10
 _NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
@@ -177,7 +181,8 @@ class ChangesCard(QFrame):
             self._tell(f"{self._refused} {NOW}", "bad")
             self._refused = ""
         self._begun = True
-        self.nothing.say(*NONE)
+        session = self._session
+        self.nothing.say(*(NOTHING_LEFT if session is not None and session.can_undo else NONE))
         self._stack.setCurrentWidget(self._page if table.rows else self.nothing)
         self._choose_again()
         self._show_state()
@@ -307,15 +312,21 @@ class ChangesCard(QFrame):
         free = not self._busy and session is not None
         hidden = self.model.hidden()
         self.apply.mouse_only = self._bridge.decisions.approve_by() is ApproveBy.MOUSE
-        self.apply.setEnabled(free and bool(chosen) and not hidden and not self._rest.isActive())
+        locked = self._cards.locked
+        self.apply.setEnabled(free and bool(chosen) and not hidden and not self._rest.isActive() and not locked)
         self.undo.setVisible(session is not None and session.can_undo)
-        self.undo.setEnabled(free)
+        self.undo.setEnabled(free and not locked)
         at_work = session is not None and session.at_work
         self.discard.setEnabled(free and not at_work)
         self.discard.setToolTip(AT_WORK if at_work else "Remove the working copy with its changes; asks first")
         if not self._busy:
             self.progress.end()
-        text, role = (self._busy, "muted") if self._busy else self._message or (self._words(), "muted")
+        if self._busy:
+            text, role = self._busy, "muted"
+        elif locked:
+            text, role = LOCKED, "warn"
+        else:
+            text, role = self._message or (self._words(), "muted")
         say(self.said, text, role)
         keep_needed_height(self)
 
@@ -353,6 +364,9 @@ class ChangesCard(QFrame):
         if merged:
             was, it = ("was", "it") if merged == 1 else ("were", "them")
             parts.append(f"{_number(merged)} {was} merged with your edits: look at {it} before you tick {it}.")
+        left = [row.name for row in rows if row.kind is RowKind.MANY and row.key not in self.model.ticked]
+        if left:
+            parts.append(f"Not ticked: {_some(left)}.")
         conflicts = sum(row.kind is RowKind.CONFLICT for row in rows)
         if conflicts:
             also = "was" if conflicts == 1 else "were"
@@ -639,6 +653,12 @@ class ChangesCard(QFrame):
 
 async def _awaited(answer: Future[Applied]) -> Applied:
     return await answer
+
+
+def _some(names: list[str]) -> str:
+    """Return the first of some names."""
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return f"{', '.join(names[:MOST_NAMED])}{more}"
 
 
 def _number(count: int) -> str:

@@ -13,7 +13,7 @@ from app.work import words
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from runner.model.work import CommandSeen, WorkSession
 
@@ -42,6 +42,8 @@ SIGNIFICANT = frozenset(";|&<>$`(){}\n\\*?[]~!#")
 """Characters that mean something to a shell: a command with one of them is shown by itself."""
 NAMED = 4
 """Programs named in a folded row."""
+WAITS, UNANSWERED = "waits for you", "not answered, not run"
+"""What becomes of a held command: its program is at work, or was ended without a word."""
 LONGEST = 400
 """Characters of a command in its row."""
 
@@ -86,7 +88,7 @@ def program_of(command: CommandSeen) -> str:
 
 def rows_of(session: WorkSession, opened: frozenset[int] = frozenset()) -> tuple[CommandRow, ...]:
     """Return the rows in the order of time; `opened` are the folded rows that are shown command by command."""
-    held = {one.number for one in session.held}
+    held = {one.number: WAITS if session.at_work else UNANSWERED for one in session.held}
     found = list(_folded(session.commands, held, opened))
     found += [
         CommandRow(
@@ -115,7 +117,7 @@ def rows_of(session: WorkSession, opened: frozenset[int] = frozenset()) -> tuple
     return tuple(found)
 
 
-def _folded(commands: Iterable[CommandSeen], held: set[int], opened: frozenset[int]) -> Iterator[CommandRow]:
+def _folded(commands: Iterable[CommandSeen], held: Mapping[int, str], opened: frozenset[int]) -> Iterator[CommandRow]:
     group: list[CommandSeen] = []
     for one in commands:
         if only_reads(one):
@@ -129,11 +131,11 @@ def _folded(commands: Iterable[CommandSeen], held: set[int], opened: frozenset[i
 
 def _group(group: list[CommandSeen], opened: frozenset[int]) -> Iterator[CommandRow]:
     if len(group) < 2:
-        yield from (_single(one, set()) for one in group)
+        yield from (_single(one, {}) for one in group)
         return
     first = group[0]
     if first.number in opened:
-        yield from (_single(one, set(), fold=first.number) for one in group)
+        yield from (_single(one, {}, fold=first.number) for one in group)
         return
     names = list(dict.fromkeys(map(program_of, group)))
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
@@ -143,7 +145,7 @@ def _group(group: list[CommandSeen], opened: frozenset[int]) -> Iterator[Command
     yield CommandRow(first.at, text, f"{len(group):,} times", "muted", f"{whole}{more_lines}", first.number)
 
 
-def _single(one: CommandSeen, held: set[int], fold: int = 0) -> CommandRow:
+def _single(one: CommandSeen, held: Mapping[int, str], fold: int = 0) -> CommandRow:
     cut = "\N{HORIZONTAL ELLIPSIS}" if len(one.text) > LONGEST else ""
     text = f"{visible(one.text[:LONGEST])}{cut}"
     lines = [f"{when(one.at)} in {visible(one.folder)}", *one.text[:2000].split("\n")[:20]]
@@ -153,11 +155,11 @@ def _single(one: CommandSeen, held: set[int], fold: int = 0) -> CommandRow:
     return CommandRow(one.at, text, note, ink, whole, fold)
 
 
-def _note(one: CommandSeen, held: set[int]) -> tuple[str, str]:
+def _note(one: CommandSeen, held: Mapping[int, str]) -> tuple[str, str]:
     if one.refused:
         return f"refused: {visible(one.refused)}", "high"
     if one.number in held:
-        return "waits for you", "medium"
+        return held[one.number], "medium"
     if one.held:
         return "you let it run", "muted"
     if one.level in (Level.HIGH.name, Level.CRITICAL.name):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from runner.model.work import CommandSeen, WorkSession
 
 SCROLL = "Scroll to the end of the command to run it."
+WAITS = "Waiting since {}. It waits until you answer, unless the program gives up before."
 GONE = "It no longer waits: it was answered, or the program has gone on."
 HOLD = "Hold for a second to run it"
 _REST_MS = round(REST_SECONDS * 1000) + 10
@@ -147,7 +148,8 @@ class HeldDialog(QDialog):
         if not self.waits and not self._sent:
             say(self.sentence, GONE, "muted")
         elif not self._sent:
-            say(self.sentence, "" if seen else SCROLL, "muted")
+            waited = WAITS.format(words.moment(self._command.at))
+            say(self.sentence, waited if seen else SCROLL, "muted")
         if self.proof is not None:
             self.proof.setVisible(self.waits and seen)
 

@@ -33,6 +33,8 @@ START = "Work on a project\N{HORIZONTAL ELLIPSIS}"
 ALWAYS = "Allowed hosts\N{HORIZONTAL ELLIPSIS}"
 HINT = "Start one: assent work claude"
 TOO_QUICK = "Too quick: press A again."
+MOST_FOLLOWED = 5000
+"""Changes up to which a list is read again while somebody looks at it; a longer one when they come back to it."""
 CLOCK_MS = 15_000
 NARROW, LOW = 900, 700
 LIST, LIST_NARROW = 250, 200
@@ -71,7 +73,7 @@ class WorkPanel(QWidget):
         self.keystrokes.swallowed.connect(self._swallowed)
         self._clock = QTimer(self)
         self._clock.setInterval(CLOCK_MS)
-        self._clock.timeout.connect(self.list.show)
+        self._clock.timeout.connect(self._tick)
         self._lay_out()
         self.start.clicked.connect(self.ask_start)
         self.always.clicked.connect(self._show_hosts)
@@ -105,8 +107,7 @@ class WorkPanel(QWidget):
         self.changes.show_session(name)
         if self.isVisible():
             self._cards.see(name)
-            if self._cards.changes(name) is None:
-                self._cards.want(name)
+            self._cards.want(name)  # the project may be another by now
 
     @Slot()
     def look_again(self) -> None:
@@ -150,6 +151,14 @@ class WorkPanel(QWidget):
         self.list.show()
         if name == self._name:
             self.changes.refresh()
+
+    @Slot()
+    def _tick(self) -> None:
+        """Follow the time, and what somebody else does to the project meanwhile."""
+        self.list.show()
+        found = self._cards.changes(self._name)
+        if found is not None and len(found.changes) <= MOST_FOLLOWED and self.isActiveWindow():
+            self._cards.want(self._name)
 
     def _show_held(self) -> None:
         """Show a program whose command waits for an answer, where the one on screen has none."""
@@ -204,6 +213,8 @@ class WorkPanel(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.WindowActivate and watched is self.window():
             self.changes.rearm()
+            if self._name:
+                self._cards.want(self._name)  # somebody may come from an editor
         return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -71,7 +71,7 @@ def _row(session: WorkSession, cards: WorkCards, heading: str) -> SessionRow:
     parts: list[tuple[str, str]] = []
     if session.readable:
         parts.append(("cannot be used", "high"))
-    elif said := words.summary(cards.changes(session.name), cards.problem(session.name)):
+    elif said := words.summary(cards.changes(session.name), cards.problem(session.name), applied=session.can_undo):
         parts.append((said, "accent_ink" if cards.changes(session.name) else "muted"))
     if session.at_work and session.refused:
         parts.append(("commands refused", "high"))

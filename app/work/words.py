@@ -101,7 +101,7 @@ def hosts_refused(session: WorkSession) -> str:
 
 def is_recorded(session: WorkSession) -> bool:
     """Whether anything is known of what the program did: of one that `assent try` ran nothing was written down."""
-    return bool(session.at_work or session.ended is not None or session.command_count or session.contacts)
+    return bool(session.at_work or session.recorded or session.command_count or session.contacts)
 
 
 def headline(session: WorkSession) -> str:
@@ -118,15 +118,23 @@ def headline(session: WorkSession) -> str:
         if not line:
             return folder
         ran = f"\N{LEFT DOUBLE QUOTATION MARK}{line[:LONGEST_LINE]}{cut}\N{RIGHT DOUBLE QUOTATION MARK}"
-        return f"Ran {ran}{place}. {folder}"
+        took = f" for {lasted(session.ended.at - session.started_at)}" if session.ended is not None else ""
+        return f"Ran {ran}{place}{took}. {folder}"
     until = time.time() if session.at_work else session.ended.at if session.ended is not None else None
     parts = [lasted(until - session.started_at)] if until is not None else []
     parts.append(counted(session.command_count, "command"))
     if said := hosts_refused(session):
         parts.append(said)
-    if session.held:
-        parts.append(f"{counted(len(session.held), 'command')} held")
+    parts += answered(session)
+    if session.held and session.at_work:
+        parts.append(f"{counted(len(session.held), 'command')} held for {short(time.time() - session.held[0].at)}")
     return f"{', '.join(parts)}. {folder}"
+
+
+def answered(session: WorkSession) -> list[str]:
+    """Return how many held commands a person has let run and refused, and how many others were not run."""
+    numbers = (("let run", session.let_run), ("refused by you", session.turned_down), ("not run", session.not_run))
+    return [f"{number:,} {what}" for what, number in numbers if number]
 
 
 def refusing(session: WorkSession) -> str:
@@ -141,7 +149,7 @@ def ending(session: WorkSession) -> str:
     if session.at_work or session.readable:
         return ""
     if session.ended is None:
-        return "Its end was not recorded: it was ended from outside." if is_recorded(session) else ""
+        return "Its end was not recorded, as after a kill or a power cut." if is_recorded(session) else ""
     if session.ended.why:
         return visible(session.ended.why)
     return "" if session.ended.code == 0 else f"It ended with exit code {session.ended.code}."
@@ -218,11 +226,13 @@ def counted_lines(found: LineDifference) -> str:
     return counts(found.added, found.removed) or (word if word in SHORT else "")
 
 
-def summary(changes: ProjectChanges | None, problem: str) -> str:
-    """Return how many changes there are."""
+def summary(changes: ProjectChanges | None, problem: str, *, applied: bool) -> str:
+    """Return how many changes there are; `applied` says that some are in the project already."""
     if changes is None:
         return "changes could not be read" if problem else ""
-    return counted(len(changes.changes), "change") if changes.changes else "nothing changed"
+    if not changes.changes:
+        return "nothing left" if applied else "nothing changed"
+    return counted(len(changes.changes), "change")
 
 
 def written(done: Applied, session: WorkSession, verb: str, things: str) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.audit.bodies import values
 from runner.audit.terms import SoughtWords
@@ -30,6 +31,8 @@ PREFIX = "work:"
 """Before the number of the first entry of a session, in its id: no request is called so."""
 TOGETHER = 400
 """Entries that are read in one query."""
+MOST_HOSTS = 500
+"""Refused hosts of one session and day that are counted: a program may try as many as it likes."""
 HELD, REFUSED = '"held":true', '"refused":"'
 """How a command that was held, or not run, says so in the body of its entry. In JSON a quotation mark inside a text has
 a backslash before it, so that neither is ever found in one."""
@@ -40,6 +43,20 @@ _NEW = (
 _LAST = "SELECT coalesce(max(seq), 0) FROM entries WHERE request_id = ''"
 _HASH = "SELECT hash FROM entries WHERE seq = ?"
 _THESE = "SELECT seq, at, kind, data FROM entries JOIN bodies USING (seq) WHERE seq IN"
+
+
+class WorkDay(NamedTuple):
+    """What was decided about a program at work, and refused to it, on one day."""
+
+    day: int
+    """Ordinal, in local time."""
+    let_run: int = 0
+    turned_down: int = 0
+    """Held commands, by a person's answer."""
+    not_run: int = 0
+    """Commands that were refused without one: by a rule, or as its agent was paused."""
+    hosts: tuple[str, ...] = ()
+    """The names of those refused, each time that one was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +92,8 @@ class PastSession:
     undone: int
     """Changes that were written into the project, and taken back."""
     discarded: bool
+    days: tuple[WorkDay, ...] = ()
+    """The days on which something was decided or refused."""
 
     @property
     def id(self) -> str:
@@ -138,6 +157,7 @@ class _Session:
     applied: int = 0
     undone: int = 0
     discarded: bool = False
+    days: dict[int, WorkDay] = field(default_factory=dict)
 
     @property
     def plain(self) -> PastSession:
@@ -162,6 +182,7 @@ class _Session:
             self.applied,
             self.undone,
             self.discarded,
+            tuple(self.days.values()),
         )
 
     def take(self, seq: int, kind: str, at: float, body: dict[str, Any], data: str) -> None:
@@ -179,6 +200,10 @@ class _Session:
             case work_entries.ENDED:
                 self.ended_at = self.last_at = max(self.started_at, at)
                 self.code, self.why = _number(body, "code"), _text(body, "why")
+            case work_entries.ANSWER:
+                self._take_answer(at, body, 1)
+            case work_entries.NOT_ANSWERED:
+                self._take_answer(at, body, -1)
             case work_entries.OPEN:
                 self.opened.add(_place(body))
             case work_entries.NOT_OPENED:
@@ -190,12 +215,34 @@ class _Session:
             case WorkDeed.DISCARD.done:
                 self.discarded = True
 
+    def _take_answer(self, at: float, body: dict[str, Any], number: int) -> None:
+        """Count an answer, or with -1 that it does not count after all."""
+        run = body.get("run") is True
+        self._add(at, let_run=number * run, turned_down=number * (not run))
+
+    def _add(
+        self, at: float, *, let_run: int = 0, turned_down: int = 0, not_run: int = 0, hosts: Iterable[str] = ()
+    ) -> None:
+        day = date.fromtimestamp(at).toordinal()
+        was = self.days.get(day, WorkDay(day))
+        self.days[day] = WorkDay(
+            day,
+            was.let_run + let_run,
+            was.turned_down + turned_down,
+            was.not_run + not_run,
+            (*was.hosts, *hosts)[:MOST_HOSTS],
+        )
+
     def _take_seen(self, at: float, body: dict[str, Any], data: str) -> None:
         # Commands are only counted, and not looked at one by one: a long night has tens of thousands of them.
         commands = _listed(body, "commands")
         self.commands += len(commands) + _number(body, "commands_not_named")
         self.held += data.count(HELD)
-        self.refused += data.count(REFUSED)
+        not_run = data.count(REFUSED)
+        self.refused += not_run
+        hosts = [_text(one, "host") for one in _facts(body, "hosts") if one.get("allowed") is False]
+        if not_run or hosts:
+            self._add(at, not_run=not_run, hosts=hosts)
         last = commands[-1] if commands else None
         self.last_at = max(self.last_at, at, _moment(last, at) if isinstance(last, dict) else at)
         self.refused += sum(one.get("run") is False for one in _facts(body, "answered"))

@@ -87,6 +87,8 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
     try:
         with copy.in_use(), contextlib.nullcontext() if gate is None else contextlib.closing(gate):
             ended = contained.run(what, copy.command)
+            with contextlib.suppress(OSError):  # on a full disk its changes are worth more
+                copy.note_end(ended.code)
     except (KnownError, OSError):
         copy.discard()
         raise

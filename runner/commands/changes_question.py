@@ -21,12 +21,13 @@ NEEDED = ("runner.commands.work_changes", "runner.commands.work_findings")
 """What the question needs."""
 QUESTION = "[a]pply, {}[s]how the lines, [d]iscard, [k]eep for later? "
 MARKED, MERGED = "apply also what is [m]arked, ", "apply also what is merged with your [e]dits, "
+FOLDERS, COMMITS = "apply also what is in those [f]olders (*), ", "apply also [f]olders (*) and commits, "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the answers that may be given beforehand."""
     answer = parser.add_mutually_exclusive_group()
-    answer.add_argument("--apply", action="store_true", help="apply without asking, except what is marked")
+    answer.add_argument("--apply", action="store_true", help="apply without asking what is ticked on the page Work")
     answer.add_argument("--discard", action="store_true", help="list the changes and discard them")
     answer.add_argument("--keep", action="store_true", help="keep the changes for `assent work`")
 
@@ -52,6 +53,7 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
     """
     from runner.commands import work_changes
     from runner.model.work_entries import UNCHANGED
+    from runner.workspace.groups import chosen
 
     found = work_changes.looked(copy)
     if not found.changes and not found.left_out:
@@ -66,7 +68,7 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
     if arguments.discard:
         _say(_discarded(places, copy))
     elif arguments.apply and not why:
-        wanted = work_changes.chosen(found.changes)
+        wanted = chosen(found)
         work_changes.apply(places, copy, wanted, left=len(found.changes) - len(wanted))
     elif arguments.apply or arguments.keep or told or not (sys.stdin.isatty() and sys.stderr.isatty()):
         _kept(copy)
@@ -77,11 +79,16 @@ def decide(arguments: argparse.Namespace, places: Places, copy: WorkingCopy, *, 
 def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
     """Ask until something is decided; the end of the input keeps the changes."""
     from runner.commands import work_changes, work_findings
+    from runner.workspace.groups import chosen
 
-    plain = work_changes.chosen(found.changes)
-    marked = work_changes.chosen(found.changes, marked=True)
-    merged = work_changes.chosen(found.changes, merged=True)
-    more = (MARKED if len(marked) > len(plain) else "") + (MERGED if len(merged) > len(plain) else "")
+    plain = chosen(found)
+    marked = chosen(found, marked=True)
+    merged = chosen(found, merged=True)
+    many = chosen(found, many=True)
+    folders = FOLDERS if found.commits is None else COMMITS
+    more = "".join(
+        words for words, wanted in ((folders, many), (MARKED, marked), (MERGED, merged)) if len(wanted) > len(plain)
+    )
     while True:
         # What was typed for the command, or before the question could be seen, is no answer to it.
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
@@ -94,6 +101,9 @@ def _ask(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
         match answer.strip().lower() if answer else "k":
             case "a" | "apply":
                 work_changes.apply(places, copy, plain, left=len(found.changes) - len(plain))
+                return
+            case "f" | "folders" if folders in more:
+                work_changes.apply(places, copy, many, left=len(found.changes) - len(many))
                 return
             case "m" | "marked" if MARKED in more:
                 work_changes.apply(places, copy, marked, left=len(found.changes) - len(marked))

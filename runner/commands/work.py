@@ -20,8 +20,9 @@ exit codes: 0 all of it was done; 1 something was not, or stays: what and why is
 of `assent work PROGRAM` that of the program, or 1 where the program could not be started."""
 APPLY_EPILOG = """\
 examples:
-  assent work apply shop-1a2b3c                       everything that is not marked, merged or in conflict
+  assent work apply shop-1a2b3c                       everything that the page Work ticks beforehand
   assent work apply shop-1a2b3c src docs/index.md     only what is there and below
+  assent work apply shop-1a2b3c .git                  the commits, with all of .git
   assent work apply shop-1a2b3c Makefile --marked     a file that runs something later by itself
   assent work apply shop-1a2b3c app.py --hunks 1,3    two places of one file, as `changes --diff` numbers them
   assent work apply shop-1a2b3c --digest DIGEST       only exactly what `changes --json` has shown
@@ -100,8 +101,9 @@ def _add_apply(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "apply",
         help="write changes into the project",
         description="Writes changes into the project, all of them or none. What conflicts with the project stays in"
-        " the working copy. So does what is marked (!) as running later by itself, unless --marked is given, and what"
-        " was merged with your edits, unless --merged is.",
+        " the working copy. So does what is marked (!) as running later by itself, unless --marked is given, what was"
+        " merged with your edits, unless --merged is, and what is in a folder such as node_modules, in .git with its"
+        " commits, or in a deleted folder of many files, unless that is named or --folders is given.",
         epilog=APPLY_EPILOG,
         formatter_class=RawDescriptionHelpFormatter,
     )
@@ -115,6 +117,7 @@ def _add_apply(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     apply.add_argument("--marked", action="store_true", help="also what is marked")
     apply.add_argument("--merged", action="store_true", help="also what was merged with your edits of the same files")
+    apply.add_argument("--folders", action="store_true", help="also folders such as node_modules, and .git")
     apply.add_argument("--digest", metavar="DIGEST", help="only where the changes are exactly those with this digest")
     apply.set_defaults(command=_apply_changes)
 

@@ -9,35 +9,45 @@ import signal
 import sys
 import threading
 import time
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Self
 
 from runner.commands.deeds import carried_out
 from runner.commands.work_list import done_with
-from runner.commands.work_printing import SIGNS, change_line, print_line, readable_size, say, shown_path, yes
+from runner.commands.work_printing import (
+    LEFT_OUT,
+    SIGNS,
+    change_line,
+    is_counted,
+    print_line,
+    readable_size,
+    say,
+    shown_path,
+    tell_counted,
+    yes,
+)
 from runner.engine.work.facts import kept_facts
 from runner.model.errors import KnownError
 from runner.model.work_entries import WorkDeed
 from runner.sandbox.file_names import shown
-from runner.workspace.change import MERGED, WHOLE, ProjectChange, digest
+from runner.workspace.change import WHOLE, digest
 from runner.workspace.difference import total
+from runner.workspace.groups import GroupKind, chosen, groups_of, is_below
 from runner.workspace.hunks import with_hunks
-from runner.workspace.marks import PART, bulk
+from runner.workspace.marks import PART
 from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, named
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from runner.system.places import Places
     from runner.workspace.apply import Applied
-    from runner.workspace.change import ProjectChanges
+    from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.progress import WriteProgress
     from runner.workspace.undo import WayBack
 
 MOST_LISTED = 200
-MOST_BULK = 5
-"""Changes in a folder such as node_modules that are still listed one by one."""
+STAYS = "marked (!), merged, in conflict with the project, or in a folder that was not named (node_modules, .git)."
 SHOWN_SECONDS = 0.1
 """Between two lines that say how far it is."""
 GIT = b".git"
@@ -109,15 +119,15 @@ def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
     if arguments.digest and digest(found.changes) != arguments.digest:
         raise KnownError("The changes are not those with this digest any more.", "Look at them again.")
     below = [os.fsencode(path).strip(b"/") for path in arguments.path]
-    asked = [one for one in found.changes if not below or any(_is_below(one.path, path) for path in below)]
+    asked = [one for one in found.changes if not below or any(is_below(one.path, path) for path in below)]
     if below and not asked:
         raise KnownError("Nothing is changed there.", f"assent work changes {copy.name}")
     if arguments.hunks and (len(below) != 1 or [one.path for one in asked] != below):
         raise KnownError("Hunks are of one file.", f"assent work apply {copy.name} PATH --hunks 1,3")
-    wanted = chosen(asked, marked=arguments.marked, merged=arguments.merged)
+    wanted = chosen(found, marked=arguments.marked, merged=arguments.merged, many=arguments.folders, named=below)
     _require_whole(copy, found, wanted)
     if arguments.hunks:
-        wanted = [with_hunks(one, copy.project, copy.content, arguments.hunks) for one in wanted]
+        wanted = tuple(with_hunks(one, copy.project, copy.content, arguments.hunks) for one in wanted)
     return apply(places, copy, wanted, left=len(asked) - len(wanted))
 
 
@@ -126,7 +136,7 @@ def _require_whole(copy: WorkingCopy, found: ProjectChanges, wanted: Sequence[Pr
     if found.commits is None:
         return
     needed = {
-        one.path for one in found.changes if _is_below(one.path, GIT) and one.mark in ("", PART) and not one.conflict
+        one.path for one in found.changes if is_below(one.path, GIT) and one.mark in ("", PART) and not one.conflict
     }
     if (some := needed & {one.path for one in wanted}) and some != needed:
         what = f"Nothing was applied. {found.commits.words} {WHOLE}"
@@ -229,15 +239,6 @@ def _agreed(question: Callable[[], str]) -> bool:
     return yes(f"{question()} This cannot be undone.")
 
 
-def chosen(changes: Iterable[ProjectChange], *, marked: bool = False, merged: bool = False) -> list[ProjectChange]:
-    """Return those that may be applied: what is marked or merged only where that is asked for, conflicts never."""
-    return [
-        one
-        for one in changes
-        if not one.conflict and (marked or one.mark in ("", MERGED)) and (merged or not one.merged)
-    ]
-
-
 def apply(places: Places, copy: WorkingCopy, wanted: Sequence[ProjectChange], *, left: int) -> int:
     """Apply `wanted` and say so; 1 where something is left. Raises KnownError."""
     if not wanted:
@@ -251,31 +252,23 @@ def apply(places: Places, copy: WorkingCopy, wanted: Sequence[ProjectChange], *,
 
 
 def tell(found: ProjectChanges) -> None:
-    """Print the changes, a line each; many in one folder of a build as one line."""
-    grouped: dict[str, list[ProjectChange]] = defaultdict(list)
-    for one in found.changes:
-        grouped[bulk(one.path) and f"{bulk(one.path)}\0{one.mark}"].append(one)
-    single = list(grouped.pop("", []))
-    for many in [*grouped.values()]:
-        if len(many) <= MOST_BULK or any(one.conflict for one in many):
-            single += many
-            del grouped[f"{bulk(many[0].path)}\0{many[0].mark}"]
-    for one in sorted(single, key=lambda one: one.path)[:MOST_LISTED]:
-        change_line(SIGNS[one.how], shown_path(one), one.conflict or one.mark, conflict=bool(one.conflict))
-    for key, many in grouped.items():
-        folder, _, mark = key.partition("\0")
-        change_line("*", f"{shown(os.fsencode(folder))}/: {total(many)}", mark)
-    if len(single) > MOST_LISTED:
-        say(f"  ... and {len(single) - MOST_LISTED:,} more")
+    """Print the changes, a line each; many in one folder as one line."""
+    groups = groups_of(found)
+    listed = [one for group in groups if not is_counted(group) for one in group.changes]
+    left = {one.path for group in groups if group.kind is GroupKind.MANY for one in group.changes}
+    for one in listed[:MOST_LISTED]:
+        why = one.conflict or one.mark
+        more = LEFT_OUT * (one.path in left)
+        change_line(SIGNS[one.how], shown_path(one), why, conflict=bool(one.conflict), more=more)
+    for group in filter(is_counted, groups):
+        tell_counted(group)
+    if len(listed) > MOST_LISTED:
+        say(f"  ... and {len(listed) - MOST_LISTED:,} more")
     for path, why in found.left_out[:MOST_LISTED]:
         change_line("?", shown(path), why)
     say(f"{total(found.changes)}.")
     if found.commits is not None:
         say(f"{found.commits.words} {WHOLE}")
-
-
-def _is_below(path: bytes, folder: bytes) -> bool:
-    return path == folder or path.startswith(folder + b"/")
 
 
 def _said(done: Applied | None, verb: str, copy: WorkingCopy, left: int) -> int:
@@ -285,5 +278,5 @@ def _said(done: Applied | None, verb: str, copy: WorkingCopy, left: int) -> int:
         for path in done.passed_over:
             change_line("?", shown(path), "somebody changed it in this moment; it was left alone", conflict=True)
     if left:
-        say(f"{left:,} left in the working copy {copy.name}: marked (!), merged, or in conflict with the project.")
+        say(f"{left:,} left in the working copy {copy.name}: {STAYS}")
     return LEFT if left or (done is not None and done.passed_over) else 0

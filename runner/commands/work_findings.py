@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from runner.commands import added_findings
 from runner.commands.work_list import about
-from runner.commands.work_printing import SIGNS, colored, print_line, say, shown_path, warned
+from runner.commands.work_printing import SIGNS, colored, is_counted, print_line, say, shown_path, tell_counted, warned
 from runner.model.shown import visible
 from runner.sandbox.file_names import shown
 from runner.workspace.change import digest
 from runner.workspace.difference import compared
+from runner.workspace.groups import chosen, groups_of
 from runner.workspace.lines import unified_numbers
-from runner.workspace.marks import bulk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,18 +25,22 @@ if TYPE_CHECKING:
 
 
 def tell_lines(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
-    """Print the lines that differ, of all changes, with what the classifier finds in them."""
-    shown_changes = [one for one in found.changes if one.mark or not bulk(one.path)]
+    """Print the lines that differ, with what the classifier finds in them; what is counted is counted here as well."""
     read = added_findings.read(places, copy, found.changes)
-    for one in shown_changes:
-        lines = compared(one, copy.project, copy.content)
-        print_line("")
-        say(f"{SIGNS[one.how]} {shown_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
-        if lines.instead:
-            say(f"  {lines.instead}")
-        if lines.coarse:
-            say(f"  {lines.coarse}")
-        _tell_findings(lines.lines, read[one.path])
+    for group in groups_of(found):
+        if is_counted(group):
+            print_line("")
+            tell_counted(group)
+            continue
+        for one in group.changes:
+            lines = compared(one, copy.project, copy.content)
+            print_line("")
+            say(f"{SIGNS[one.how]} {shown_path(one)}{f'  ! {one.mark}' if one.mark else ''}")
+            if lines.instead:
+                say(f"  {lines.instead}")
+            if lines.coarse:
+                say(f"  {lines.coarse}")
+            _tell_findings(lines.lines, read[one.path])
     print_line("")
     for sentence in added_findings.summary(read):
         say(sentence)
@@ -68,11 +72,13 @@ def _finding(one: Finding, where: str = "") -> None:
 def as_json(places: Places, copy: WorkingCopy, found: ProjectChanges) -> dict[str, object]:
     """Return the changes for programs, with what is found in them."""
     read = added_findings.read(places, copy, found.changes)
+    usual = {one.path for one in chosen(found)}
     rows = [
         {
             "path": shown(one.path),
             "how": one.how.value,
             "mark": one.mark,
+            "beforehand": one.path in usual,
             "conflict": one.conflict,
             "merged": bool(one.merged),
             "size": one.after.size if one.after else None,
@@ -84,5 +90,13 @@ def as_json(places: Places, copy: WorkingCopy, found: ProjectChanges) -> dict[st
     ]
     left = [{"path": shown(path), "why": why} for path, why in found.left_out]
     made = found.commits
-    commits = None if made is None else {"branch": made.branch, "subjects": list(made.subjects)}
+    commits = (
+        None
+        if made is None
+        else {
+            "branch": made.branch,
+            "subjects": list(made.subjects),
+            "refs": [{"kind": one.kind, "name": one.name, "how": one.how.value} for one in made.refs],
+        }
+    )
     return {**about(copy), "digest": digest(found.changes), "changes": rows, "left_out": left, "commits": commits}

@@ -30,14 +30,16 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
         for one in copies:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.made))
             undo = ", applied, can be undone" if one.can_undo else ""
-            session, at_work = None, ""
+            session = None
             if one.is_in_use:
                 # Loaded here: what a program at work reports has many forms, and most lists are of programs that ended.
                 from runner.commands import work_standing
 
                 session = work_standing.session_of(one)
-                at_work = work_standing.in_short(session)
-            say(f"{one.name}  {when}  {one.project}, {readable_size(one.size)}{undo}{at_work}")
+                state = work_standing.in_short(session)
+            else:
+                state = f", {_ending(one)}"
+            say(f"{one.name}  {when}  {one.project}, {readable_size(one.size)}{state}{undo}")
             say(f"    {shlex.join(one.program)}{f', in {one.sandbox}' if one.sandbox else ''}")
             if session is not None:
                 work_standing.tell(session)
@@ -45,6 +47,28 @@ def list_copies(arguments: argparse.Namespace, places: Places) -> int:
             number = f"{len(done)} of them has" if len(done) == 1 else f"{len(done)} of them have"
             say(f"{number} nothing that was not applied for {KEPT_DAYS} days. Remove: assent work discard --applied")
     return 0
+
+
+def _ending(copy: WorkingCopy) -> str:
+    """Return how the program over a working copy ended."""
+    if (end := _end(copy)) is None:
+        return "its end is not recorded"
+    at, code, why = end
+    how = why.rstrip(".") or (f"with {code}" if code else "by itself")
+    return f"ended {time.strftime('%H:%M', time.localtime(at))} {f'({how})' if why else how}"
+
+
+def _end(copy: WorkingCopy) -> tuple[float, int, str] | None:
+    """Return when its program ended, with which code, and why Assent ended it; None where that is not recorded."""
+    if copy.ended:
+        return copy.ended, copy.code, ""
+    # Loaded here: a single command notes its end itself.
+    from runner.work.log import end_of
+
+    with contextlib.suppress(OSError):
+        if (end := end_of(copy.folder)) is not None:
+            return end.at, end.code, end.why
+    return None
 
 
 def done_with(copies: Iterable[WorkingCopy]) -> list[WorkingCopy]:
@@ -59,6 +83,8 @@ def done_with(copies: Iterable[WorkingCopy]) -> list[WorkingCopy]:
 
 def about(copy: WorkingCopy) -> dict[str, object]:
     """Return what `--json` says of a working copy."""
+    at_work = copy.is_in_use
+    end = None if at_work else _end(copy)
     return {
         "name": copy.name,
         "project": str(copy.project),
@@ -68,4 +94,6 @@ def about(copy: WorkingCopy) -> dict[str, object]:
         "sandbox": copy.sandbox or "bubblewrap",
         "can_undo": copy.can_undo,
         "bytes": copy.size,
+        "at_work": at_work,
+        "ended": None if end is None else dict(zip(("at", "code", "why"), end, strict=True)),
     }

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 from runner.model.shown import in_one_line, visible
 from runner.sandbox.file_names import shown
 from runner.workspace.change import How
+from runner.workspace.difference import total
+from runner.workspace.groups import MOST_BULK, GroupKind
 
 if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange
+    from runner.workspace.groups import ChangeGroup
 
 SIGNS = {How.ADDED: "+", How.CHANGED: "~", How.DELETED: "-", How.TOUCHED: "."}
 COLORS = {"+": "32", "-": "31", "@": "36", "!": "33"}
+LEFT_OUT = "  (stays, unless you name it)"
 
 
 def say(words: str) -> None:
@@ -26,10 +30,23 @@ def print_line(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 
-def change_line(sign: str, words: str, why: str = "", *, conflict: bool = False) -> None:
+def change_line(sign: str, words: str, why: str = "", *, conflict: bool = False, more: str = "") -> None:
     """Print a line of a change, with why it needs a word of its own."""
     reason = f"  {'CONFLICT: ' if conflict else '! '}{why}" if why else ""
-    print_line(colored(f"{sign} {visible(words)}") + warned(visible(reason)))
+    print_line(colored(f"{sign} {visible(words)}") + warned(visible(reason)) + more)
+
+
+def is_counted(group: ChangeGroup) -> bool:
+    """Whether the changes of a group are counted, and not listed one by one."""
+    return group.is_repository or len(group.changes) > MOST_BULK
+
+
+def tell_counted(group: ChangeGroup) -> None:
+    """Print the changes of a group that are counted as one line."""
+    one = group.changes[0]
+    words = f"{shown(group.path)}/: {total(group.changes)}"
+    left = LEFT_OUT * (group.kind is GroupKind.MANY)
+    change_line("*", words, one.conflict or one.mark, conflict=bool(one.conflict), more=left)
 
 
 def yes(question: str) -> bool:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 BY_A_PERSON = "by a person"
 """Why a held command was not run, where that person gave no reason."""
+GIVEN_UP = "Whoever started it has ended it."
+"""The same, where the program did not wait for an answer."""
+UNANSWERED = "the program ended before anybody answered"
+"""The same, where it still waited at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +181,11 @@ class WorkSession:
     command_count: int = 0
     held: tuple[CommandSeen, ...] = ()
     """Commands that wait for an answer."""
+    let_run: int = 0
+    turned_down: int = 0
+    """Held commands, by a person's answer."""
+    not_run: int = 0
+    """Commands that were refused without one, or of which whoever started them has ended the wait."""
     contacts: tuple[HostSeen, ...] = ()
     """The last ones, the newest last."""
     opened: tuple[HostOpened, ...] = ()
@@ -188,6 +197,8 @@ class WorkSession:
     memory_bytes: int = 0
     as_it_goes: AsItGoes | None = None
     """Whether what it changes is applied by itself, and since when; None where that was never switched on."""
+    recorded: bool = False
+    """Whether its start was written down: of what `assent try` runs nothing is but its end."""
     at_work: bool = False
     """Whether its process is there now."""
     ended: WorkEnded | None = None
@@ -220,22 +231,29 @@ def _started(session: WorkSession, event: WorkStarted) -> WorkSession:
         client=event.client,
         hosts=event.hosts,
         memory_bytes=event.memory_bytes,
+        recorded=True,
     )
 
 
 def _command(session: WorkSession, event: CommandSeen) -> WorkSession:
     held = (*session.held, event) if event.held else session.held
     commands = (*session.commands, event)[-MOST_COMMANDS:]
-    return replace(session, commands=commands, command_count=session.command_count + 1, held=held)
+    not_run = session.not_run + bool(event.refused)
+    return replace(session, commands=commands, command_count=session.command_count + 1, held=held, not_run=not_run)
 
 
 def _answered(session: WorkSession, event: CommandAnswered) -> WorkSession:
     held = tuple(one for one in session.held if one.number != event.number)
     if event.run:
-        return replace(session, held=held)
-    why = event.why or BY_A_PERSON
-    commands = (replace(one, refused=why) if one.number == event.number else one for one in session.commands)
-    return replace(session, held=held, commands=tuple(commands))
+        return replace(session, held=held, let_run=session.let_run + 1)
+    commands = _not_run(session, {event.number}, event.why or BY_A_PERSON)
+    if event.why == GIVEN_UP:
+        return replace(session, held=held, commands=commands, not_run=session.not_run + 1)
+    return replace(session, held=held, commands=commands, turned_down=session.turned_down + 1)
+
+
+def _not_run(session: WorkSession, numbers: set[int], why: str) -> tuple[CommandSeen, ...]:
+    return tuple(replace(one, refused=why) if one.number in numbers else one for one in session.commands)
 
 
 def _host(session: WorkSession, event: HostSeen) -> WorkSession:
@@ -264,7 +282,16 @@ def _ports(session: WorkSession, event: PortsSeen) -> WorkSession:
 def _ended(session: WorkSession, event: WorkEnded) -> WorkSession:
     goes = session.as_it_goes
     off = replace(goes, on=False) if goes is not None else None
-    return replace(session, ended=event, held=(), ports=(), as_it_goes=off, refused="")
+    return replace(
+        session,
+        ended=event,
+        held=(),
+        commands=_not_run(session, {one.number for one in session.held}, UNANSWERED),
+        not_run=session.not_run + len(session.held),
+        ports=(),
+        as_it_goes=off,
+        refused="",
+    )
 
 
 _AFTER: dict[type, Callable[..., WorkSession]] = {

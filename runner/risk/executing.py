@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.request import Language
+from runner.risk.executing_fed import fed_calls
 from runner.risk.executing_javascript import of_javascript
 from runner.risk.executing_shell import of_shell
 from runner.risk.model.bounds import excerpt
@@ -39,7 +40,9 @@ def executes(language: Language | None, code: str, acts: Iterable[Act], *, write
             case Language.PYTHON:
                 from runner.risk.executing_python import of_python
 
-                return _of_acts(acts, writes) or of_python(code, writes)
+                fed = fed_calls(code)
+                others = (one for one in acts if one.kind not in ("run", "command") or one.place not in fed)
+                return _of_acts(others, writes) or of_python(code, writes, fed=bool(fed))
             case Language.JAVASCRIPT:
                 return _of_acts(acts, writes) or of_javascript(code)
             case _:

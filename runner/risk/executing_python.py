@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from runner.model.modules import is_standard
+from runner.risk.executing_fed import MODULE
 from runner.risk.outline_data import LOADED, words
 from runner.risk.python.syntax import Unparsed, parse
 from runner.risk.rules.knowledge import table
@@ -27,8 +28,11 @@ BY_NAME = frozenset({"getattr", "setattr", "delattr"})
 PYTHON_PREFIXES = ("exec", "spawn", "fork", "_posix")
 
 
-def of_python(code: str, writes: bool) -> str:
-    """Return why `code` may run what it is handed, or '' where it only reads it; with `writes`, or write a program."""
+def of_python(code: str, writes: bool, *, fed: bool) -> str:
+    """Return why `code` may run what it is handed, or '' where it only reads it; with `writes`, or write a program.
+
+    `fed` says that it uses the module of processes only to feed a text to a fixed command.
+    """
     try:
         tree, repaired = parse(code)
     except Unparsed:
@@ -37,6 +41,12 @@ def of_python(code: str, writes: bool) -> str:
         return "it is not Python 3"
     asked, called, fixed, modules = 0, 0, _fixed_texts(tree), _imported_names(tree)
     for node in ast.walk(tree):
+        if (
+            fed
+            and isinstance(node, ast.Import)
+            and not any(one.name != MODULE and _may_run(one.name) for one in node.names)
+        ):
+            continue
         if found := _of_python(node) or _private(node, modules) or (_writes(node, fixed) if writes else ""):
             return found
         asked += isinstance(node, ast.Name) and node.id in BY_NAME

@@ -1,7 +1,7 @@
 """Apply as it goes: what a program has changed is applied by itself whenever the program is quiet.
 
-Only what a person would hardly stop at. Left to a person: what is marked, conflicts or was merged, what has a finding
-of HIGH or CRITICAL in what it adds, what was not read for findings, folders of many changes, whatever is deleted or
+Only what a person would hardly stop at: what is ticked beforehand (`runner.workspace.groups`). Of that is left to a
+person: what has a finding of HIGH or CRITICAL in what it adds, what was not read for findings, whatever is deleted or
 becomes something else, pipes, what more accounts could write to, and whatever was applied by itself before and is not
 there any more, because somebody took it back. Each time is one deed with its own entry in
 the history and its own Undo. It belongs to the process on the terminal, outside the rings, and ends with it.
@@ -18,7 +18,7 @@ from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.workspace.change import ProjectChange, ProjectChanges
 from runner.workspace.entry import TreeKind
-from runner.workspace.marks import bulk
+from runner.workspace.groups import above, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,8 +158,8 @@ class ApplyingAsItGoes:
         number = 0
         plain = []
         project = self._copy.project.stat()
-        for one in found.changes:
-            if not self._is_plain(one):
+        for one in chosen(found):
+            if not self._is_new(one):
                 continue
             if _loses(one) or _opens(one, project.st_mode):
                 continue
@@ -173,10 +173,9 @@ class ApplyingAsItGoes:
                 plain.append(one)
         return with_their_folders(found.changes, plain)
 
-    def _is_plain(self, one: ProjectChange) -> bool:
-        if one.conflict or one.mark or one.merged or bulk(one.path) or not one.path:
-            return False
-        return one.path not in self._applied or self._applied[one.path] != one.after
+    def _is_new(self, one: ProjectChange) -> bool:
+        """Whether it was not applied by itself before; the project's own folder never is."""
+        return bool(one.path) and (one.path not in self._applied or self._applied[one.path] != one.after)
 
 
 def _loses(one: ProjectChange) -> bool:
@@ -199,13 +198,13 @@ def with_their_folders(found: Sequence[ProjectChange], plain: Sequence[ProjectCh
     """
     chosen = {one.path for one in plain}
     left = {one.path for one in found} - chosen
-    above_left = {part for path in left for part in _above(path)}
-    above_chosen = {part for one in plain if not _is_folder(one.after) for part in _above(one.path)}
-    above_any = {part for one in found for part in _above(one.path)}
+    above_left = {part for path in left for part in above(path)}
+    above_chosen = {part for one in plain if not _is_folder(one.after) for part in above(one.path)}
+    above_any = {part for one in found for part in above(one.path)}
     return tuple(
         one
         for one in plain
-        if left.isdisjoint(_above(one.path))
+        if left.isdisjoint(above(one.path))
         and not (_is_folder(one.before) and not _is_folder(one.after) and one.path in above_left)
         and not (
             one.before is None and _is_folder(one.after) and one.path in above_any and one.path not in above_chosen
@@ -215,9 +214,3 @@ def with_their_folders(found: Sequence[ProjectChange], plain: Sequence[ProjectCh
 
 def _is_folder(entry: TreeEntry | None) -> bool:
     return entry is not None and entry.kind is TreeKind.FOLDER
-
-
-def _above(path: bytes) -> list[bytes]:
-    """Return the folders in which a path lies."""
-    parts = path.split(b"/")
-    return [b"/".join(parts[:number]) for number in range(1, len(parts))]

@@ -48,6 +48,8 @@ LONGEST_LINE = 1 << 20
 """Bytes; a longer one is damage."""
 MOST_READ = 4 << 20
 """Bytes that are read at once."""
+LAST_BYTES = 1 << 16
+"""At the end of a log, in which its last line is."""
 MOST_BYTES = 1 << 28
 """Of a log, so that a program cannot fill the disk by it: from here on its commands are refused."""
 MOST_OF_HOSTS = MOST_BYTES // 4
@@ -113,6 +115,19 @@ class WorkReading:
             if (event := _event(line)) is not None:
                 found.append((self.at, event))
         return found
+
+
+def end_of(folder: Path) -> WorkEnded | None:
+    """Return the end that a log tells of, as its last event; None for none. Raises OSError."""
+    try:
+        with (folder / NAME).open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - LAST_BYTES))
+            lines = file.read(LAST_BYTES).splitlines()
+    except FileNotFoundError:
+        return None
+    event = _event(lines[-1]) if lines else None
+    return event if isinstance(event, WorkEnded) else None
 
 
 def _event(line: bytes) -> WorkEvent | None:

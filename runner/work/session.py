@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
 from runner.model.work import (
+    GIVEN_UP,
     AsItGoes,
     CommandAnswered,
     CommandSeen,
@@ -339,7 +340,7 @@ class WorkRun:
         with self._lock:
             left = self._held.pop(number, None)
         if left is not None:
-            self._say(CommandAnswered(time.time(), number, run=False, why="Whoever started it has ended it."))
+            self._say(CommandAnswered(time.time(), number, run=False, why=GIVEN_UP))
         return why
 
     def _refused(self, command: ShellCommand, why: str) -> str:

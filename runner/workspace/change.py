@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from runner.workspace.entry import TreeKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from runner.workspace.entry import TreeEntry
 
@@ -19,7 +19,9 @@ MERGED = "merged with your edit"
 """The mark of a merge, alone or behind another one."""
 MOST_SUBJECTS = 3
 """Subjects of commits that are named."""
-WHOLE = "Commits are applied with all of .git, or not at all."
+MOST_REFS = 5
+"""Tags and branches that are named, of those with the same done to them."""
+WHOLE = "Commits, tags and branches are applied with all of .git, or not at all."
 MOST_BYTES = 1 << 20
 """Of a file whose lines are compared and merged."""
 
@@ -70,26 +72,56 @@ class ProjectChange:
     def _same_but_time(self) -> bool:
         one, other = self.before, self.after
         assert one is not None and other is not None
-        return one.kind is other.kind is not TreeKind.FOLDER and _but_time(one) == _but_time(other)
+        # A file of another size may stand here without its hash.
+        sizes = one.kind is not TreeKind.FILE or one.size == other.size
+        return one.kind is other.kind is not TreeKind.FOLDER and sizes and _but_time(one) == _but_time(other)
+
+
+class RefHow(StrEnum):
+    DELETED = "deleted"
+    MOVED = "moved"
+    MADE = "made"
+
+
+@dataclass(frozen=True, slots=True)
+class GitRef:
+    """A tag or a branch with which a program did something."""
+
+    kind: str
+    """In a word: tag, branch."""
+    name: str
+    """Text of the program."""
+    how: RefHow
 
 
 @dataclass(frozen=True, slots=True)
 class GitCommits:
-    """Commits that a program made, as the log of its repository says it."""
+    """Commits that a program made, as the log of its repository says it, and the tags and branches that it moved."""
 
     branch: str
     """'' where none is checked out."""
     subjects: tuple[str, ...]
     """The first line of each, the oldest first: text of the program."""
+    refs: tuple[GitRef, ...] = ()
+    """Without the branch that is checked out, where commits were made on it."""
 
     @property
     def words(self) -> str:
-        """Return how many there are, on which branch, with the first of their subjects."""
-        number = len(self.subjects)
-        named = ", ".join(f"“{one}”" for one in self.subjects[:MOST_SUBJECTS])
-        more = f" and {number - MOST_SUBJECTS:,} more" if number > MOST_SUBJECTS else ""
-        where = f" on branch {self.branch}" if self.branch else ""
-        return f"{number:,} {'commit' if number == 1 else 'commits'}{where}: {named}{more}."
+        """Return how many there are, on which branch, with the first of their subjects, and what was moved."""
+        return " ".join((*self._of_commits(), *self._of_refs()))
+
+    def _of_commits(self) -> Iterator[str]:
+        if number := len(self.subjects):
+            named = ", ".join(f"“{one}”" for one in self.subjects[:MOST_SUBJECTS])
+            more = f" and {number - MOST_SUBJECTS:,} more" if number > MOST_SUBJECTS else ""
+            where = f" on branch {self.branch}" if self.branch else ""
+            yield f"{number:,} {'commit' if number == 1 else 'commits'}{where}: {named}{more}."
+
+    def _of_refs(self) -> Iterator[str]:
+        for how in RefHow:
+            if names := [f"{one.kind} {one.name}" for one in self.refs if one.how is how]:
+                more = f" and {len(names) - MOST_REFS:,} more" if len(names) > MOST_REFS else ""
+                yield f"{how.value.capitalize()}: {', '.join(names[:MOST_REFS])}{more}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +132,7 @@ class ProjectChanges:
     left_out: tuple[tuple[bytes, str], ...] = ()
     """Paths that cannot be applied, and why: sockets, devices, what this account may not read."""
     commits: GitCommits | None = None
-    """Those that were made inside, and are part of the changes below `.git`; None for none."""
+    """What was done inside with commits, tags and branches, part of the changes below `.git`; None for nothing."""
     stamp: str = field(default="", compare=False)
     """What the layer and the project looked like, for a later look; '' where that was still moving."""
 

@@ -1,4 +1,4 @@
-"""Commits that a program made inside: what the repository's own log (`.git/logs/HEAD`) has in addition.
+"""What a program did with commits, tags and branches: what the repository's own log and its refs have in addition.
 
 It is read as text, and git is not run. A program can write into it what it likes: it is said to be the log's word.
 """
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.workspace import entry, originals
+from runner.workspace import entry, originals, refs
 from runner.workspace.change import GitCommits
 from runner.workspace.entry import TreeKind, UnreadableEntry
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from runner.workspace.change import ProjectChange, ProjectChanges
 
+GIT = b".git/"
 LOG, HEAD = b".git/logs/HEAD", b".git/HEAD"
 BRANCH = b"ref: refs/heads/"
 LONGEST = 120
@@ -31,17 +32,26 @@ AMENDED = "commit (amend): "
 
 def with_commits(found: ProjectChanges, project: int, layer: Path) -> ProjectChanges:
     """Return the changes with the commits that are among them. `project` is the open folder."""
+    if not any(one.path.startswith(GIT) for one in found.changes):
+        return found
+    with contextlib.suppress(OSError, UnreadableEntry), entry.folder_open(layer) as top:
+        head = _head(top) or _head(project)
+        subjects = tuple(_made(found, project, top))
+        moved = refs.moved(found.changes, project, top)
+        # Where commits were made on it, it moved with them.
+        others = tuple(one for one in moved if not (subjects and (one.kind, one.name) == (refs.BRANCH, head)))
+        if subjects or others:
+            return replace(found, commits=GitCommits(head, subjects, others))
+    return found
+
+
+def _made(found: ProjectChanges, project: int, top: int) -> list[str]:
+    """Return the subjects of the commits that were made. Raises UnreadableEntry and OSError."""
     log = next((one for one in found.changes if one.path == LOG), None)
     if log is None or log.after is None or log.after.kind is not TreeKind.FILE:
-        return found
-    with contextlib.suppress(OSError, UnreadableEntry):
-        with entry.folder_open(layer) as top:
-            new = originals.read_exactly(top, LOG, log.after).splitlines()
-            head = _head(top)
-        subjects = _subjects(new[len(_old(log, project)) :])
-        if subjects:
-            return replace(found, commits=GitCommits(head or _head(project), tuple(subjects)))
-    return found
+        return []
+    new = originals.read_exactly(top, LOG, log.after).splitlines()
+    return _subjects(new[len(_old(log, project)) :])
 
 
 def _old(log: ProjectChange, project: int) -> list[bytes]:

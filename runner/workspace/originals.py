@@ -149,6 +149,14 @@ def read_exactly(top: int, path: bytes, expected: entry.TreeEntry, most: int = M
     return content
 
 
+def read_beginning(top: int, path: bytes, most: int = MOST_BYTES) -> bytes:
+    """Return what a file below an open folder begins with, somewhat more than `most` bytes at the most.
+
+    Raises UnreadableEntry and OSError.
+    """
+    return _read(top, path, most)[0]
+
+
 def _read(top: int, path: bytes, most: int = MOST_BYTES) -> tuple[bytes, os.stat_result]:
     """Return content and status of a file, of a large one the beginning. Raises UnreadableEntry and OSError."""
     with entry.parent(top, path) as (folder, name), entry.opened(folder, name, entry.READ_FLAGS) as descriptor:

@@ -105,6 +105,10 @@ class WorkingCopy:
     """Of the project's folder: another one at the same path is not the project any more."""
     sandbox: str = ""
     """Where its program runs, in a word for a person; '' for bubblewrap."""
+    ended: float = 0.0
+    """When a single command (`assent try`) ended, in seconds since the epoch; 0 for another program, and before."""
+    code: int = 0
+    """With which exit code it did."""
 
     @classmethod
     def make(
@@ -150,9 +154,15 @@ class WorkingCopy:
                 int(said["device"]),
                 int(said["inode"]),
                 str(said.get("sandbox", "")),
+                float(said.get("ended", 0.0)),
+                int(said.get("code", 0)),
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise KnownError(f"The working copy {folder.name} cannot be read: {error}.") from error
+
+    def note_end(self, code: int) -> None:
+        """Write down that its single command has ended. Raises OSError."""
+        replace(self, ended=time.time(), code=code)._write()
 
     def command(self, program: tuple[str, ...]) -> tuple[str, ...]:
         """Return the command that starts `program` where the layer can be seen."""
@@ -370,6 +380,8 @@ class WorkingCopy:
             "device": self.device,
             "inode": self.inode,
             "sandbox": self.sandbox,
+            "ended": self.ended,
+            "code": self.code,
         }
         replace_file(self.folder / ABOUT, json.dumps(said))
 

@@ -51,6 +51,9 @@ def test_a_session_is_what_its_entries_say_together(tmp_path: Path) -> None:
     assert (one.started_at, one.ended_at, one.code) == (1000.0, 4600.0, 0)
     assert (one.commands, one.held, one.refused, one.hosts_refused) == (4, 1, 2, 1)
     assert (one.applied, one.undone, one.discarded) == (2, 1, False)
+    began, answered = one.days
+    assert (began.let_run, began.turned_down, began.not_run, began.hosts) == (0, 0, 1, ("evil.example",))
+    assert (answered.let_run, answered.turned_down, answered.not_run) == (0, 1, 0) and answered.day > began.day
     assert [row.id for row in history.page()] == ["r1"], "a session is no request, and none is counted twice"
     steps = history.session_steps(one.id)
     assert [step.kind for step in steps][:6] == ["work-started", *[COMMAND] * 4, HOST]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -15,7 +16,9 @@ import pytest
 from runner.commands import cli
 from runner.commands import work_orders as commands
 from runner.model.network import UnusableHost
+from runner.model.work import CommandSeen, WorkEnded
 from runner.system.places import Places
+from runner.work.log import WorkLog
 from runner.workspace.working_copy import WorkingCopy
 from tests.workspace.trees import look, make, work
 
@@ -363,7 +366,46 @@ def test_commits_are_named_and_not_applied_in_part(shell: Shell, copy: WorkingCo
     git = "git -c user.name=a -c user.email=a@example.com"
     work(copy, f"git init -q -b trunk; git add a; {git} commit -qm 'Add a'")
     assert "1 commit on branch trunk: “Add a”." in shell("changes", copy.name).out
-    assert shell.json("changes", copy.name)["commits"] == {"branch": "trunk", "subjects": ["Add a"]}
+    assert shell.json("changes", copy.name)["commits"] == {
+        "branch": "trunk",
+        "subjects": ["Add a"],
+        "refs": [],
+    }
     before = look(copy.project)
     said = shell("apply", copy.name, ".git/HEAD", ".git/logs")
     assert said.code == 1 and "or not at all" in said.err and look(copy.project) == before
+
+
+def test_commits_and_folders_that_nobody_reads_are_left_unless_they_are_named(shell: Shell, copy: WorkingCopy) -> None:
+    git = "git -c user.name=a -c user.email=a@example.com"
+    work(copy, "echo new >new; mkdir -p node_modules/p; echo x >node_modules/p/x.js")
+    work(copy, f"git init -q; git add new; {git} commit -qm N")
+    listed = shell("changes", copy.name).out
+    assert "+ node_modules/p/x.js  (stays, unless you name it)" in listed and "+ new\n" in listed
+    assert re.search(r"^\* \.git/: \d+ added  \(stays, unless you name it\)$", listed, re.MULTILINE)
+    assert ".git/objects" not in shell("changes", copy.name, "--diff").out, "what is counted is not printed"
+    said = shell("apply", copy.name)
+    assert said.code == 1 and "(node_modules, .git)" in said.out
+    assert {one.name for one in copy.project.iterdir()} >= {"new"} and not (copy.project / "node_modules").exists()
+    assert shell("apply", copy.name, "node_modules").code == 0 and (copy.project / "node_modules/p/x.js").exists()
+    assert not (copy.project / ".git").exists()
+    assert shell("apply", copy.name, "--folders", "--marked").code == 0 and (copy.project / ".git/HEAD").exists()
+
+
+def test_undo_says_of_a_file_of_another_size_that_it_changes(shell: Shell, copy: WorkingCopy) -> None:
+    work(copy, "echo 'somewhat longer' >a")
+    assert shell("apply", copy.name).code == 0
+    assert shell("undo", copy.name, "--dry-run").out.startswith("~ a\n1 changed would be taken back.")
+
+
+def test_the_list_says_how_each_ended(shell: Shell, copy: WorkingCopy) -> None:
+    assert ", its end is not recorded" in shell("list").out and shell.json("list")[0]["ended"] is None
+    copy.note_end(3)
+    assert re.search(r", ended \d\d:\d\d with 3$", shell("list").out, re.MULTILINE)
+    other = WorkingCopy.make(copy.folder.parent, copy.project, ("claude",))
+    log = WorkLog(other.folder)
+    log.add(CommandSeen(1.0, 1, "x" * 70_000, "/p"))
+    log.add(WorkEnded(time.time(), 137, "A person ended it from Assent."))
+    log.close()
+    assert re.search(r", ended \d\d:\d\d \(A person ended it from Assent\)$", shell("list").out, re.MULTILINE)
+    assert [(row["at_work"], row["ended"]["code"]) for row in shell.json("list")] == [(False, 137), (False, 3)]

@@ -256,3 +256,29 @@ async def test_findings_are_of_the_content_that_is_shown_and_read_once(house: Ho
     assert asked == [f"changes of {copy.name}"], "nobody else's turn, and once"
     work(copy, "echo y >m.py")
     assert (await at_work.findings(copy.name, here[b"m.py"])).skipped
+
+
+async def test_a_program_that_ends_during_a_look_is_not_said_to_have_ended_without_a_word(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = FakeProgram(a_copy(house, tmp_path))
+    following = WorkFollowing(house.places.work)
+    with program.running():
+        assert following.look().sessions[0].at_work
+
+    def ends(_copy: WorkingCopy) -> bool:
+        if program.log._file >= 0:
+            program.close()
+            program.log._file = -1
+        return False
+
+    monkeypatch.setattr(WorkingCopy, "is_in_use", property(ends))
+    (seen,) = following.look().sessions
+    assert not seen.at_work and seen.ended is not None
+
+
+async def test_a_single_command_has_an_end_and_no_record(house: House, tmp_path: Path) -> None:
+    copy = a_copy(house, tmp_path)
+    copy.note_end(3)
+    (seen,) = WorkFollowing(house.places.work).look().sessions
+    assert seen.ended is not None and (seen.ended.code, seen.recorded, seen.at_work) == (3, False, False)

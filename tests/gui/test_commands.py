@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -15,7 +15,9 @@ from app.parts.confirm import ConfirmDialog
 from runner.approval.modes import Mode
 from runner.model.events import ModeChanged
 from runner.system.clock import since_boot
+from tests.audit.test_past_work import told
 from tests.gui import feed, record
+from tests.gui.work_scenes import NAME, session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +106,7 @@ def test_the_palette_finds_past_requests_by_their_content_and_bounded(desk: Desk
     path = tmp_path / "ledger.db"
     record.ledger(path, record.many(30))
     shown: list[tuple[str, str]] = []
-    finder = PastRequests(path, lambda one, words: shown.append((one, words)), desk.window)
+    finder = PastRequests(path, lambda one, words: shown.append((one, words)), desk.window.work, desk.window)
     answers: list[tuple[str, list[Way]]] = []
     finder.find("request print", lambda words, ways: answers.append((words, ways)))
     desk.qtbot.waitUntil(lambda: bool(answers))
@@ -177,3 +179,25 @@ def test_a_new_agent_can_send_a_test_request(desk: Desk) -> None:
     panel.welcome.try_it.click()  # type: ignore[attr-defined]
     assert ("send_test", "codex") in desk.bridge.calls
     assert desk.window.shown_page == "Queue"
+
+
+def test_the_palette_finds_programs_at_work_and_those_that_were(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    record.ledger(path, [*told("gone-1"), *told(NAME)])
+    desk.bridge.at_work = (session(at_work=False), session("other-2"))
+    desk.window.work.refresh()
+    ways = {way.kind: way for way in desk.window.commands.ways() if way.name == "claude-code on sales-report"}
+    assert {*ways} == {f"work, {NAME}", "at work, other-2"}
+    ways[f"work, {NAME}"].go()
+    page: Any = desk.window.page("Work")
+    assert page.shown == NAME
+    shown: list[str] = []
+    finder = PastRequests(path, lambda one, _words: shown.append(one), desk.window.work, desk.window)
+    answers: list[list[Way]] = []
+    finder.find("shop", lambda _words, found: answers.append(found))
+    desk.qtbot.waitUntil(lambda: bool(answers))
+    (way,) = answers[0]
+    assert way.name == "claude on shop"
+    way.go()
+    finder.close()
+    assert [one.partition(":")[0] for one in shown] == ["work"]

@@ -33,6 +33,7 @@ from tests.gui.client_files import ClientFiles
 from tests.gui.first_scenes import ABSENT, CHECKS, KEPT, LOCKED, REFUSED, UNASKED, examined
 from tests.gui.shots import SANDBOX
 from tests.gui.test_accessibility import SEEN, changed, lost, spoken, wrong_with
+from tests.gui.work_scenes import session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -291,7 +292,12 @@ def test_the_one_step_that_is_worth_most_is_named(desk: Desk, page: FirstSteps) 
     desk.cases.know_sandbox({"isolation": "none", "problem": "There is no sandbox to run in."})
     assert "step 5" in page.worth.text(), "without a sandbox nothing runs"
     desk.cases.know_sandbox(SANDBOX)
-    assert "step 2" in page.worth.text(), "nobody is connected"
+    assert "step 1" in page.worth.text(), "nobody works, and nobody is connected"
+    desk.bridge.at_work = (session(at_work=False),)
+    page.look_again()
+    assert "step 1" not in page.worth.text() and page.work_step.ring.state is RingState.DONE
+    desk.bridge.at_work = ()
+    page.look_again()
 
 
 def test_the_strongest_sandbox_that_does_not_work_yet_is_named() -> None:

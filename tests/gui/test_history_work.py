@@ -64,7 +64,7 @@ def test_sessions_stand_among_the_requests_in_their_order(panel: HistoryPanel) -
     titles = [one.title.strip("“”") for one in rows(panel)]
     assert titles == ["claude on shop", "Request 0", "claude on shop", "Request 1", "Request 0"]
     killed, ended = rows(panel)[0], rows(panel)[2]
-    assert (killed.state, ended.state) == ("ended from outside", "applied")
+    assert (killed.state, ended.state) == ("end not recorded", "applied")
     assert "4 commands · 1 held · 2 not run · 1 host refused · 2 changes applied · 1 undone" in ended.below
 
 
@@ -72,7 +72,7 @@ def test_a_session_that_was_killed_is_said_to_be_so(desk: Desk, panel: HistoryPa
     """No end is recorded: it is at work only where its process is there now."""
     choose(desk, panel, "claude on shop")
     desk.qtbot.waitUntil(panel.session.isVisible)
-    assert "it was ended from outside" in panel.session.sentence.text()
+    assert "Its end is not recorded" in panel.session.sentence.text()
     assert not panel.session.open.isVisible()
     at_work(desk, "killed-2")
     desk.qtbot.waitUntil(lambda: panel.session.sentence.text().startswith("At work for "))
@@ -82,7 +82,7 @@ def test_a_session_that_was_killed_is_said_to_be_so(desk: Desk, panel: HistoryPa
     assert wanted.args == ["killed-2"]
     at_work(desk)
     desk.window.show_page("History")
-    desk.qtbot.waitUntil(lambda: "it was ended from outside" in panel.session.sentence.text())
+    desk.qtbot.waitUntil(lambda: "Its end is not recorded" in panel.session.sentence.text())
 
 
 def test_what_happened_is_listed_in_order_and_searched_by_key(desk: Desk, panel: HistoryPanel) -> None:

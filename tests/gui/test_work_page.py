@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, QUrl
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
@@ -25,11 +25,12 @@ from app.work.project_hosts import ProjectHostsDialog
 from app.work.starting import NO_FOLDER, StartDialog
 from app.work.unified import lines_of
 from runner.approval.deliberate import ApproveBy
+from runner.approval.modes import Mode
 from runner.approval.private_addresses import PrivateAddress
 from runner.model.assessment import Level
 from runner.model.difference import Side
 from runner.model.errors import KnownError
-from runner.model.events import WorkMoved
+from runner.model.events import ModeChanged, WorkMoved
 from runner.model.network import NOT_LISTED, Contact, Destination
 from runner.model.work import AsItGoes, HostSeen, WorkEnded, WorkSession, WorkUsage
 from runner.work.added import AddedFindings
@@ -911,3 +912,50 @@ def test_applying_says_how_far_it_is_and_is_cancelled_only_before_anything_is_wr
     assert said.text().endswith(" 2 of 3 done.") and not progress.cancel.isVisible()
     bench.desk.give("apply", Applied(3))
     assert not progress.isVisible() and said.text().startswith("Applied: 3 changes")
+
+
+def test_in_lockdown_nothing_can_be_applied_or_taken_back_and_the_page_says_why(desk: Desk) -> None:
+    bench = Bench(desk, session(at_work=False, ended=WorkEnded(time.time(), 0), can_undo=True))
+    bench.rested()
+    desk.hear((ModeChanged(Mode.LOCKDOWN.value),))
+    changes = bench.page.changes
+    assert not changes.apply.isEnabled() and not changes.undo.isEnabled() and changes.discard.isEnabled()
+    assert "lockdown" in changes.said.text() and "Guarded" in changes.said.text()
+    QTest.mouseClick(changes.apply, LEFT)
+    bench.key(Qt.Key.Key_A)
+    assert not bench.applying
+    desk.hear((ModeChanged(Mode.GUARDED.value),))
+    assert changes.apply.isEnabled() and changes.undo.isEnabled() and "lockdown" not in changes.said.text()
+
+
+def test_what_the_person_changed_meanwhile_is_seen_without_a_press(bench: Bench) -> None:
+    first, *others = SMALL.changes
+    bench.found = replace(SMALL, changes=(replace(first, conflict="It was changed in the project meanwhile."), *others))
+    bench.desk.window.work._not_before.clear()
+    QApplication.sendEvent(bench.page.window(), QEvent(QEvent.Type.WindowActivate))
+    bench.desk.qtbot.waitUntil(bench.answered)
+    assert bench.page.changes.model.rows[0].kind is RowKind.CONFLICT
+
+
+def test_a_merge_is_not_said_to_be_of_a_file_that_nobody_changed(desk: Desk) -> None:
+    merged = changed("a.py", mark="merged with your edit", merged="c" * 64)
+    bench = Bench(desk, found=ProjectChanges((merged, changed("b.py", 2))))
+    pane = bench.page.changes.pane
+    desk.qtbot.waitUntil(lambda: bench.answered() and pane.shown is pane.text)
+    assert "nobody else had changed it" not in pane.below.text()
+    bench.page.changes.view.setCurrentIndex(bench.page.changes.model.index(1, 0))
+    desk.qtbot.waitUntil(lambda: bench.answered() and "nobody else had changed it" in pane.below.text())
+
+
+def test_what_was_applied_to_the_last_is_not_called_nothing(desk: Desk) -> None:
+    one = session(at_work=False, ended=WorkEnded(time.time(), 0), can_undo=True)
+    bench = Bench(desk, one, found=ProjectChanges())
+    assert ("nothing left", "accent_ink") in bench.page.list.model.rows[0].parts
+    assert bench.page.changes.nothing._title.text() == "Nothing is left to apply"
+
+
+def test_rows_that_are_left_unticked_are_named(desk: Desk) -> None:
+    found = ProjectChanges((changed("a.py"), added(".git/index"), *(added(f"node_modules/{n}", n) for n in range(9))))
+    bench = Bench(desk, found=found)
+    said = bench.page.changes.said
+    desk.qtbot.waitUntil(lambda: bench.answered() and "Not ticked: .git/, node_modules/." in said.text())

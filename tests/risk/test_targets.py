@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from runner.risk.rules.knowledge import table
+from runner.risk.model.value import HOLE
+from runner.risk.rules.knowledge import bundled, table
 from runner.risk.rules.targets import HAS, _anchored, needs
 
 FOLDERS = ("", "/", "~/", "c:/", "../", "a/", "/etc/", "~/.ssh/", "windows/", "/home/x/", ".config/", "hkcu/")
@@ -48,3 +49,23 @@ def test_an_expression_finds_nothing_where_what_it_needs_is_missing() -> None:
     for pattern in patterns:
         whole, has = re.compile(_anchored(pattern), re.IGNORECASE), HAS[needs(pattern)]
         assert [path for path in PATHS if whole.search(path) and not has(path)] == [], pattern
+
+
+@pytest.mark.parametrize(
+    ("path", "starts"),
+    [
+        ("~/.bashrc", True),
+        ("/home/me/.zshrc", True),
+        ("~/.bashrc*", True),
+        ("~/.bashrc.d/own", True),
+        ("~/.zshrc.local", True),
+        ("~/.emacs.d/init.el", True),
+        ("~/.config/fish/config.fish", True),
+        (f"~/.bashrc{HOLE}", True),
+        ("~/.bashrc2", False),
+        ("~/.profile.bak", False),
+        ("~/.login_notes", False),
+    ],
+)
+def test_a_start_up_file_is_known_by_its_whole_name(path: str, starts: bool) -> None:
+    assert bool(bundled().targets.among(path, frozenset({"startup"}))) is starts

@@ -80,8 +80,44 @@ def test_commits_are_named_with_their_branch(copy: WorkingCopy) -> None:
 
 
 def test_nothing_is_said_of_commits_where_none_was_made(copy: WorkingCopy) -> None:
-    work(copy, "git checkout -qb side; git reset -q --hard")
+    work(copy, "git checkout -q --detach; echo x >>f1; git add f1")
     assert copy.changes().commits is None
+
+
+REFS = {
+    "nothing": ("true", "git tag v1 -f HEAD; git branch -f keep HEAD", ""),
+    "moved": ("true", "git tag -f v1 HEAD; git tag -f v2 HEAD~1", "Moved: tag v2."),
+    "moved where they were packed": ("git pack-refs --all", "git tag -f v2 HEAD~1", "Moved: tag v2."),
+    "packed": ("true", "git pack-refs --all", ""),
+    "deleted": ("true", "git tag -d v2", "Deleted: tag v2."),
+    "deleted where they were packed": ("git pack-refs --all", "git tag -d v2; git branch -D keep", ""),
+    "made": ("true", "git tag a/b; git tag -a -m x c", "Made: tag a/b, tag c."),
+    "moved back": ("true", "git reset -q --hard HEAD~1", "Moved: branch trunk."),
+    "with a commit": ("true", f"{commit('More')}; git tag -f v1", "1 commit on branch trunk: “More”. Moved: tag v1."),
+    "hidden by a link": (
+        "true",
+        "git tag -f v1 HEAD~1; ln -s /etc/passwd .git/refs/tags/x",
+        "Moved: tag v1. Made: tag x.",
+    ),
+    "all gone": ("true", "rm -rf .git", ""),
+    "many": (
+        "true",
+        "for i in $(seq 7); do git tag t$i; done",
+        "Made: tag t1, tag t2, tag t3, tag t4, tag t5 and 2 more.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFS)
+def test_tags_and_branches_that_were_moved_are_named(copy: WorkingCopy, case: str) -> None:
+    before, command, said = REFS[case]
+    git = f"export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; {command}"
+    person(copy.project, f"{commit('two')}; git tag v1; git tag v2; git branch keep; {before}")
+    copy = WorkingCopy.make(copy.folder.parent, copy.project, ("bash",), way=copy.way)
+    work(copy, git)
+    found = copy.changes().commits
+    words = "" if found is None else found.words
+    assert words == (said or ("Deleted: branch keep, tag v2." if "packed" in case and "deleted" in case else ""))
 
 
 ADDS = "echo n >>f2; echo new >f3; git add ."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.expression import expression
-from runner.model.work import WorkSession, after
+from runner.model.work import WorkEnded, WorkSession, after
 from runner.work import deed_log
 from runner.work.log import NAME, WorkReading
 from runner.workspace.apply import UNDO_LIST, undo_of
@@ -118,6 +118,8 @@ def _look_at(one: _Followed) -> None:
             one.copy = WorkingCopy.read(one.folder)
             one.session = _described(one.session, one.copy)
             one.about = about
+        # Before the log: what has ended by now has written so by now, and is not said to have ended without a word.
+        in_use = one.copy.is_in_use
         log = _signature(one.folder / NAME)
         if log != one.log or one.reading.more:
             one.news = one.reading.placed()
@@ -131,7 +133,9 @@ def _look_at(one: _Followed) -> None:
             one.session = replace(one.session, can_undo=back is not None and not back.taken_back, last_write=last)
             one.session = replace(one.session, undone_in_part=back is not None and back.in_part)
             one.undo = undo
-        one.session = replace(one.session, at_work=one.copy.is_in_use, readable="")
+        # Of a long log the end may not be read yet.
+        at_work = in_use or (one.session.at_work and one.reading.more)
+        one.session = replace(one.session, at_work=at_work, readable="")
     except (OSError, ValueError, KeyError, TypeError, KnownError) as error:
         why = error.what if isinstance(error, KnownError) else f"It cannot be read: {error}."
         one.session = replace(one.session, readable=why, at_work=False, can_undo=False)
@@ -142,6 +146,8 @@ def _look_at(one: _Followed) -> None:
 def _described(session: WorkSession, copy: WorkingCopy) -> WorkSession:
     """Return the session with what is known of its working copy; what the log has said counts."""
     session = replace(session, project=str(copy.project), sandbox=copy.sandbox)
+    if copy.ended and session.ended is None:
+        session = replace(session, ended=WorkEnded(copy.ended, copy.code))
     if session.started_at:
         return session
     return replace(session, program=copy.program, started_at=copy.made)
