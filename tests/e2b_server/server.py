@@ -31,6 +31,7 @@ ENVD_VERSION = "0.6.4"
 START_SECONDS = 20.0
 PAGE = 100
 ALL = "0.0.0.0/0"
+ACCOUNTS = "0 0 65536"
 
 
 @dataclass
@@ -142,8 +143,8 @@ class Loopback:
         network = body.get("network") or {}
         on = self.internet or (body.get("allow_internet_access", True) and ALL not in network.get("denyOut", []))
         token = secrets.token_hex(16)
-        words = [*_bubblewrap(folder, on=on), "/usr/bin/python3", "-I", "/run/envd.py", "/run/e2b/envd", token]
-        process = self._starter.submit(subprocess.Popen, words, stdin=subprocess.DEVNULL).result()
+        words = ["/usr/bin/python3", "-I", "/run/envd.py", "/run/e2b/envd", token]
+        process = self._starter.submit(_started, [*_bubblewrap(folder, on=on), *words]).result()
         box = Box(id, body, token, folder, process)
         with self.lock:
             self.boxes[id] = box
@@ -185,9 +186,30 @@ def _bubblewrap(folder: Path, *, on: bool) -> list[str]:
     words += ["--ro-bind", str(ENVD), "/run/envd.py", "--bind", str(folder), "/run/e2b"]
     words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--hostname", "e2b", "--as-pid-1", "--die-with-parent"]
     words += ["--cap-add", "ALL", "--clearenv", "--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"]
-    if os.geteuid():
-        words += ["--unshare-user", "--uid", "0", "--gid", "0"]
+    words += ["--unshare-user", "--uid", "0", "--gid", "0"]
     return words if on else [*words, "--unshare-net"]
+
+
+def _started(words: list[str]) -> subprocess.Popen[bytes]:
+    """Start bubblewrap; as root with all accounts, which are this sandbox's own.
+
+    Else the processes of a user would be counted over all sandboxes, and one that has as many as it may would keep all
+    others from starting any.
+    """
+    if os.geteuid():
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL)
+    said, says = os.pipe()
+    waits, wakes = os.pipe()
+    words = [words[0], "--info-fd", str(says), "--userns-block-fd", str(waits), *words[1:]]
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, pass_fds=(says, waits))
+    os.close(says)
+    os.close(waits)
+    with open(said, "rb") as info, open(wakes, "wb") as wake:
+        child = json.load(info)["child-pid"]
+        for name in ("uid_map", "gid_map"):
+            Path(f"/proc/{child}/{name}").write_text(ACCOUNTS)
+        wake.write(b"1")
+    return process
 
 
 class _Server(http.server.ThreadingHTTPServer):
