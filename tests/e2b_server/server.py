@@ -84,6 +84,8 @@ class Loopback:
         self.faults: list[Fault] = []
         self.build = BUILD
         self.most = 1000
+        self.ahead = 0
+        """Seconds by which its clock is ahead of ours."""
         self.lock = threading.RLock()
         self.through: set[socket.socket] = set()
         """Connections of clients that are passed through to a sandbox."""
@@ -228,6 +230,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         pass
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        return super().date_time_string((time.time() if timestamp is None else timestamp) + self.server.loopback.ahead)
+
     def do_GET(self) -> None:
         self._serve()
 
@@ -302,7 +307,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self._answer(204)
         match parts[2:]:
             case []:
-                return self._answer(200, _listing(box))
+                return self._answer(200, _listing(box, home.ahead))
             case ["timeout"]:
                 home.lives(box, float(body["timeout"]))
                 return self._answer(204)
@@ -323,7 +328,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         first, most = int(query.get("nextToken") or 0), int(query.get("limit") or PAGE)
         rest = first + most < len(boxes)
         more = {"X-Next-Token": str(first + most)} if rest else {}
-        self._answer(200, [_listing(box) for box in boxes[first : first + most]], headers=more)
+        self._answer(200, [_listing(box, home.ahead) for box in boxes[first : first + most]], headers=more)
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding") != "chunked":
@@ -393,15 +398,15 @@ def _said(box: Box) -> dict[str, Any]:
     }
 
 
-def _listing(box: Box) -> dict[str, Any]:
-    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+def _listing(box: Box, ahead: int) -> dict[str, Any]:
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + ahead))
     return {
         "templateID": TEMPLATE,
         "alias": TEMPLATE,
         "sandboxID": box.id,
         "clientID": "c",
         "startedAt": started,
-        "endAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(box.ends)),
+        "endAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(box.ends + ahead)),
         "cpuCount": 2,
         "memoryMB": 512,
         "diskSizeMB": 1024,

@@ -17,7 +17,7 @@ import pytest
 from runner.model.errors import KnownError
 from runner.model.request import PROMISED, Language, Limits
 from runner.model.result import Outcome
-from runner.sandbox.contract import Job
+from runner.sandbox.contract import Collect, Job
 from runner.sandbox.local import tree
 from runner.sandbox.output import Stream
 from runner.sandbox.remote import calls, client, processes
@@ -48,7 +48,7 @@ def server(shared: Loopback) -> Iterator[Loopback]:
     shared.seen.clear()
     yield shared
     shared.mend()
-    shared.most, shared.internet = 1000, False
+    shared.most, shared.internet, shared.ahead = 1000, False, 0
     for id in list(shared.boxes):
         shared.kill(id)
 
@@ -401,6 +401,28 @@ async def main():
     await asyncio.Event().wait()
 asyncio.run(main())
 """
+
+
+@pytest.mark.parametrize("seconds", [-20 * 365 * 86_400, 20 * 365 * 86_400])
+def test_our_clock_and_that_of_the_service_need_not_agree(server: Loopback, tmp_path: Path, seconds: int) -> None:
+    """All times that are sent are how long, none is when; what it says of when is not believed."""
+    server.ahead = seconds
+
+    async def body(sandbox: E2BSandbox) -> None:
+        kept = await sandbox.open(Language.PYTHON, LIMITS, "", "claude")
+        wanted = job("open('made', 'w').write('x')", collect=Collect(tmp_path))
+        for run in (await kept.start(wanted, lambda _: None), await sandbox.start(wanted, lambda _: None)):
+            result = await run.finished()
+            assert (result.outcome, [file.path for file in result.files]) == (Outcome.OK, ["made"]), result
+        assert len(server.boxes) == 1 and await sandbox.sweep() == (), "what is in use is no leftover"
+        assert kept.alive
+        await kept.close()
+        assert not server.boxes
+
+    within(server, body, Quota(None, 2, 60))
+    sent = [one.body["timeout"] for one in server.seen if isinstance(one.body, dict) and "timeout" in one.body]
+    assert sent and set(sent) == {calls.LIFE_SECONDS}
+
 
 # ---- what an agent may use ----
 
