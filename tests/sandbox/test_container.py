@@ -36,7 +36,7 @@ from runner.sandbox.workspace_copy import NotCopied
 from tests.sandbox.test_engine_client import StandIn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 WORDS = Words("0123456789abcdef", "fedcba9876543210")
 PREFIX = MARK + WORDS.interpreter.encode() + b":"
@@ -300,3 +300,22 @@ def test_no_program_waits_in_a_way_that_may_miss_the_end() -> None:
     for file in (Path(copying.__file__).parents[1]).rglob("*.sh"):
         code = [line for line in file.read_text().splitlines() if not line.startswith("#")]
         assert not [line for line in code if "wait -f" in line], file
+
+
+@pytest.mark.asyncio
+async def test_podman_in_place_of_docker_is_said_and_nothing_is_run_without_its_walls() -> None:
+    asked: list[str] = []
+
+    class Podman:
+        listeners: set[object] = set()
+
+        def info(self) -> dict[str, str]:
+            asked.append("info")
+            return {"ServerVersion": "4.3.1", "BuildahVersion": "1.28.2"}
+
+        async def call(self, function: Callable[[Podman], object], _seconds: float = 0.0) -> object:
+            return function(self)
+
+    ready = await ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, Podman()).check()  # type: ignore[arg-type]
+    assert not ready.ready and "is Podman" in ready.problem and "SANDBOX_TYPE=local" in ready.remedy
+    assert asked == ["info"], "no container is even made"
