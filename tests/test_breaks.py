@@ -64,7 +64,7 @@ FINDINGS = {
     "attack26.toml": [f"ring-{number}" for number in range(1, 8)],
     "speed.toml": [f"speed-{number}" for number in range(2, 10)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
-    "e2b.toml": [f"e2b-{number}" for number in range(1, 13)],
+    "e2b.toml": [f"e2b-{number}" for number in range(1, 20)],
     "held.toml": [f"held-{number}" for number in range(1, 23)],
     "window.toml": [f"window-{number}" for number in range(1, 15)],
     "xmend.toml": [f"xmend-{number}" for number in range(1, 8)],

@@ -43,6 +43,8 @@ NONE = "No sandbox works here, so requests to run code are refused."
 LOOKING = "Looking for the strongest sandbox on this machine."
 BETTER = "To get a stronger one, run this in a terminal:"
 ADVICE = "To get a stronger one:"
+ELSEWHERE = "E2B"
+"""The check of the sandbox that is on no machine of the person's."""
 IN_ORDER = ("gVisor", "gVisor without Docker", "Docker", "Local sandbox")
 """Checks of the doctor, the strongest sandbox first."""
 COMMANDS = ("sudo ", "assent ", "/")
@@ -75,6 +77,7 @@ class IsolationStep(FirstStep):
         self._errands = Errands("isolation", self)
         self._examined = ""
         self.sentence = plain_label(LOOKING, wrap=True)
+        self.elsewhere = plain_label("", "muted", wrap=True)
         self.advice = plain_label(BETTER, "muted", wrap=True)
         self.command = QLineEdit()
         self.command.setReadOnly(True)
@@ -92,9 +95,11 @@ class IsolationStep(FirstStep):
         row.addWidget(self.doctor)
         row.addStretch()
         self.column.addWidget(self.sentence)
+        self.column.addWidget(self.elsewhere)
         self.column.addWidget(self.advice)
         self.column.addLayout(row)
         self._show_fix("")
+        self.elsewhere.hide()
         cases.sandbox_known.connect(self.refresh)
         self.refresh()
 
@@ -116,6 +121,9 @@ class IsolationStep(FirstStep):
 
     def _show(self, checks: Sequence[Check]) -> None:
         self._show_fix("" if self._examined in STRONGEST else stronger(checks))
+        unused = [check.what for check in checks if check.name == ELSEWHERE and self._examined != Isolation.E2B]
+        self.elsewhere.setText(phrases.visible("".join(unused)))
+        self.elsewhere.setVisible(bool(unused))
 
     def _show_fix(self, fix: str) -> None:
         """Show one fix of the doctor; '' where there is none."""

@@ -300,7 +300,9 @@ class Terminal:
         self, request: Request, assessment: Assessment, question: QuestionAsked, approval: str, acceptance: str = ""
     ) -> None:
         said = {found.reason for found in assessment.findings}
-        where = f"in the {request.isolation} sandbox, {request.limits.seconds:g} s, {request.limits.memory_mb} MB"
+        sent = f" at {request.sent_to}, so its code, input and files leave this machine" if request.sent_to else ""
+        limits = f"{request.limits.seconds:g} s, {request.limits.memory_mb} MB"
+        where = f"in the {request.isolation} sandbox{sent}, {limits}"
         if request.client is not None:
             where = f"on this machine itself, by the program of {request.agent}, in no sandbox"
         lines = [

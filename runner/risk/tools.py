@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from runner.model.assessment import Assessment, Level, Touch
-from runner.model.request import Request, Tool
+from runner.model.request import Isolation, Request, Tool
 from runner.model.verdict import RiskVerdict, Verb, VerdictAct
 from runner.risk.assess import assess
 
@@ -30,6 +30,11 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
             return _looks(request, "Lists the files of its sandbox for the agent.", Verb.LISTS)
         case Tool.CODE_CREATE_SANDBOX if request.builds:
             return _installing(request, classify)
+        case Tool.CODE_CREATE_SANDBOX if request.isolation is Isolation.E2B:
+            # It costs, and it is not on this machine: nobody has looked at it.
+            where = request.sent_to or "E2B"
+            reason = f"Makes an empty sandbox at {where}, not on this machine; it costs until it is removed."
+            return _plain(reason, Level.MEDIUM)
         case Tool.CODE_CREATE_SANDBOX:
             return _plain("Makes an empty sandbox without network; what runs in it is asked for.")
         case Tool.CODE_DESTROY_SANDBOX:
@@ -60,8 +65,8 @@ def _with_programs(assessment: Assessment, request: Request, classify: Callable[
     return with_programs(assessment, request, classify)
 
 
-def _plain(reason: str) -> Assessment:
-    return Assessment(Level.LOW, (reason,), verdict=RiskVerdict(reason), base=Level.LOW, unread=())
+def _plain(reason: str, level: Level = Level.LOW) -> Assessment:
+    return Assessment(level, (reason,), verdict=RiskVerdict(reason), base=level, unread=())
 
 
 def _looks(request: Request, reason: str, verb: Verb) -> Assessment:

@@ -21,7 +21,7 @@ from runner.commands.terminal import Terminal
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
 from runner.model.events import HostContacted, QuestionAsked, RequestArrived, RequestAssessed, RequestClosed
 from runner.model.network import NOT_LISTED, Contact
-from runner.model.request import KnownFile, Language, NetworkMode, Request, Tool
+from runner.model.request import PROMISED, Isolation, KnownFile, Language, NetworkMode, Request, Tool
 from runner.model.shown import visible
 from runner.settings.declared import Settings
 from runner.system.places import Places
@@ -326,6 +326,20 @@ async def test_what_is_denied_there_does_not_run_and_the_end_of_input_denies(con
     late = await submit(tmp_path, "print('ran as well')\n")
     assert "denied: Nobody is at the terminal any more." in await console.until("denied:")
     assert await late.end() == ""
+
+
+def test_what_leaves_this_machine_is_said_before_the_answer() -> None:
+    sink = io.StringIO()
+    there = Request(
+        "1", "claude", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "1", isolation=Isolation.E2B, protections=(OF_CLOUD,)
+    )
+    terminal = Terminal(cast("Engine", None), io.StringIO(), sink)
+    terminal._show(there, Assessment(Level.HIGH, ("Runs code.",)), QuestionAsked("1", 60.0, 60.0, ""), "approve")
+    words = "Runs in the e2b sandbox at cloud.example, so its code, input and files leave this machine, 30 s"
+    assert words in sink.getvalue()
+
+
+OF_CLOUD = f"{PROMISED}cloud.example"
 
 
 def test_a_reason_that_is_a_finding_too_is_said_once() -> None:

@@ -297,7 +297,9 @@ def main() -> None:
         os.makedirs(name, exist_ok=True)
     os.chmod("/tmp", 0o1777)
     threading.Thread(target=_reap, daemon=True).start()
-    with Server(sys.argv[1], Handler) as server:
+    # Its name appears when it listens: whoever sees it may connect.
+    with Server(f"{sys.argv[1]}.new", Handler) as server:
+        os.rename(f"{sys.argv[1]}.new", sys.argv[1])
         server.serve_forever()
 
 

@@ -31,6 +31,7 @@ ENVD_VERSION = "0.6.4"
 START_SECONDS = 20.0
 PAGE = 100
 ALL = "0.0.0.0/0"
+ACCOUNTS = "0 0 65536"
 
 
 @dataclass
@@ -83,6 +84,8 @@ class Loopback:
         self.faults: list[Fault] = []
         self.build = BUILD
         self.most = 1000
+        self.ahead = 0
+        """Seconds by which its clock is ahead of ours."""
         self.lock = threading.RLock()
         self.through: set[socket.socket] = set()
         """Connections of clients that are passed through to a sandbox."""
@@ -142,8 +145,8 @@ class Loopback:
         network = body.get("network") or {}
         on = self.internet or (body.get("allow_internet_access", True) and ALL not in network.get("denyOut", []))
         token = secrets.token_hex(16)
-        words = [*_bubblewrap(folder, on=on), "/usr/bin/python3", "-I", "/run/envd.py", "/run/e2b/envd", token]
-        process = self._starter.submit(subprocess.Popen, words, stdin=subprocess.DEVNULL).result()
+        words = ["/usr/bin/python3", "-I", "/run/envd.py", "/run/e2b/envd", token]
+        process = self._starter.submit(_started, [*_bubblewrap(folder, on=on), *words]).result()
         box = Box(id, body, token, folder, process)
         with self.lock:
             self.boxes[id] = box
@@ -185,9 +188,30 @@ def _bubblewrap(folder: Path, *, on: bool) -> list[str]:
     words += ["--ro-bind", str(ENVD), "/run/envd.py", "--bind", str(folder), "/run/e2b"]
     words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--hostname", "e2b", "--as-pid-1", "--die-with-parent"]
     words += ["--cap-add", "ALL", "--clearenv", "--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"]
-    if os.geteuid():
-        words += ["--unshare-user", "--uid", "0", "--gid", "0"]
+    words += ["--unshare-user", "--uid", "0", "--gid", "0"]
     return words if on else [*words, "--unshare-net"]
+
+
+def _started(words: list[str]) -> subprocess.Popen[bytes]:
+    """Start bubblewrap; as root with all accounts, which are this sandbox's own.
+
+    Else the processes of a user would be counted over all sandboxes, and one that has as many as it may would keep all
+    others from starting any.
+    """
+    if os.geteuid():
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL)
+    said, says = os.pipe()
+    waits, wakes = os.pipe()
+    words = [words[0], "--info-fd", str(says), "--userns-block-fd", str(waits), *words[1:]]
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, pass_fds=(says, waits))
+    os.close(says)
+    os.close(waits)
+    with open(said, "rb") as info, open(wakes, "wb") as wake:
+        child = json.load(info)["child-pid"]
+        for name in ("uid_map", "gid_map"):
+            Path(f"/proc/{child}/{name}").write_text(ACCOUNTS)
+        wake.write(b"1")
+    return process
 
 
 class _Server(http.server.ThreadingHTTPServer):
@@ -205,6 +229,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         pass
+
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        return super().date_time_string((time.time() if timestamp is None else timestamp) + self.server.loopback.ahead)
 
     def do_GET(self) -> None:
         self._serve()
@@ -280,7 +307,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self._answer(204)
         match parts[2:]:
             case []:
-                return self._answer(200, _listing(box))
+                return self._answer(200, _listing(box, home.ahead))
             case ["timeout"]:
                 home.lives(box, float(body["timeout"]))
                 return self._answer(204)
@@ -301,7 +328,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         first, most = int(query.get("nextToken") or 0), int(query.get("limit") or PAGE)
         rest = first + most < len(boxes)
         more = {"X-Next-Token": str(first + most)} if rest else {}
-        self._answer(200, [_listing(box) for box in boxes[first : first + most]], headers=more)
+        self._answer(200, [_listing(box, home.ahead) for box in boxes[first : first + most]], headers=more)
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding") != "chunked":
@@ -371,15 +398,15 @@ def _said(box: Box) -> dict[str, Any]:
     }
 
 
-def _listing(box: Box) -> dict[str, Any]:
-    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+def _listing(box: Box, ahead: int) -> dict[str, Any]:
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + ahead))
     return {
         "templateID": TEMPLATE,
         "alias": TEMPLATE,
         "sandboxID": box.id,
         "clientID": "c",
         "startedAt": started,
-        "endAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(box.ends)),
+        "endAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(box.ends + ahead)),
         "cpuCount": 2,
         "memoryMB": 512,
         "diskSizeMB": 1024,

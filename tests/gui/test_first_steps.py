@@ -21,7 +21,7 @@ from app.parts.state_ring import RingState
 from app.phrases import YOU
 from app.start.console import Console
 from app.start.crash import Faults
-from runner.commands.doctor import Check, State
+from runner.commands.doctor import UNUSED_KEY, Check, State
 from runner.identity.agents import Agent
 from runner.identity.keyring_answer import KeyringAnswer, read_answer
 from runner.model.decision import Decider, Verdict
@@ -274,6 +274,19 @@ def test_the_sandbox_is_named_with_the_command_for_a_stronger_one(desk: Desk, pa
     desk.cases.know_sandbox({"isolation": "none", "problem": "There is no sandbox to run in."})
     assert "refused" in page.isolation_step.sentence.text()
     assert page.isolation_step.ring.state is RingState.TODO
+
+
+def test_a_key_for_e2b_is_named_with_what_it_takes_to_use_it(desk: Desk, page: FirstSteps, qtbot: QtBot) -> None:
+    step = page.isolation_step
+    assert not step.elsewhere.isVisible(), "nothing is said where there is none"
+    step._examine = lambda _: (*CHECKS, Check("E2B", State.OK, UNUSED_KEY))
+    engine_is_there(desk)
+    desk.cases.know_sandbox(SANDBOX)
+    qtbot.waitUntil(step.elsewhere.isVisible)
+    assert step.elsewhere.text() == UNUSED_KEY
+    desk.cases.know_sandbox({"isolation": "e2b"})
+    qtbot.waitUntil(lambda: not step.elsewhere.isVisible())
+    assert "leaves this machine" in step.sentence.text()
 
 
 def test_a_sandbox_below_the_minimum_for_critical_is_no_green_tick(desk: Desk, page: FirstSteps) -> None:

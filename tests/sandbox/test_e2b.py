@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,18 +17,19 @@ import pytest
 from runner.model.errors import KnownError
 from runner.model.request import PROMISED, Language, Limits
 from runner.model.result import Outcome
-from runner.sandbox.contract import Job
+from runner.sandbox.contract import Collect, Job
+from runner.sandbox.local import tree
 from runner.sandbox.output import Stream
 from runner.sandbox.remote import calls, client, processes
 from runner.sandbox.remote.quota import Quota
 from runner.sandbox.remote.sandbox import E2BSandbox
 from runner.sandbox.remote.service import Service
+from runner.system.tasks import spawn
 from tests.e2b_server.server import KEY, Loopback
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
-    from pathlib import Path
 
     from runner.sandbox.contract import Run
 
@@ -43,7 +48,7 @@ def server(shared: Loopback) -> Iterator[Loopback]:
     shared.seen.clear()
     yield shared
     shared.mend()
-    shared.most, shared.internet = 1000, False
+    shared.most, shared.internet, shared.ahead = 1000, False, 0
     for id in list(shared.boxes):
         shared.kill(id)
 
@@ -265,6 +270,98 @@ def test_a_stream_that_is_cut_is_no_end_of_the_code(server: Loopback) -> None:
     assert not server.boxes, "nothing is left that costs"
 
 
+def test_what_was_ended_in_a_kept_sandbox_has_ended_before_anything_else_runs(server: Loopback) -> None:
+    async def body(sandbox: E2BSandbox) -> None:
+        session = await sandbox.open(Language.PYTHON, LIMITS, "")
+        run = await session.start(job("print('begun', flush=True)\nimport time\ntime.sleep(1000)"), lambda _: None)
+        await told(run, "begun")
+        (box,) = server.boxes.values()
+        await sandbox.engine.call(lambda api: api.kill(session.id, "SIGUSR2"))
+        assert not of_the_user(box.process.pid), "the next run there would be ended with it"
+        assert (await run.finished()).outcome is Outcome.FAILED
+        assert (await (await session.start(job("print(2)"), lambda _: None)).finished()).stdout == "2\n"
+        await session.close()
+
+    within(server, body)
+
+
+def of_the_user(root: int) -> list[int]:
+    """The processes below `root` that are the code's and go on: none of those that SIGKILL has reached."""
+    found = []
+    for pid in tree.descendants(root):
+        with contextlib.suppress(OSError):
+            fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+            pending = int(fields["ShdPnd"], 16) | int(fields["SigPnd"], 16)
+            ends = fields["State"].split()[0] in "ZX" or pending >> (signal.SIGKILL - 1) & 1
+            if fields["Uid"].split()[0] == str(calls.USER) and not ends:
+                found.append(pid)
+    return found
+
+
+def test_one_process_is_held_to_the_memory_limit(server: Loopback) -> None:
+    code = "const x = []; for (let n = 0; n < 100; n++) x.push(Buffer.alloc(1 << 22, 1)); console.log(x.length)"
+
+    async def body(sandbox: E2BSandbox) -> None:
+        assert (await sandbox.check()).ready
+        sandbox.engine.readings = lambda pid, container: None  # type: ignore[method-assign]
+        wanted = replace(job(code), language=Language.JAVASCRIPT)
+        result = await (await sandbox.start(wanted, lambda _: None)).finished()
+        assert (result.outcome, result.stdout) == (Outcome.OUT_OF_MEMORY, ""), result
+
+    within(server, body)
+
+
+def test_a_sandbox_full_of_processes_keeps_no_other_from_starting_some(server: Loopback) -> None:
+    full = (
+        "import os, time\ntry:\n    while os.fork(): pass\nexcept OSError: print('full', flush=True)\ntime.sleep(1000)"
+    )
+
+    async def body(sandbox: E2BSandbox) -> None:
+        first = await sandbox.start(job(full), lambda _: None)
+        await told(first, "full")
+        result = await (await sandbox.start(job("import os\nprint(os.system('true'))"), lambda _: None)).finished()
+        assert (result.outcome, result.stdout) == (Outcome.OK, "0\n"), result
+        first.stop("enough")
+        assert (await first.finished()).outcome is Outcome.KILLED
+
+    within(server, body)
+
+
+def test_input_of_a_process_that_ends_at_once_has_arrived() -> None:
+    """As of a short program: it may be over before the service has answered that its code has arrived."""
+
+    async def body() -> None:
+        given, over = asyncio.Event(), asyncio.Event()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            head = await reader.readuntil(b"\r\n\r\n")
+            if processes.INPUT.encode() in head:
+                given.set()
+                await over.wait()
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            else:
+                writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+                writer.write(processes.enveloped({"event": {"start": {"pid": 7}}}))
+                await given.wait()
+                writer.write(processes.enveloped({"event": {"end": {"exited": True}}}))
+            await writer.drain()
+            writer.close()
+
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as there:
+            host, port = there.sockets[0].getsockname()
+            address = processes.SandboxAddress("here", f"http://{host}:{port}", "i1", "")
+            streams = processes.ProcessStreams(processes.ProcessEnd(), lambda *_: None)
+            streams.start_now(address, ["cat"], {})
+            writing = spawn("input", streams.write(b"code"))
+            assert await streams.read() == b""
+            assert streams.ended_as.code == 0
+            over.set()
+            await writing
+            streams.close()
+
+    asyncio.run(body())
+
+
 def test_how_a_process_ended_is_what_a_shell_says_of_it() -> None:
     assert processes.status({"exited": True, "exitCode": 3}) == 3
     assert processes.status({"exited": True}) == 0
@@ -304,6 +401,28 @@ async def main():
     await asyncio.Event().wait()
 asyncio.run(main())
 """
+
+
+@pytest.mark.parametrize("seconds", [-20 * 365 * 86_400, 20 * 365 * 86_400])
+def test_our_clock_and_that_of_the_service_need_not_agree(server: Loopback, tmp_path: Path, seconds: int) -> None:
+    """All times that are sent are how long, none is when; what it says of when is not believed."""
+    server.ahead = seconds
+
+    async def body(sandbox: E2BSandbox) -> None:
+        kept = await sandbox.open(Language.PYTHON, LIMITS, "", "claude")
+        wanted = job("open('made', 'w').write('x')", collect=Collect(tmp_path))
+        for run in (await kept.start(wanted, lambda _: None), await sandbox.start(wanted, lambda _: None)):
+            result = await run.finished()
+            assert (result.outcome, [file.path for file in result.files]) == (Outcome.OK, ["made"]), result
+        assert len(server.boxes) == 1 and await sandbox.sweep() == (), "what is in use is no leftover"
+        assert kept.alive
+        await kept.close()
+        assert not server.boxes
+
+    within(server, body, Quota(None, 2, 60))
+    sent = [one.body["timeout"] for one in server.seen if isinstance(one.body, dict) and "timeout" in one.body]
+    assert sent and set(sent) == {calls.LIFE_SECONDS}
+
 
 # ---- what an agent may use ----
 

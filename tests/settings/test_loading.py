@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from runner.engine.networking import caps
 from runner.model.errors import KnownError
+from runner.sandbox.choose import AUTO, NAMES
 from runner.settings.declaration import Declared, Kind
 from runner.settings.loading import CEILINGS, Loaded, Settings, SettingSource, declared, load, save
 from runner.system import durable
@@ -283,6 +284,19 @@ def test_the_words_of_the_documents_for_a_sandbox_elsewhere_mean_e2b(places: Pla
     found = load(places, {variable: value})
     assert (found.remarks, found.problems) == ((), ())
     assert "e2b" in (found.settings.sandbox_type, found.settings.weakest_isolation_high)
+
+
+@pytest.mark.parametrize("value", ["local", "docker", "gvisor", "runsc", "e2b", "Docker", "E2B"])
+def test_each_name_of_a_sandbox_in_the_documents_is_one(places: Places, value: str) -> None:
+    found = load(places, {"SANDBOX_TYPE": value})
+    assert (found.remarks, found.problems) == ((), ())
+    assert found.settings.sandbox_type in NAMES
+
+
+@pytest.mark.parametrize("value", ["kubernetes", "podman", "firecracker"])
+def test_a_name_of_what_is_not_there_is_refused_with_those_that_are(places: Places, value: str) -> None:
+    (problem,) = load(places, {"SANDBOX_TYPE": value}).problems
+    assert problem.startswith(f"SANDBOX_TYPE: '{value}' is none of {', '.join((AUTO, *NAMES))}.")
 
 
 # ---- which one counts ----

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from runner.model.errors import KnownError
 from runner.sandbox.container import archive
-from runner.sandbox.container.exec import exit_code, start
+from runner.sandbox.container.exec import end_all, exit_code, start
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.frames import Frames
 from runner.sandbox.container.starter import BASH
@@ -41,8 +41,7 @@ async def copy(client: ContainerEngine, container: str, folder: Path, left: tupl
     file = None
     try:
         file = await asyncio.to_thread(contents, folder)
-        # A little more than fits, as folders count as well: what is too large is found out when it is read.
-        words = ["out", str(MOST_BYTES + (1 << 23)), *left]
+        words = ["out", str(MOST_BYTES), *left]
         async with asyncio.timeout(SECONDS):
             code, said = await _executed(client, container, words, None, file)
         if code:
@@ -100,7 +99,7 @@ async def _executed(
                         raise NotCopied(WORDS["large"])
                     taken.write(piece)
     except BaseException:
-        client.submit(lambda api: api.kill(container, "SIGUSR2"))  # ends all but the first process
+        await end_all(client, container)
         raise
     finally:
         feeding.cancel()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import time
 from dataclasses import dataclass
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from runner.model.language_support import LANGUAGES
 from runner.model.workspace import WORKSPACE
-from runner.sandbox.container.container import Container
-from runner.sandbox.container.failures import Denied
+from runner.sandbox.container.container import SIGNAL_SECONDS, Container
+from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.frames import Frames
 from runner.sandbox.container.starter import BASH, command, handing_out
 from runner.sandbox.output import Stream
 from runner.sandbox.programs import script
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +64,16 @@ async def exit_code(client: ContainerEngine, id: str) -> int:
             return KILLED
         await asyncio.sleep(LOOK_SECONDS)
     return int(found["ExitCode"])
+
+
+async def end_all(client: ContainerEngine, container: str) -> None:
+    """End all in a container but its first process; awaited, so that what runs in it next is not ended with them."""
+
+    async def ended() -> None:
+        with contextlib.suppress(Denied, EngineGone):
+            await client.call(lambda api: api.kill(container, SIGNALS["SIGKILL"]), SIGNAL_SECONDS)
+
+    await asyncio.shield(spawn("end what is left", ended()))
 
 
 async def state(client: ContainerEngine, container: str) -> dict[str, Any]:
@@ -115,7 +127,7 @@ class ExecContainer(Container):
                     if stream is Stream.OUT:
                         take(piece)
         except BaseException:
-            self.kill_now()
+            await end_all(self._client, self.id)
             raise
         finally:
             started.attached.close()

@@ -55,6 +55,13 @@ ALWAYS = (
 WATCHED_LIMITS = "time, process and output limits, memory watched: a run above its limit is ended"
 """In place of ALL_LIMITS where the kernel does not hold a container to all of them."""
 UNREPORTED = "a report of what code does: {}"
+OF_PODMAN = "BuildahVersion"
+"""What only Podman says of itself, where it answers in place of Docker."""
+PODMAN = (
+    "What answers in place of Docker is Podman: its interface takes neither a filter of system calls nor an owner for "
+    "a workspace in memory (tried with Podman 4.3), and without them no code is run.",
+    "Start the Docker daemon, install runsc, or set SANDBOX_TYPE=local.",
+)
 PING_SECONDS = 2.0
 """An engine that takes longer to say that it is there counts as hanging."""
 TRIAL_SECONDS = 20.0
@@ -286,6 +293,8 @@ class ContainerSandbox:
         """Examine engine, runtime and images. Raises KnownError and Denied."""
         client = self._client()
         info = await client.call(lambda api: api.info(), PING_SECONDS)
+        if OF_PODMAN in info:
+            raise KnownError(*PODMAN)
         named = await runtimes(client, self._isolation, info.get("Runtimes") or {})
         ids, absent = await needed_images.find(client, self._images)
         command = needed_images.remedy(

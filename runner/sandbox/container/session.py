@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.sandbox.container import copying
 from runner.sandbox.container.container import SIGNAL_SECONDS, create, remove
-from runner.sandbox.container.exec import exit_code, start
+from runner.sandbox.container.exec import end_all, exit_code, start
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.frames import Frames
 from runner.sandbox.container.run import not_started
@@ -181,7 +181,7 @@ class ContainerSession:
             async with asyncio.timeout(FILE_SECONDS):
                 code, output, note = await self._executed(words, given, most)
         except TimeoutError as error:
-            await self._end_all()
+            await end_all(self._client, self.id)
             raise KnownError(f"{path} could not be used within {FILE_SECONDS:.0f} s.", "Try again.") from error
         except EngineGone:
             raise
@@ -208,10 +208,6 @@ class ContainerSession:
             started.attached.close()
         code = await exit_code(self._client, started.id)
         return code, bytes(texts[Stream.OUT]), bytes(texts[Stream.ERR])
-
-    async def _end_all(self) -> None:
-        with contextlib.suppress(Denied, EngineGone):
-            await self._client.call(lambda api: api.kill(self.id, "SIGUSR2"))
 
 
 async def _feed(attached: Streams, data: bytes) -> None:

@@ -42,6 +42,9 @@ PINNED = " build "
 """Between a template's name and its build, in the id of an image."""
 NOT_PINNED = "template {}, not pinned"
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+AS_USER = ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--no-new-privs")
+TO_ALL = {"SIGUSR1": "TERM", "SIGUSR2": "KILL"}
+"""What these signals to the first process of a sandbox that is kept mean for all others in it."""
 TICK_SECONDS = 0.01
 KILLED = 128 + 9
 
@@ -57,6 +60,10 @@ class RemoteContainer:
     streams: ProcessStreams | None = None
     removed: bool = False
     readings: RemoteReadings | None = None
+
+    @property
+    def kept(self) -> bool:
+        return bool(self.config["Cmd"][-1] == script("keeping.sh"))
 
     def close(self) -> None:
         """Close its streams; may be called on any thread."""
@@ -184,27 +191,30 @@ class RemoteCalls:
         said = self._run(found, [*BASH, remote("prepare.sh"), "prepare", *sizes], PREPARE_SECONDS)
         if said.strip() != "prepared":
             raise Denied(HTTPStatus.INTERNAL_SERVER_ERROR, "its workspace could not be made")
-        words = list(found.config["Cmd"])
-        order = "keep" if words[-1] == script("keeping.sh") else "first"
-        found.streams.start(found.address, self.entered(found, words, order), ENVIRONMENT)
+        order = "keep" if found.kept else "first"
+        found.streams.start(found.address, self.entered(found, found.config["Cmd"], order), ENVIRONMENT)
 
     def entered(self, container: RemoteContainer, words: Sequence[str], order: str = "later") -> list[str]:
         """Return the command that starts `words` in the workspace, as nobody, with the container's limits."""
-        limits = str(USER), str(container.config["HostConfig"]["PidsLimit"])
+        host = container.config["HostConfig"]
+        limits = str(USER), str(host["PidsLimit"]), str(host["Memory"] >> 10)
         return [*BASH, remote("enter.sh"), "enter", order, *limits, *container.config["Env"], *words]
 
     def kill(self, container: str, signal: str | int | None = None) -> None:
         found, name = self.found(container), str(signal or "SIGKILL")
         if name == "SIGKILL":
             self._end(found)
+        elif found.kept:
+            # Done when this returns: passed on by its first process, it could end what is run there next.
+            self._signal_all(found, TO_ALL[name])
         elif found.streams is not None and found.streams.pid:
             self._shell(found, 'kill -s "$1" "$2"', name.removeprefix("SIG"), str(found.streams.pid))
 
     def pause(self, container: str) -> None:
-        self._signal_all(container, "STOP")
+        self._signal_all(self.found(container), "STOP")
 
     def unpause(self, container: str) -> None:
-        self._signal_all(container, "CONT")
+        self._signal_all(self.found(container), "CONT")
 
     def wait(self, container: str) -> dict[str, int]:
         found = self.found(container)
@@ -314,10 +324,9 @@ class RemoteCalls:
                 raise
         found.removed = True
 
-    def _signal_all(self, container: str, name: str) -> None:
-        found = self.found(container)
-        words = self.entered(found, [*BASH, f"kill -{name} -1"])
-        self._run(found, words, WAIT_SECONDS)
+    def _signal_all(self, found: RemoteContainer, name: str) -> None:
+        """Signal every process of the user. Without limits: with every process in use nothing could be started."""
+        self._run(found, [*AS_USER, *BASH, f"kill -{name} -1"], WAIT_SECONDS)
 
     def _shell(self, found: RemoteContainer, text: str, *words: str, seconds: float = WAIT_SECONDS) -> str:
         return self._run(found, ["/bin/sh", "-c", text, "assent", *words], seconds)

@@ -36,7 +36,7 @@ FAR_SECONDS = 10.0
 CLOSE_SECONDS = 1.5
 """For sandboxes to be ended when the console closes."""
 UNBOUND = (
-    "memory held by E2B's kernel: a run that holds more than its limit is found four times a second and ended",
+    "memory of several processes together: each is held to the limit, and all are looked at four times a second",
     "share of the processor: what the template has",
 )
 

@@ -221,11 +221,18 @@ class ProcessStreams:
                     failure = rubbish(address.host, f"the output of a process is not what it should be, {error}")
                 except (EngineGone, Denied) as error:
                     failure = error
+                self._ends(failure or unreachable(address.host, CUT))
+                async with self._writing:
+                    pass  # what ends at once may have ended before it is said that its input has arrived
         finally:
-            self.ended_as.settle(None, failure or unreachable(address.host, CUT))
-            self._over = True
-            self._changed.set()
-            self._known.set()
+            self._ends(failure or unreachable(address.host, CUT))
+
+    def _ends(self, failure: EngineGone | Denied) -> None:
+        """Note that nothing more comes; `failure` counts where nobody has said how it ended."""
+        self.ended_as.settle(None, failure)
+        self._over = True
+        self._changed.set()
+        self._known.set()
 
     async def _stream(self, address: SandboxAddress, wanted: Mapping[str, Any]) -> None:
         """Raises EngineGone, Denied, HTTPError and ValueError."""

@@ -8,6 +8,8 @@ exec 9>&2 2>/dev/null
 export -n PWD SHLVL OLDPWD
 env -u _ -u SHLVL "$@" 2>&9 9>&- &
 child=$!
+# Off again: then a child that is stopped has not ended, and `wait -f`, which may miss an end, is not needed.
+set +m
 exec </dev/null >/dev/null 9>&-
-while again=; wait -f "$child"; status=$?; [[ $again ]]; do :; done
+while again=; wait "$child"; status=$?; [[ $again ]]; do :; done
 exit "$status"

@@ -15,8 +15,10 @@ begun=${EPOCHREALTIME-}
 export -n PWD SHLVL OLDPWD
 env -u _ -u SHLVL "$@" 2>&9 9>&- &
 child=$!
+# Off again: then a child that is stopped has not ended, and `wait -f`, which may miss an end, is not needed.
+set +m
 exec </dev/null >/dev/null
-while again=; wait -f "$child"; status=$?; [[ $again ]]; do :; done
+while again=; wait "$child"; status=$?; [[ $again ]]; do :; done
 
 cd /workspace || exit "$status"
 shopt -s dotglob nullglob
