@@ -68,7 +68,7 @@ class PageShelf(QObject):
     shown = Signal(str)
     """Another page is on screen."""
     remember = Signal(object)
-    """About: a suggestion of the page of rules was taken up."""
+    """About: an offer of the page of rules was taken up."""
     settings_taken_up = Signal()
     sandbox_built = Signal()
     test_decided = Signal(str)
@@ -194,6 +194,13 @@ class PageShelf(QObject):
 
         self._shown("Help", HelpPanel).show_page(title)
 
+    @Slot()
+    def show_offers(self) -> None:
+        """Show what the latest answers offer to remember, on the page of rules."""
+        from app.remembering.panel import RulesPanel
+
+        self._shown("Rules", RulesPanel).show_learned()
+
     @Slot(str, str)
     def try_request(self, request_id: str, words: str) -> None:
         """Show on the page of rules what would happen to a past request now."""
@@ -261,14 +268,13 @@ class PageShelf(QObject):
         return panel
 
     def _make_today(self) -> QWidget:
-        from app.remembering.panel import about
         from app.today.panel import TodayPanel
 
         panel = TodayPanel(self._cases, self._bridge, self._look, self._places, self.stack, work=self._work)
         panel.work_wanted.connect(self.show_work)
         panel.history_wanted.connect(self.show_history)
         panel.page_wanted.connect(self.show)
-        panel.remember.connect(lambda past: self.remember.emit(about(past)))
+        panel.offers_wanted.connect(self.show_offers)
         return panel
 
     def _make_work(self) -> QWidget:
