@@ -89,10 +89,11 @@ def use(grant: Grant) -> str:
 
 
 def past(one: Past) -> str:
-    """Return a line of the list of what would have been covered."""
+    """Return a line of the list of what would have been covered: its values, or what it is called."""
     became = phrases.verdict(one.verdict) if one.verdict else "open"
     title = phrases.visible(one.title) or phrases.visible(one.code[: phrases.TITLE_LENGTH]) or "no code"
-    return f"{phrases.when(one.at)}  {phrases.visible(one.agent)}  {became}  {title}"
+    values = "   ".join(f"{phrases.circled(n)} {phrases.visible(text)}" for n, text in enumerate(one.values, 1))
+    return f"{phrases.when(one.at)}  {phrases.visible(one.agent)}  {became}  {values or title}"
 
 
 def learned(found: Learned) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.approval.learning import Learning
 from runner.approval.outlines import Outlines
-from runner.approval.past import past
+from runner.approval.past import pasts
 from runner.approval.precedents import Precedents, midnight, read_precedents
 from runner.audit.search import History
 from runner.model.errors import KnownError
@@ -157,8 +157,8 @@ class Hindsight:
     # ---- on a thread: two hundred requests of a megabyte take long ----
 
     def _look_back(self, grant: Grant, records: list[CaseRecord], outline: Outline) -> Preview:
-        covered = tuple(past(one) for one in records if self._covered(grant, one, outline))
-        return Preview(grant, len(records), covered)
+        covered = [one for one in records if self._covered(grant, one, outline)]
+        return Preview(grant, len(records), pasts(covered))
 
     def _covered(self, grant: Grant, record: CaseRecord, outline: Outline) -> bool:
         if record.assessment is None:

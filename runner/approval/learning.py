@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from runner.approval.past import Past, approved_as_asked, past
+from runner.approval.past import Past, approved_as_asked, past, pasts
 from runner.model.errors import KnownError
 from runner.policy.grants import Choice, Grant, Subject, longest_for, make, most_uses, offered, program
 
@@ -156,7 +156,7 @@ class Learning:
                 offered(request, assessment.level),
                 len(group),
                 median(waited),
-                tuple(map(past, covered)),
+                pasts(covered),
             )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from runner.approval.pattern import pattern
 from runner.model.decision import Decider, Verdict
 from runner.model.headline import headline
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.audit.search import CaseRecord
     from runner.model.assessment import Level
 
@@ -33,6 +36,8 @@ class Past:
     """Seconds since the epoch."""
     headline: str = ""
     """What it would do, in short; empty where that is not known."""
+    values: tuple[str, ...] = ()
+    """Its values that differ among those of one shape, as they stand in the code."""
 
     @property
     def answered(self) -> bool:
@@ -60,6 +65,13 @@ def past(record: CaseRecord) -> Past:
         record.row.arrived_at,
         headline(record.assessment.verdict),
     )
+
+
+def pasts(records: Sequence[CaseRecord]) -> tuple[Past, ...]:
+    """Return records that one grant covers, with the values in which they differ."""
+    found = pattern([one.request.code for one in records])
+    rows = found.rows if found is not None else ((),) * len(records)
+    return tuple(replace(past(one), values=row) for one, row in zip(records, rows, strict=True))
 
 
 def approved_as_asked(record: CaseRecord) -> bool:
