@@ -145,6 +145,12 @@ class PageShelf(QObject):
 
         self._shown("Agents", AgentsPanel).begin_adding()
 
+    def show_agent(self, name: str) -> None:
+        """Show an agent in the list of agents."""
+        from app.agents.panel import AgentsPanel
+
+        self._shown("Agents", AgentsPanel).show_agent(name)
+
     def show_work(self, name: str) -> None:
         """Show a working copy on the page of work."""
         from app.work.panel import WorkPanel
@@ -188,11 +194,11 @@ class PageShelf(QObject):
 
         self._shown("History", HistoryPanel).show_request(request_id, {"text": words})
 
-    def show_help(self, title: str) -> None:
-        """Show the page of the help called `title`."""
+    def show_help(self, title: str, heading: str = "") -> None:
+        """Show the page of the help called `title`, from `heading` on."""
         from app.help.panel import HelpPanel
 
-        self._shown("Help", HelpPanel).show_page(title)
+        self._shown("Help", HelpPanel).show_page(title, heading)
 
     @Slot()
     def show_offers(self) -> None:
@@ -322,10 +328,14 @@ class PageShelf(QObject):
 
     def _make_agents(self) -> QWidget:
         from app.agents.panel import AgentsPanel
+        from app.today.spans import by_agent
 
         panel = AgentsPanel(self._cases, self._bridge, self._look, self.stack)
         panel.tested.connect(partial(self.show, "Queue"))
         panel.failed.connect(self.failed)
+        panel.day_wanted.connect(self._day.look)
+        self._day.add_viewer(panel)
+        self._day.read.connect(lambda read: panel.model.know_today(by_agent(read.shown) if read is not None else {}))
         return panel
 
     def _make_rules(self) -> QWidget:
