@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 
 from app.parts.amounts import counted
 from app.parts.code_grid import CodeGrid
-from app.parts.code_painting import CodeMarks, CodePainting
+from app.parts.code_painting import CodeMarks, CodePainting, signs_of
 from app.parts.lexing import Lexing
 from app.parts.listing import LONGEST_ROW, CodeLayout, CodeListing, remark
 from app.parts.roles import Role
@@ -68,6 +68,7 @@ class CodeCanvas(TextArea):
         self._seen = False
         self._painting.wrapped = True
         self._painting.numbers, self._painting.places = (), {}
+        self._grid.signs = 0
         self._lay_out()
         self._wanted = None
         self.verticalScrollBar().setValue(0)
@@ -84,6 +85,8 @@ class CodeCanvas(TextArea):
         for place in places:
             found.setdefault(place.line, []).append(place)
         self._painting.numbers, self._painting.places = tuple(numbers), found
+        self._grid.signs = max((len(signs_of(places)) for places in found.values()), default=0)
+        self._lay_out()
         self._restyle()
         self._describe_line()
 
@@ -268,6 +271,6 @@ class CodeCanvas(TextArea):
         text = self._listing.shown(line).text[:500]
         numbers, places = self._painting.numbers, self._painting.places.get(line, ())
         number = numbers[line] if numbers else str(line + 1)
-        signs = ", ".join(f"{place.sign} differs" for place in places)
+        signs = ", ".join(f"{sign} differs" for sign in signs_of(places))
         said = [f"Line {number}: {text}" if number else text, *filter(None, [signs]), *remarks]
         self.setAccessibleDescription(". ".join(said))

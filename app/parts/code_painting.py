@@ -38,6 +38,16 @@ class MarkedPlace(NamedTuple):
     sign: str
 
 
+MOST_SIGNS = 4
+"""Signs beside the number of a line; the rows below say the rest."""
+
+
+def signs_of(places: Sequence[MarkedPlace]) -> str:
+    """Return the signs of a line, each once, in the order of their places."""
+    signs = "".join(dict.fromkeys(place.sign for place in places))
+    return signs if len(signs) <= MOST_SIGNS else f"{signs[: MOST_SIGNS - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
 class CodePainting:
     """Owns the glyphs and formats of one code at a time; `begin` with each."""
 
@@ -146,6 +156,11 @@ class CodePainting:
         place = QRectF(0, top, grid.gutter - grid.pad / 2, grid.row_height)
         number = self.numbers[line] if self.numbers else str(line + 1)
         words = "\N{RIGHTWARDS ARROW WITH HOOK}" if nth else number
+        if not nth and (signs := signs_of(self.places.get(line, ()))):
+            painter.setPen(QColor(tokens.accent))
+            beside = QRectF(grid.bar + grid.pad / 2, top, grid.gutter, grid.row_height)
+            painter.drawText(beside, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, signs)
+            painter.setPen(QColor(tokens.text if flagged or current else tokens.muted))
         painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
         if current:
             painter.fillRect(QRectF(grid.gutter - 2, top, 2, grid.row_height), QColor(tokens.accent))
@@ -181,7 +196,7 @@ class CodePainting:
                 painter.drawRect(box.adjusted(0, 1, 0, -1))
 
     def _draw_places(self, painter: QPainter, glyphs: Glyphs, line: int, nth: int, top: float) -> None:
-        """Mark the pieces with a sign: a box as no letter of the code has one, and the sign at its upper end."""
+        """Draw a box around the pieces that have a sign, as no letter of the code has one."""
         for place in self.places.get(line, ()):
             box = self._box(glyphs, line, nth, top, place.start, place.end)
             if box is None:
@@ -190,10 +205,6 @@ class CodePainting:
             painter.fillRect(box, QColor(tokens.selection))
             painter.setPen(QPen(QColor(tokens.accent), 1))
             painter.drawRect(box.adjusted(0, 1, 0, -1))
-            side = self._look.px(9)
-            painter.setFont(self._look.font(-3))
-            tag = QRectF(box.right() - side / 3, box.top() - 1, side, side)
-            painter.drawText(tag, Qt.AlignmentFlag.AlignCenter, place.sign)
 
     def _box(self, glyphs: Glyphs, line: int, nth: int, top: float, one: int, two: int) -> QRectF | None:
         """Return where columns `one` to `two` of a line stand in its row `nth`; None where they do not."""

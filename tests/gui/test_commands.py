@@ -125,7 +125,13 @@ def test_the_palette_finds_hosts_and_files_of_past_requests(desk: Desk, tmp_path
     path = tmp_path / "ledger.db"
     sent = story.request("h1", code="import urllib.request\nopen('chart.png')", title="Fetch")
     told = [
-        (kind, name, {**body, "contacts": [{"host": "rare.example.net", "port": 443, "allowed": False}]} if kind == "finished" else body)
+        (
+            kind,
+            name,
+            {**body, "contacts": [{"host": "rare.example.net", "port": 443, "allowed": False}]}
+            if kind == "finished"
+            else body,
+        )
         for kind, name, body in story.approved(sent)
     ]
     record.ledger(path, told)
