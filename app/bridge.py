@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from concurrent.futures import Future as EngineFuture
 
-    from runner.approval.hindsight import Preview, Suggestion
+    from runner.approval.hindsight import Preview
+    from runner.approval.learning import Learned
     from runner.approval.precedents import Precedents
     from runner.engine.engine import Engine
     from runner.engine.thread import EngineThread
@@ -404,9 +405,9 @@ class Memory:
         """Ask what would happen to a call that nobody made."""
         return self._link.call(lambda engine: engine.hindsight.explain_program(submission))
 
-    def suggestions(self) -> Future[tuple[Suggestion, ...]]:
-        """Ask for suggestions of what might be remembered."""
-        return self._link.call(lambda engine: engine.hindsight.suggestions())
+    def learned(self) -> Future[Learned]:
+        """Ask what the latest answers offer to remember."""
+        return self._link.call(lambda engine: engine.hindsight.learned())
 
 
 def _fail(answer: Future[Any], error: BaseException) -> None:

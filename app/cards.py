@@ -179,7 +179,6 @@ class Cards(QObject):
         self.address = ""
         """Where agents connect; empty until the gateway is open."""
         self.refusals: deque[CallsRefused] = deque(maxlen=KEPT_REFUSALS)
-        self.requests_by_agent: dict[str, int] = {}
         self.refused_by_agent: dict[str, int] = {}
         """Since this start, both."""
         self.first_refused: dict[str, float] = {}
@@ -356,7 +355,6 @@ class Cards(QObject):
 
     def _arrived(self, request: Request) -> None:
         self._cards[request.id] = Card(request, time.monotonic(), request.digest)
-        self.requests_by_agent[request.agent] = self.requests_by_agent.get(request.agent, 0) + 1
 
     def _asked(self, event: QuestionAsked) -> None:
         if card := self._cards.get(event.request_id):

@@ -35,6 +35,7 @@ FINDINGS = {
         *(f"blind-{number}" for number in range(1, 5)),
         *(f"calm-{number}" for number in range(1, 13)),
     ],
+    "learning.toml": [f"learning-{number}" for number in range(1, 9)],
     "nmend.toml": [f"NMEND-{number}" for number in range(1, 10)],
     "trial.toml": [f"trial-{number}" for number in range(1, 11)],
     "whole.toml": [f"whole-{number}" for number in range(1, 8)],

@@ -13,6 +13,8 @@ from app.parts.agent import DOT, agent_ink, swatch
 from runner.identity.allowance import Allowance
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from PySide6.QtCore import QObject
 
     from app.cards import Cards
@@ -21,20 +23,24 @@ if TYPE_CHECKING:
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
-COLUMNS = ("Name", "Added", "Last seen", "Requests", "Refused", "State")
-COUNTS = ("Requests", "Refused")
-SINCE = "Since Assent was started"
+COLUMNS = ("Name", "Added", "Last seen", "Today", "Refused", "State")
+TIPS = {
+    "Today": "What became of its requests today",
+    "Refused": "Calls that were refused since Assent was started, as they were too many or could not be read",
+}
+NOTHING = "\N{EN DASH}"
 AGENT = Qt.ItemDataRole.UserRole
 
 
 class AgentsModel(QAbstractTableModel):
-    """Counts are those since Assent was started."""
+    """What became of their requests is of today, what was refused since Assent was started."""
 
     def __init__(self, cases: Cards, look: Look, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._look = look
         self._cases = cases
         self._agents: tuple[Agent, ...] = ()
+        self._today: Mapping[str, str] = {}
 
     def refresh(self) -> None:
         """Take over the store's list: those in force first."""
@@ -47,6 +53,12 @@ class AgentsModel(QAbstractTableModel):
         self.beginResetModel()
         self._agents = agents
         self.endResetModel()
+
+    def know_today(self, figures: Mapping[str, str]) -> None:
+        """Take over what became of the requests of each agent today, in words."""
+        self._today = figures
+        if self._agents:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._agents) - 1, len(COLUMNS) - 1))
 
     def agent(self, row: int) -> Agent | None:
         return self._agents[row] if 0 <= row < len(self._agents) else None
@@ -64,8 +76,8 @@ class AgentsModel(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation is not Qt.Orientation.Horizontal:
             return None
-        if role == Qt.ItemDataRole.ToolTipRole and COLUMNS[section] in COUNTS:
-            return SINCE
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return TIPS.get(COLUMNS[section])
         return COLUMNS[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -88,8 +100,8 @@ class AgentsModel(QAbstractTableModel):
                 return phrases.when(agent.registered_at)
             case "Last seen":
                 return phrases.ago(time.time() - agent.last_seen) if agent.last_seen else "never connected"
-            case "Requests":
-                return f"{self._cases.requests_by_agent.get(agent.name, 0):,}"
+            case "Today":
+                return self._today.get(agent.name, NOTHING)
             case "Refused":
                 return f"{self._cases.refused_by_agent.get(agent.name, 0):,}"
             case _:

@@ -57,6 +57,8 @@ class AgentsPanel(QWidget):
     """A test request is on its way to the queue."""
     failed = Signal(str)
     """Why no test request could be sent."""
+    day_wanted = Signal()
+    """What became of requests today is to be read."""
 
     def __init__(self, cases: Cards, bridge: EngineLink, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -111,6 +113,13 @@ class AgentsPanel(QWidget):
             self.name.setText(suggested_name(self._cases.agents or ()))
             self.name.selectAll()
         self.name.setFocus()
+
+    def show_agent(self, name: str) -> None:
+        """Show the list with this agent selected."""
+        self._stack.setCurrentWidget(self._list_page)
+        if (row := self.model.row_of(name)) >= 0:
+            self.view.setCurrentIndex(self.model.index(row, 0))
+        self.view.setFocus()
 
     @Slot()
     def begin_connecting(self) -> None:
@@ -314,6 +323,8 @@ class AgentsPanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._seen.start()
+        if not event.spontaneous():
+            self.day_wanted.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

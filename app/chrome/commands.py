@@ -107,7 +107,9 @@ class Commands(QObject):
             for one in self._work.sessions
         ]
         agents = self._cases.agents or ()
-        ways += [Way(phrases.visible(agent.name), "agent", partial(show, "Agents")) for agent in agents]
+        ways += [
+            Way(phrases.visible(agent.name), "agent", partial(self._pages.show_agent, agent.name)) for agent in agents
+        ]
         ways += [
             Way(
                 f"What {phrases.visible(agent.name)} asked",
@@ -117,6 +119,11 @@ class Commands(QObject):
             for agent in agents
         ]
         ways += [Way(page.title, "help", partial(self._pages.show_help, page.title)) for page in HELP]
+        ways += [
+            Way(heading, f"help, {page.title}", partial(self._pages.show_help, page.title, heading))
+            for page in HELP
+            for heading in page.headings()
+        ]
         ways += [
             Way("Work on a project", "command", self._pages.ask_work),
             Way("Add an agent", "command", self._pages.show_add_agent),

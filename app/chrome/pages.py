@@ -68,7 +68,7 @@ class PageShelf(QObject):
     shown = Signal(str)
     """Another page is on screen."""
     remember = Signal(object)
-    """About: a suggestion of the page of rules was taken up."""
+    """About: an offer of the page of rules was taken up."""
     settings_taken_up = Signal()
     sandbox_built = Signal()
     test_decided = Signal(str)
@@ -145,6 +145,12 @@ class PageShelf(QObject):
 
         self._shown("Agents", AgentsPanel).begin_adding()
 
+    def show_agent(self, name: str) -> None:
+        """Show an agent in the list of agents."""
+        from app.agents.panel import AgentsPanel
+
+        self._shown("Agents", AgentsPanel).show_agent(name)
+
     def show_work(self, name: str) -> None:
         """Show a working copy on the page of work."""
         from app.work.panel import WorkPanel
@@ -188,11 +194,18 @@ class PageShelf(QObject):
 
         self._shown("History", HistoryPanel).show_request(request_id, {"text": words})
 
-    def show_help(self, title: str) -> None:
-        """Show the page of the help called `title`."""
+    def show_help(self, title: str, heading: str = "") -> None:
+        """Show the page of the help called `title`, from `heading` on."""
         from app.help.panel import HelpPanel
 
-        self._shown("Help", HelpPanel).show_page(title)
+        self._shown("Help", HelpPanel).show_page(title, heading)
+
+    @Slot()
+    def show_offers(self) -> None:
+        """Show what the latest answers offer to remember, on the page of rules."""
+        from app.remembering.panel import RulesPanel
+
+        self._shown("Rules", RulesPanel).show_learned()
 
     @Slot(str, str)
     def try_request(self, request_id: str, words: str) -> None:
@@ -261,14 +274,13 @@ class PageShelf(QObject):
         return panel
 
     def _make_today(self) -> QWidget:
-        from app.remembering.panel import about
         from app.today.panel import TodayPanel
 
         panel = TodayPanel(self._cases, self._bridge, self._look, self._places, self.stack, work=self._work)
         panel.work_wanted.connect(self.show_work)
         panel.history_wanted.connect(self.show_history)
         panel.page_wanted.connect(self.show)
-        panel.remember.connect(lambda past: self.remember.emit(about(past)))
+        panel.offers_wanted.connect(self.show_offers)
         return panel
 
     def _make_work(self) -> QWidget:
@@ -316,10 +328,14 @@ class PageShelf(QObject):
 
     def _make_agents(self) -> QWidget:
         from app.agents.panel import AgentsPanel
+        from app.today.spans import by_agent
 
         panel = AgentsPanel(self._cases, self._bridge, self._look, self.stack)
         panel.tested.connect(partial(self.show, "Queue"))
         panel.failed.connect(self.failed)
+        panel.day_wanted.connect(self._day.look)
+        self._day.add_viewer(panel)
+        self._day.read.connect(lambda read: panel.model.know_today(by_agent(read.shown) if read is not None else {}))
         return panel
 
     def _make_rules(self) -> QWidget:

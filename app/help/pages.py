@@ -61,6 +61,15 @@ class HelpView(QTextBrowser):
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         return None
 
+    def go_to(self, heading: str) -> None:
+        """Bring a heading of this page to the top; to the beginning of the page where there is none of these words."""
+        block = self.document().begin()
+        while block.isValid() and not (block.blockFormat().headingLevel() and block.text() == heading):
+            block = block.next()
+        at = QTextCursor(block) if block.isValid() else QTextCursor(self.document())
+        self.setTextCursor(at)
+        self.verticalScrollBar().setValue(self.verticalScrollBar().value() + self.cursorRect(at).top())
+
     @Slot(QUrl)
     def _follow(self, link: QUrl) -> None:
         self.followed.emit(link.toString())

@@ -62,10 +62,11 @@ class HelpPanel(QWidget):
         self.view.followed.connect(self._follow)
         self._show(0)
 
-    def show_page(self, title: str) -> None:
-        """Show the page called `title`, where there is one."""
+    def show_page(self, title: str, heading: str = "") -> None:
+        """Show the page called `title`, where there is one, from `heading` on."""
         number = next((number for number, page in enumerate(PAGES) if page.title == title), self.tabs.currentIndex())
         self.tabs.setCurrentIndex(number)
+        self.view.go_to(heading)
 
     @Slot(int)
     def _show(self, number: int) -> None:

@@ -18,6 +18,7 @@ from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.parts.sections import wrapped_label
 from app.results.view import ResultsView
+from runner.approval.pattern import pattern
 from runner.model.difference import difference
 
 if TYPE_CHECKING:
@@ -35,7 +36,25 @@ def facts(one: CaseRecord, other: CaseRecord) -> list[Fact]:
     """Return names with the values of both, those that differ first."""
     columns = [_facts(one), _facts(other)]
     found = [(name, columns[0][name], columns[1][name]) for name in columns[0]]
-    return sorted(found, key=lambda fact: fact[1] == fact[2])
+    return [*_values(one, other), *sorted(found, key=lambda fact: fact[1] == fact[2])]
+
+
+def _values(one: CaseRecord, other: CaseRecord) -> list[Fact]:
+    """Return a fact for each value in which the code differs, where everything else of it is the same."""
+    found = pattern([_code(one), _code(other)])
+    if found is None or not found.places:
+        return []
+    lines: dict[int, list[int]] = {}
+    for place, number in found.places:
+        lines.setdefault(number, []).append(place.line)
+    return [
+        (
+            f"{phrases.circled(number)} {'Line' if len(at) == 1 else 'Lines'} {', '.join(map(str, at))}",
+            phrases.visible(found.rows[0][number - 1]),
+            phrases.visible(found.rows[1][number - 1]),
+        )
+        for number, at in lines.items()
+    ]
 
 
 def _facts(record: CaseRecord) -> dict[str, str]:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 
 from app.parts.amounts import counted
 from app.parts.code_grid import CodeGrid
-from app.parts.code_painting import CodeMarks, CodePainting
+from app.parts.code_painting import CodeMarks, CodePainting, signs_of
 from app.parts.lexing import Lexing
 from app.parts.listing import LONGEST_ROW, CodeLayout, CodeListing, remark
 from app.parts.roles import Role
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from app.look.look import Look
+    from app.parts.code_painting import MarkedPlace
     from runner.model.assessment import Finding
 
 
@@ -66,6 +67,8 @@ class CodeCanvas(TextArea):
         self._selection.put(TextPosition(0, 0))
         self._seen = False
         self._painting.wrapped = True
+        self._painting.numbers, self._painting.places = (), {}
+        self._grid.signs = 0
         self._lay_out()
         self._wanted = None
         self.verticalScrollBar().setValue(0)
@@ -74,6 +77,18 @@ class CodeCanvas(TextArea):
         self.setAccessibleName(", ".join(word for word in what if word))
         self._describe_line()
         self.seen_to_end.emit(False)
+
+    def annotate(self, numbers: Sequence[str], places: Sequence[MarkedPlace]) -> None:
+        """Give each line of the code that is shown its own number, or none, and mark pieces with signs."""
+        assert len(numbers) - self.line_count in (0, 1), "the end of the last line is no line of its own"
+        found: dict[int, list[MarkedPlace]] = {}
+        for place in places:
+            found.setdefault(place.line, []).append(place)
+        self._painting.numbers, self._painting.places = tuple(numbers), found
+        self._grid.signs = max((len(signs_of(places)) for places in found.values()), default=0)
+        self._lay_out()
+        self._restyle()
+        self._describe_line()
 
     @property
     def is_seen_to_end(self) -> bool:
@@ -254,4 +269,8 @@ class CodeCanvas(TextArea):
         line = self._selection.caret.line
         remarks = [remark(finding) for finding in self._listing.findings_at(line)]
         text = self._listing.shown(line).text[:500]
-        self.setAccessibleDescription(". ".join([f"Line {line + 1}: {text}", *remarks]))
+        numbers, places = self._painting.numbers, self._painting.places.get(line, ())
+        number = numbers[line] if numbers else str(line + 1)
+        signs = ", ".join(f"{sign} differs" for sign in signs_of(places))
+        said = [f"Line {number}: {text}" if number else text, *filter(None, [signs]), *remarks]
+        self.setAccessibleDescription(". ".join(said))

@@ -18,6 +18,8 @@ class CodeGrid:
         self._look = look
         self.measure()
         self.gutter = 0
+        self.signs = 0
+        """Signs beside the number of a line that have room; each takes two cells."""
         self.width = 0.0
         """What is left for the code beside the gutter."""
         self.columns = 0
@@ -44,7 +46,7 @@ class CodeGrid:
     def fit(self, lines: int, width: int) -> None:
         """Measure for a code of `lines` lines in a view of `width`."""
         digits = max(2, len(str(lines)))
-        self.gutter = round(self.cell * (digits + 1) + self.bar + self.pad)
+        self.gutter = round(self.cell * (digits + 1 + 2 * self.signs) + self.bar + self.pad)
         self.widen(width)
         self.columns = self.columns_in(width)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen, QTextCharFormat
@@ -12,7 +12,7 @@ from app.parts.glyphs import Glyphs, Style, narrowed
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from PySide6.QtGui import QPainter
 
@@ -27,6 +27,25 @@ _REMEMBERED = 1500
 """Rows whose glyphs stay laid out."""
 _MOST_SQUEEZED = 1.25
 """How much wider than its space a row may be: it is drawn narrower, and beyond this the code in it is hard to read."""
+
+
+class MarkedPlace(NamedTuple):
+    """A piece of a line that is marked with a sign. Lines and columns count from 0, in the source."""
+
+    line: int
+    start: int
+    end: int
+    sign: str
+
+
+MOST_SIGNS = 4
+"""Signs beside the number of a line; the rows below say the rest."""
+
+
+def signs_of(places: Sequence[MarkedPlace]) -> str:
+    """Return the signs of a line, each once, in the order of their places."""
+    signs = "".join(dict.fromkeys(place.sign for place in places))
+    return signs if len(signs) <= MOST_SIGNS else f"{signs[: MOST_SIGNS - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 class CodePainting:
@@ -45,6 +64,10 @@ class CodePainting:
         """Whether long lines continue in the next row."""
         self.offset = 0
         """Pixels by which the code is moved to the left, where they do not."""
+        self.numbers: Sequence[str] = ()
+        """What stands for the number of each line: nothing for what is of no code. Empty where each has its own."""
+        self.places: Mapping[int, Sequence[MarkedPlace]] = {}
+        """What is marked with a sign, by line."""
         self._find: Find | None = None
         self._found: dict[int, list[tuple[int, int]]] = {}
         self._listing: CodeListing
@@ -103,6 +126,8 @@ class CodePainting:
         elif line == self.pointed:
             painter.fillRect(QRectF(grid.gutter, top, width, grid.row_height), QColor(tokens.selection))
             painter.fillRect(QRectF(0, top, grid.bar, grid.row_height), QColor(tokens.accent))
+        elif self._is_beside(line):
+            painter.fillRect(QRectF(0, top, width, grid.row_height), QColor(tokens.gutter))
         pieces = self._layout.pieces(line)
         if nth >= len(pieces):
             self._draw_below(painter, line, nth - len(pieces), top)
@@ -113,6 +138,7 @@ class CodePainting:
             painter.setClipRect(QRectF(grid.gutter, top, width, grid.row_height))
         glyphs = self.glyphs(row, line, pieces[nth])
         self._draw_matches(painter, glyphs, line, nth, top)
+        self._draw_places(painter, glyphs, line, nth, top)
         self._draw_selection(painter, glyphs, line, nth, top)
         painter.setPen(QColor(tokens.text))
         glyphs.draw(painter, self.left(line, nth), top + grid.baseline, self.width(line, nth))
@@ -128,7 +154,13 @@ class CodePainting:
         painter.setFont(grid.mono)
         painter.setPen(QColor(tokens.text if flagged or current else tokens.muted))
         place = QRectF(0, top, grid.gutter - grid.pad / 2, grid.row_height)
-        words = "\N{RIGHTWARDS ARROW WITH HOOK}" if nth else str(line + 1)
+        number = self.numbers[line] if self.numbers else str(line + 1)
+        words = "\N{RIGHTWARDS ARROW WITH HOOK}" if nth else number
+        if not nth and (signs := signs_of(self.places.get(line, ()))):
+            painter.setPen(QColor(tokens.accent))
+            beside = QRectF(grid.bar + grid.pad / 2, top, grid.gutter, grid.row_height)
+            painter.drawText(beside, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, signs)
+            painter.setPen(QColor(tokens.text if flagged or current else tokens.muted))
         painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
         if current:
             painter.fillRect(QRectF(grid.gutter - 2, top, 2, grid.row_height), QColor(tokens.accent))
@@ -157,17 +189,36 @@ class CodePainting:
         return self._found[line]
 
     def _draw_matches(self, painter: QPainter, glyphs: Glyphs, line: int, nth: int, top: float) -> None:
-        grid = self._grid
         for one, two in self._matches(line):
-            shown = self._listing.shown(line)
-            start, end = self._layout.pieces(line)[nth]
-            begin, finish = max(shown.place(one), start), min(shown.place(two), end)
-            if begin < finish:
-                left, width = self.left(line, nth), self.width(line, nth)
-                box = glyphs.box(begin - start, finish - start, left, top, grid.row_height, width)
+            if (box := self._box(glyphs, line, nth, top, one, two)) is not None:
                 painter.fillRect(box, QColor(self._look.tokens.medium_tint))
                 painter.setPen(QPen(QColor(self._look.tokens.medium), 1))
                 painter.drawRect(box.adjusted(0, 1, 0, -1))
+
+    def _draw_places(self, painter: QPainter, glyphs: Glyphs, line: int, nth: int, top: float) -> None:
+        """Draw a box around the pieces that have a sign, as no letter of the code has one."""
+        for place in self.places.get(line, ()):
+            box = self._box(glyphs, line, nth, top, place.start, place.end)
+            if box is None:
+                continue
+            tokens = self._look.tokens
+            painter.fillRect(box, QColor(tokens.selection))
+            painter.setPen(QPen(QColor(tokens.accent), 1))
+            painter.drawRect(box.adjusted(0, 1, 0, -1))
+
+    def _box(self, glyphs: Glyphs, line: int, nth: int, top: float, one: int, two: int) -> QRectF | None:
+        """Return where columns `one` to `two` of a line stand in its row `nth`; None where they do not."""
+        shown = self._listing.shown(line)
+        start, end = self._layout.pieces(line)[nth]
+        begin, finish = max(shown.place(one), start), min(shown.place(two), end)
+        if begin >= finish:
+            return None
+        left, width = self.left(line, nth), self.width(line, nth)
+        return glyphs.box(begin - start, finish - start, left, top, self._grid.row_height, width)
+
+    def _is_beside(self, line: int) -> bool:
+        """Return whether a line is of no code."""
+        return bool(self.numbers) and not self.numbers[line]
 
     def _draw_selection(self, painter: QPainter, glyphs: Glyphs, line: int, nth: int, top: float) -> None:
         selected = self._selection.within(line, len(self._listing.lines[line]))
@@ -214,7 +265,8 @@ class CodePainting:
 
     def _styles(self, line: int, start: int, end: int) -> list[Style]:
         shown = self._listing.shown(line)
-        words = self._lexing.line(line)
+        # What is of no code has no words of its language, wherever a text of the code before it might end.
+        words = () if self._is_beside(line) else self._lexing.line(line)
         within = slice(*(bisect_left(words, (shown.column(place),)) for place in (start, end)))
         before = max(0, within.start - 1)
         spans = [

@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from app.attention import rank
-from runner.approval.precedents import LITERALS, LONGEST
+from runner.approval.pattern import LITERALS, LONGEST
 
 if TYPE_CHECKING:
     from app.cards import Card

@@ -65,7 +65,7 @@ def ends_for(level: Level) -> tuple[End, ...]:
 
 
 class Choosing(QWidget):
-    """Starts with the narrowest and shortest. Says so whenever the choice is another."""
+    """Starts with the narrowest and shortest, or with what is offered. Says so whenever the choice is another."""
 
     changed = Signal()
 
@@ -75,9 +75,10 @@ class Choosing(QWidget):
         agent: str,
         level: Level,
         offered: tuple[Subject, ...] = (),
+        first: Choice | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        """`offered`, the narrowest first; without it what `level` may have."""
+        """`offered`, the narrowest first; without it what `level` may have. `first` is what is chosen at first."""
         super().__init__(parent)
         self._look = look
         self._ends = ends_for(level)
@@ -102,7 +103,12 @@ class Choosing(QWidget):
         for combo in (self.who, self.end):
             combo.currentIndexChanged.connect(self.changed)
         self.uses.valueChanged.connect(self.changed)
-        self.subjects[offered[0]].setChecked(True)
+        self.subjects[first.subject if first is not None else offered[0]].setChecked(True)
+        if first is not None:
+            self.uses.setValue(first.uses)
+            asked = (first.seconds, first.session)
+            same = (place for place, end in enumerate(self._ends) if (end.seconds, end.session) == asked)
+            self.end.setCurrentIndex(next(same, 0))
 
     @property
     def choice(self) -> Choice:

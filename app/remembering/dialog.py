@@ -54,6 +54,8 @@ class About:
     """It still waits for its answer."""
     offered: tuple[Subject, ...] = ()
     """What may be remembered of it; without it what its level may have."""
+    choice: Choice | None = None
+    """What is chosen at first; None for the narrowest and shortest."""
 
 
 class RememberDialog(QDialog):
@@ -80,7 +82,7 @@ class RememberDialog(QDialog):
         self._sent = False
         self.setWindowTitle("Remember")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.choosing = Choosing(look, about.agent, about.level, about.offered)
+        self.choosing = Choosing(look, about.agent, about.level, about.offered, about.choice)
         self.covers = plain_label(wrap=True)
         self.matched = plain_label(wrap=True)
         self.lines = QStringListModel(self)

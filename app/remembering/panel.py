@@ -1,4 +1,4 @@
-"""The page of rules: those of the files and what is remembered, in the order in which they are asked; and a dry run."""
+"""The page of rules: those of the files and what is remembered, in their order; what answers offer; and a dry run."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from app.page_tasks import PageTasks
 from app.parts.column import ScrollColumn, readable
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
-from app.remembering.dialog import About
+from app.remembering.learned import LearnedView
 from app.remembering.new_rule import NewRuleDialog
-from app.remembering.rows import RuleRow, grant_row, rule_row, suggestion_row
+from app.remembering.rows import RuleRow, grant_row, rule_row
 from app.remembering.trial import Trial
+from runner.approval.learning import Learned
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, GatewayOpened, GrantsChanged, RequestDecided, TroubleCleared
 from runner.policy.newrule import add_rule
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
-    from runner.approval.hindsight import Past, Suggestion
     from runner.model.events import Event
     from runner.model.request import Request
     from runner.policy.newrule import NewRule
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 REFRESH_MS = 15_000
 """How often ends of time are looked at while somebody can see them."""
+IN_FORCE, LEARNED, TRIAL = range(3)
+"""The tabs."""
 SOON_MS = 1000
 """After a decision, before the history is looked through for what is approved often."""
 ORDER = (
@@ -65,7 +67,7 @@ class RulesPanel(QWidget):
     """Everything in it is plain text. Revoke counts at once."""
 
     remember = Signal(object)
-    """About: a suggestion was taken up."""
+    """About: an offer was taken up."""
     reloaded = Signal()
     """The engine has taken up what was changed in the files."""
     failed = Signal(str)
@@ -81,7 +83,7 @@ class RulesPanel(QWidget):
         self._tasks = PageTasks("rules", self)
         self._errands = Errands("rules", self)
         self._asked = 0
-        """How often suggestions were asked for: only the newest answer is shown."""
+        """How often offers were asked for: only the newest answer is shown."""
         self._listed: object = None
         self.problem = Notice(look, Tone.BAD, "", "Start again")
         self.wrong = Notice(look, Tone.BAD, "")
@@ -90,7 +92,7 @@ class RulesPanel(QWidget):
         self.again.setAutoDefault(False)
         look.dress(self.again, "refresh-cw", size=14)
         self.tabs = QTabBar()
-        self.tabs.setAccessibleName("Rules and dry run")
+        self.tabs.setAccessibleName("Rules, offers and dry run")
         self.trial = Trial(cases, bridge, look, places.ledger)
         self.rules = Group(look, "1  Your rules")
         self.open = QPushButton(f"Open {FILE}")
@@ -100,28 +102,29 @@ class RulesPanel(QWidget):
         self.open.clicked.connect(self.open_file)
         self.grants = Group(look, "2  What you remembered")
         self.otherwise = Group(look, "3  Otherwise")
-        self.suggested = Group(look, "Suggestions")
+        self.learned = LearnedView(look)
         self._tick = QTimer(self)
         self._tick.setInterval(REFRESH_MS)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(SOON_MS)
-        self._soon.timeout.connect(self._ask_suggestions)
+        self._soon.timeout.connect(self._ask_learned)
         self._lay_out()
         self.otherwise.say(OTHERWISE)
         self.again.clicked.connect(self.look_again)
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
         self.problem.acted.connect(self._renew)
         self._tick.timeout.connect(self._show)
+        self.learned.remember.connect(self.remember)
         cases.happened.connect(self._take)
-        self._know_suggestions(())
+        self._know_learned(Learned())
         self._show()
 
     @Slot()
     def look_again(self) -> None:
-        """Read the files again; what they say is shown with the suggestions, which are asked for after that."""
+        """Read the files again; what they say is shown with the offers, which are asked for after that."""
         self._tasks.start("reload", self._reload(self._bridge.reload_settings()))
-        self._ask_suggestions()
+        self._ask_learned()
         if self.trial.isVisible():
             self.trial.look_again()
 
@@ -147,18 +150,18 @@ class RulesPanel(QWidget):
             self.reloaded.emit()
 
     @Slot()
-    def _ask_suggestions(self) -> None:
+    def _ask_learned(self) -> None:
         self._asked += 1
-        self._tasks.start("suggestions", self._suggest(self._asked, self._bridge.memory.suggestions()))
+        self._tasks.start("learned", self._learn(self._asked, self._bridge.memory.learned()))
 
-    async def _suggest(self, number: int, answer: Future[tuple[Suggestion, ...]]) -> None:
+    async def _learn(self, number: int, answer: Future[Learned]) -> None:
         try:
             found = await answer
         except KnownError as error:
             self.failed.emit(str(error))
             return
         if number == self._asked:
-            self._know_suggestions(found)
+            self._know_learned(found)
 
     @Slot()
     def _renew(self) -> None:
@@ -170,7 +173,7 @@ class RulesPanel(QWidget):
 
     def new_rule(self, request: Request) -> None:
         """Let the person make a rule from a past request."""
-        self.tabs.setCurrentIndex(0)
+        self.tabs.setCurrentIndex(IN_FORCE)
         NewRuleDialog(self.window(), self._look, request, self._add_rule).open()
 
     def _add_rule(self, rule: NewRule) -> None:
@@ -182,9 +185,13 @@ class RulesPanel(QWidget):
     def _not_added(self, error: Exception) -> None:
         self.failed.emit(str(error) if isinstance(error, KnownError) else f"The rule was not added: {error}")
 
+    def show_learned(self) -> None:
+        """Show what the latest answers offer to remember."""
+        self.tabs.setCurrentIndex(LEARNED)
+
     def try_request(self, request_id: str, words: str) -> None:
         """Show what would happen to a past request now."""
-        self.tabs.setCurrentIndex(1)
+        self.tabs.setCurrentIndex(TRIAL)
         self.trial.try_request(request_id, words)
 
     @Slot(object)
@@ -219,20 +226,18 @@ class RulesPanel(QWidget):
             row.acted.connect(partial(self._revoke, grant.name))
         self.grants.show_rows(rows, "Nothing." if problem else NO_GRANTS)
 
-    def _know_suggestions(self, found: tuple[Suggestion, ...]) -> None:
+    def _know_learned(self, found: Learned) -> None:
         self._show()
-        rows = [suggestion_row(self._look, one) for one in found]
-        for row, one in zip(rows, found, strict=True):
-            row.acted.connect(lambda past=one.latest: self.remember.emit(about(past)))
-        self.suggested.show_rows(rows, "")
-        self.suggested.setVisible(bool(rows))
+        self.learned.show_learned(found)
+        number = f" ({len(found.offers):,})" if found.offers else ""
+        self.tabs.setTabText(LEARNED, f"From your answers{number}")
 
     def _lay_out(self) -> None:
         px = self._look.px
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
-        self.tabs.addTab("In force")
-        self.tabs.addTab("What would happen")
+        for title in ("In force", "From your answers", "What would happen"):
+            self.tabs.addTab(title)
         head = QHBoxLayout()
         head.setSpacing(px(12))
         head.addWidget(plain_label("Rules", "title"))
@@ -243,12 +248,12 @@ class RulesPanel(QWidget):
         scroll.column.setContentsMargins(0, px(6), px(6), 0)
         scroll.column.setSpacing(px(16))
         scroll.column.addLayout(readable(self._look, plain_label(ORDER, "muted", wrap=True)))
-        for group in (self.suggested, self.rules, self.grants, self.otherwise):
+        for group in (self.rules, self.grants, self.otherwise):
             scroll.column.addWidget(group)
         scroll.column.insertWidget(scroll.column.indexOf(self.grants), self.open, 0, Qt.AlignmentFlag.AlignLeft)
         self._pages = QStackedWidget()
-        self._pages.addWidget(scroll)
-        self._pages.addWidget(self.trial)
+        for tab in (scroll, self.learned, self.trial):
+            self._pages.addWidget(tab)
         card = QFrame()
         card.setProperty("card", True)
         column = QVBoxLayout(card)
@@ -269,7 +274,7 @@ class RulesPanel(QWidget):
         self._tick.start()
         if not event.spontaneous():
             self._show()
-            self._ask_suggestions()
+            self._ask_learned()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -308,8 +313,3 @@ class Group(QWidget):
             self._column.addWidget(row)
         self._sentence.setText(none)
         self._sentence.setVisible(not self.rows and bool(none))
-
-
-def about(past: Past) -> About:
-    """Return a past request, for the dialog."""
-    return About(past.id, past.digest, past.agent, past.title, past.level)

@@ -1,4 +1,4 @@
-"""The rows of the page of rules: a rule of the files, a grant with its end, a suggestion."""
+"""The rows of the page of rules: a rule of the files, a grant with its end, an offer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from app import phrases
 from app.network.words import breakable
-from app.parts.amounts import counted
 from app.parts.badge import ClassBadge
 from app.parts.column import readable
 from app.parts.plain import plain_label, tip
@@ -19,7 +18,7 @@ from runner.policy.grants import Subject
 
 if TYPE_CHECKING:
     from app.look.look import Look
-    from runner.approval.hindsight import Suggestion
+    from runner.approval.learning import Offer
     from runner.policy.grants import Grant
     from runner.policy.rules import Rule
 
@@ -38,7 +37,7 @@ class RuleRow(QFrame):
         self._head.setSpacing(px(8))
         self._head.addWidget(self.heading, 1)
         said = QWidget()
-        texts = QVBoxLayout(said)
+        self._texts = texts = QVBoxLayout(said)
         texts.setContentsMargins(0, 0, 0, 0)
         texts.setSpacing(px(2))
         texts.addLayout(self._head)
@@ -58,6 +57,11 @@ class RuleRow(QFrame):
             self.button.clicked.connect(self.acted)
             row.insertWidget(1, self.button, 0, Qt.AlignmentFlag.AlignTop)
         self.setAccessibleName(" ".join((heading, *lines, small)))
+
+    def warn(self, line: str) -> None:
+        """Add a line in the color of what is not well."""
+        self._texts.addWidget(_selectable(_label(line, "bad")))
+        self.setAccessibleName(f"{self.accessibleName()} {line}")
 
     def mark(self, badge: QWidget) -> None:
         """Put a badge before the heading."""
@@ -85,11 +89,13 @@ def grant_row(look: Look, grant: Grant) -> RuleRow:
     return row
 
 
-def suggestion_row(look: Look, one: Suggestion) -> RuleRow:
-    title = phrases.visible(one.latest.title) or "A program"
-    often = f"You approved this program by {phrases.visible(one.latest.agent)} {counted(one.times, 'time')}"
-    said = f"{often}, usually in {phrases.span(one.seconds)}, and never denied it."
-    row = RuleRow(look, title, (said,), "", "Remember\N{HORIZONTAL ELLIPSIS}")
+def offer_row(look: Look, one: Offer, looked_at: int) -> RuleRow:
+    """Return the row of an offer; `looked_at` is how many past requests it was replayed over."""
+    does, whose = words.offered(one)
+    bounds = f"{words.covered(one.grant)} {words.ends(one.grant)}"
+    row = RuleRow(look, does, (words.replayed(one, looked_at), bounds), whose, "Remember\N{HORIZONTAL ELLIPSIS}")
+    if refused := words.refused(one):
+        row.warn(refused)
     row.mark(ClassBadge(look, one.latest.level))
     return row
 

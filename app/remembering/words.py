@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from app import phrases
 from app.parts.amounts import counted, size
+from runner.approval.learning import OFTEN
+from runner.model.decision import Verdict
 from runner.policy.grants import Grant, Subject
 
 if TYPE_CHECKING:
-    from runner.approval.hindsight import Past
+    from runner.approval.learning import Learned, Offer
+    from runner.approval.past import Past
     from runner.model.assessment import Touch
     from runner.model.request import Limits
     from runner.policy.rules import Condition, Rule
@@ -86,10 +89,60 @@ def use(grant: Grant) -> str:
 
 
 def past(one: Past) -> str:
-    """Return a line of the list of what would have been covered."""
+    """Return a line of the list of what would have been covered: its values, or what it is called."""
     became = phrases.verdict(one.verdict) if one.verdict else "open"
     title = phrases.visible(one.title) or phrases.visible(one.code[: phrases.TITLE_LENGTH]) or "no code"
-    return f"{phrases.when(one.at)}  {phrases.visible(one.agent)}  {became}  {title}"
+    values = "   ".join(f"{phrases.circled(n)} {phrases.visible(text)}" for n, text in enumerate(one.values, 1))
+    return f"{phrases.when(one.at)}  {phrases.visible(one.agent)}  {became}  {values or title}"
+
+
+def learned(found: Learned) -> str:
+    """Return how much of what a person answered the offers have in common."""
+    shapes = "of one shape" if len(found.offers) == 1 else f"of the same {len(found.offers):,} shapes"
+    were = "was" if found.alike == 1 else "were"
+    return f"{found.alike:,} of the {counted(found.answered, 'request')} that you answered {were} {shapes}. Remember?"
+
+
+def nothing_learned(found: Learned) -> tuple[str, str]:
+    """Return a title and a sentence that say when there will be something to offer."""
+    when = (
+        f"What you approve {OFTEN} times with the same bounds is offered here: the same request, or the same code with "
+        "other values."
+    )
+    so_far = f" You answered {found.answered:,} of the last {counted(len(found.looked_at), 'request')}."
+    return "Nothing to offer yet", when + (so_far if found.looked_at else "")
+
+
+def kind_of_answer(one: Past) -> str:
+    """Return who answered a past request, as it is counted."""
+    if one.answered:
+        return "you denied" if one.refused else "you approved"
+    return "passed without asking" if one.verdict is Verdict.APPROVED else "not answered by you"
+
+
+def offered(one: Offer) -> tuple[str, str]:
+    """Return what an offer is about: what it does; and whose it is, with what its agent calls it."""
+    does = phrases.visible(one.latest.headline) or "A program"
+    title = phrases.in_quotes(phrases.short(phrases.visible(one.latest.title))) if one.latest.title else ""
+    return does, " \N{MIDDLE DOT} ".join(filter(None, (phrases.visible(one.latest.agent), title)))
+
+
+def replayed(one: Offer, looked_at: int) -> str:
+    """Return what an offer is made of, and what it would have answered."""
+    often = f"You approved it {counted(one.approved, 'time')}, usually in {phrases.span(one.seconds)}"
+    approved = sum(past.answered and not past.refused for past in one.covered)
+    others = len(one.covered) - approved - len(one.refused)
+    parts = [f"{approved:,} that you approved", *[f"{others:,} that you did not answer"] * bool(others)]
+    return f"{often}. Of the last {counted(looked_at, 'request')} it covers {' and '.join(parts)}."
+
+
+def refused(one: Offer) -> str:
+    """Return what an offer would have approved that a person denied; empty where nothing is."""
+    if not one.refused:
+        return ""
+    shown = "; ".join(past(each) for each in one.refused[:3])
+    more = f"; and {len(one.refused) - 3:,} more" if len(one.refused) > 3 else ""
+    return f"It would also have approved {len(one.refused):,} that you denied: {shown}{more}."
 
 
 def rule(one: Rule) -> str:

@@ -136,10 +136,12 @@ class Batch(QDialog):
             "\n".join(f"Left out: {phrases.quoted_title(card.request)}. {why}" for card, why in self.skipped)
         )
         self.left_out.setVisible(bool(self.skipped))
-        code, findings = joined(self.listed)
+        shown = joined(self.listed)
         languages = {card.request.language for card in self.listed}
         language = next(iter(languages)) if len(languages) == 1 else None
-        self.code.set_code(code, language.value if language else "", findings)
+        self.code.set_code(shown.text, language.value if language else "", shown.findings)
+        if shown.lines:
+            self.code.annotate(shown.numbers, shown.places)
         self.yes.setText(f"Approve {len(self.listed)} once")
         self._count_down()
         self.rearm()

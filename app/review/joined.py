@@ -1,60 +1,81 @@
-"""The code of several requests as one text: what is alike stands there once, with the lines that differ below it."""
+"""The code of several requests as one text: what is alike stands there once, with a row of values for each request."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from app import phrases
-from app.parts.amounts import counted
+from app.parts.code_painting import MarkedPlace
+from runner.approval.pattern import pattern
 from runner.model.request import CODE
-from runner.model.span import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.cards import Card
+    from runner.approval.pattern import Pattern
     from runner.model.assessment import Finding
 
-LEAST_LINES = 5
-"""Lines of a code of which only those that differ are shown; a shorter one is shown whole each time."""
-MOST_DIFFERENT = 3
-"""At most one line in so many may differ."""
+
+@dataclass(slots=True)
+class Joined:
+    """Lines to be shown, one below the other."""
+
+    lines: list[str] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)
+    """For each line its number in its own code; empty for what stands in no code, which no code can look like."""
+    findings: list[Finding] = field(default_factory=list)
+    places: list[MarkedPlace] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    def add(self, *lines: str) -> None:
+        """Add lines that are of no code."""
+        self.lines += lines
+        self.numbers += [""] * len(lines)
 
 
-def joined(cards: list[Card]) -> tuple[str, tuple[Finding, ...]]:
-    """Return the deciding parts of all requests, one below the other, and the findings at their new lines."""
-    lines: list[str] = []
-    findings: list[Finding] = []
-    whole: list[tuple[int, Card]] = []
-    """Those that are shown whole, by their numbers."""
+def joined(cards: list[Card]) -> Joined:
+    """Return the deciding parts of all requests: each code once, and what differs in those that are alike."""
+    whole = Joined()
+    groups = grouped(cards)
+    last = groups[-1][-1][0] if groups else 0
+    for numbered in groups:
+        numbers = [number for number, _ in numbered]
+        first = numbered[0][1]
+        title = phrases.quoted_title(first.request)
+        whole.add(f"{_of(numbers)} of {len(cards)}: {title}" + " and the like" * (len(numbers) > 1))
+        found = pattern([card.request.code for _, card in numbered])
+        assert found is not None or len(numbered) == 1
+        _add_whole(first, whole, found)
+        if len(numbered) > 1 and found is not None:
+            _add_rows(numbers, found, whole)
+        if numbers[-1] != last:
+            whole.add("")
+    return whole
+
+
+def grouped(cards: list[Card]) -> list[list[tuple[int, Card]]]:
+    """Return the requests with their numbers, those together that are the same but for values that fit in a row."""
+    groups: list[list[tuple[int, Card]]] = []
     for number, card in enumerate(cards, 1):
-        title = phrases.quoted_title(card.request)
-        lines.append("\N{BOX DRAWINGS HEAVY HORIZONTAL}" * 3 + f" {number} of {len(cards)}: {title}")
-        alike = next(((n, differ) for n, one in whole if (differ := differing(one, card)) is not None), None)
-        if alike is None:
-            whole.append((number, card))
-            _add_whole(card, lines, findings)
+        for group in groups:
+            if _same_beside(group[0][1], card) and pattern(
+                [*(one.request.code for _, one in group), card.request.code]
+            ):
+                group.append((number, card))
+                break
         else:
-            _add_differing(card, *alike, lines, findings)
-        lines.append("")
-    return "\n".join(lines), tuple(findings)
+            groups.append([(number, card)])
+    return groups
 
 
-def differing(one: Card, other: Card) -> tuple[int, ...] | None:
-    """Return the lines of code, from 0, in which `other` differs from `one`; None where it is to be shown whole.
-
-    Everything else that decides, and what was found in the other lines, is the same then.
-    """
-    if _beside_code(one) != _beside_code(other):
-        return None
-    before, after = one.request.code.split("\n"), other.request.code.split("\n")
-    if before == after:
-        return ()
-    if len(before) != len(after) or len(before) < LEAST_LINES or "\r" in one.request.code + other.request.code:
-        return None
-    differ = tuple(number for number, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1])
-    if len(differ) * MOST_DIFFERENT > len(before) or _found(one, differ) != _found(other, differ):
-        return None
-    return differ
+def _same_beside(one: Card, other: Card) -> bool:
+    """Return whether everything that decides but the code is the same, and what was found, at the same lines."""
+    return _beside_code(one) == _beside_code(other) and _found(one) == _found(other)
 
 
 def _beside_code(card: Card) -> tuple[object, ...]:
@@ -64,40 +85,47 @@ def _beside_code(card: Card) -> tuple[object, ...]:
     return (request.tool, request.language, parts, request.beside)
 
 
-def _found(card: Card, without: tuple[int, ...]) -> set[tuple[object, ...]]:
-    """Return what was found in the lines other than `without`."""
+def _found(card: Card) -> set[tuple[object, ...]]:
     findings = card.assessment.findings if card.assessment else ()
-    return {
-        (one.id, one.level, one.reason, one.span)
-        for one in findings
-        if not one.span.place or one.span.line - 1 not in without
-    }
+    return {(one.id, one.level, one.reason, one.span.place and (one.span.line, one.span.end_line)) for one in findings}
 
 
-def _add_whole(card: Card, lines: list[str], findings: list[Finding]) -> None:
+def _of(numbers: list[int]) -> str:
+    """Return the numbers of requests in words: `1 to 10`, `2 and 6`, `1, 3 and 4`."""
+    if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"{numbers[0]} to {numbers[-1]}"
+    *before, last = map(str, numbers)
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _add_whole(card: Card, whole: Joined, found: Pattern | None) -> None:
     request = card.request
-    about = [f"{part.name}: {phrases.visible(part.text)}" for part in request.beside]
+    title = len(whole.lines) - 1
+    whole.add(*(f"{part.name}: {phrases.visible(part.text)}" for part in request.beside))
+    down = len(whole.lines)
     for finding in card.assessment.findings if card.assessment else ():
         span = finding.span
         # What belongs to no line of the code stands at the title.
-        down = len(lines) + len(about) if span.place else len(lines) - 1
-        findings.append(replace(finding, span=replace(span, line=span.line + down, end_line=span.end_line + down)))
+        by = down if span.place else title
+        whole.findings.append(replace(finding, span=replace(span, line=span.line + by, end_line=span.end_line + by)))
+    for place, number in found.places if found is not None else ():
+        whole.places.append(MarkedPlace(place.line + down - 1, place.start, place.end, phrases.circled(number)))
     parts = (part.text if part.name == CODE else f"{part.name}: {part.text}" for part in request.parts)
     # The end of the last line is not a line of its own.
-    lines += [*about, *"\n".join(parts).removesuffix("\n").split("\n")]
+    lines = "\n".join(parts).removesuffix("\n").split("\n")
+    whole.lines += lines
+    whole.numbers += map(str, range(1, len(lines) + 1))
 
 
-def _add_differing(card: Card, like: int, differ: tuple[int, ...], lines: list[str], findings: list[Finding]) -> None:
-    """Add the lines that differ from request `like`, with what was found in them."""
-    if not differ:
-        lines.append(f"The same as {like}.")
+def _add_rows(numbers: Iterable[int], found: Pattern, whole: Joined) -> None:
+    """Add a row for each request: its number, and its values."""
+    if not found.places:
+        whole.add("All are the same, to the letter.")
         return
-    lines.append(f"The same as {like} but for {counted(len(differ), 'line')}:")
-    code = card.request.code.split("\n")
-    places = {}
-    for line in differ:
-        places[line + 1] = len(lines) + 1
-        lines.append(f"{line + 1:>4}: {code[line]}")
-    for finding in card.assessment.findings if card.assessment else ():
-        if finding.span.place and (place := places.get(finding.span.line)) is not None:
-            findings.append(replace(finding, span=Span(place, 0, place, 0)))
+    whole.add("What differs; everything else is the same, to the letter:")
+    widths = [max(map(len, column)) for column in zip(*found.rows, strict=True)]
+    for number, row in zip(numbers, found.rows, strict=True):
+        cells = (
+            f"{phrases.circled(n)} {text:<{width}}" for n, (text, width) in enumerate(zip(row, widths, strict=True), 1)
+        )
+        whole.add(f"{number:>4}   {'   '.join(cells)}".rstrip())

@@ -256,6 +256,8 @@ class WorthCard(TitledCard):
         for row, one in zip(self.rows, found, strict=True):
             self._rows.addWidget(row)
             row.button.clicked.connect(partial(self.acted.emit, one.act))
+            if row.look is not None:
+                row.look.clicked.connect(partial(self.acted.emit, one.look))
         self._none.setVisible(not found)
 
 
@@ -282,6 +284,13 @@ class NotableRow(QWidget):
         row.setSpacing(look.px(8))
         row.addLayout(texts, 1)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        self.look: QPushButton | None = None
+        if one.look is not None:
+            self.look = QPushButton("Show")
+            self.look.setAutoDefault(False)
+            self.look.setProperty("kind", "action")
+            self.look.setAccessibleName(f"Show: {one.words}")
+            row.insertWidget(1, self.look, 0, Qt.AlignmentFlag.AlignTop)
         look.changed.connect(self.update)
 
     def paintEvent(self, event: QPaintEvent) -> None:

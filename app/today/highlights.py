@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,16 +10,18 @@ from app import phrases
 from app.parts.amounts import counted
 from app.today.spans import answers, kinds, stopped
 from app.today.unforeseen import NONE
+from runner.approval.learning import Learned
 from runner.audit.counting import HOST
 from runner.audit.filter import UNFORESEEN
+from runner.model.assessment import Level
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
+    from app.today.attempts import Attempts
     from app.today.spans import SpanFigures
     from app.today.unforeseen import Surprises
-    from runner.approval.hindsight import Past, Suggestion
     from runner.audit.counting import StoppedTry, Tries
     from runner.audit.past_work import PastSession
     from runner.identity.agents import Agent
@@ -30,6 +32,8 @@ AGAIN = 3
 MANY_MISSED = 3
 VERIFY_DAYS = 7
 MOST = 4
+MOST_ATTEMPTS = 2
+"""Agents that are named for what they asked."""
 MOST_LEFT = 2
 """Working copies that are named."""
 DAY = 86_400.0
@@ -54,10 +58,15 @@ class ToPage:
 
 
 @dataclass(frozen=True, slots=True)
-class ToRemember:
-    """Offer to remember a past request."""
+class ToOffers:
+    """Show what the latest answers offer to remember."""
 
-    past: Past
+
+@dataclass(frozen=True, slots=True)
+class ToPause:
+    """Pause an agent: what it asks is refused until it is resumed."""
+
+    agent: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,7 @@ class ToWork:
     name: str
 
 
-Act = ToHistory | ToPage | ToRemember | ToWork
+Act = ToHistory | ToPage | ToOffers | ToPause | ToWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,8 @@ class Notable:
     below: str
     button: str
     act: Act
+    look: Act | None = None
+    """Where one can look before that; None where the button itself leads there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +108,7 @@ class Known:
 
     now: float
     agents: tuple[Agent, ...] = ()
-    suggestions: tuple[Suggestion, ...] = ()
+    learned: Learned = field(default_factory=Learned)
     verified: float | None = None
     """When the whole ledger was last found unbroken from the window; None for never."""
     since: float = 0.0
@@ -109,17 +120,20 @@ class Known:
     """The names of those that count now."""
     left: tuple[LeftByWork, ...] = ()
     """The newest first."""
+    attempts: tuple[Attempts, ...] = ()
+    """The gravest first."""
 
 
 def worth_a_look(shown: SpanFigures, facts: Known) -> list[Notable]:
     """Return what stands out, the gravest first, at most `MOST`; something of what waits for the person among it."""
     work = [*_left_by_work(facts)]
     found = [
+        *_attempted(facts),
         *work,
         *_surprising(facts),
         *_refused(stopped(shown), facts),
         *_missed(shown, facts),
-        *_alike(facts.suggestions),
+        *_alike(facts.learned),
         *_at_the_limit(shown, facts),
         *_never_connected(facts),
         *_not_verified(facts),
@@ -128,6 +142,26 @@ def worth_a_look(shown: SpanFigures, facts: Known) -> list[Notable]:
     if work and not any(one in work for one in found[:MOST]):
         return [*found[: MOST - 1], work[0]]
     return found[:MOST]
+
+
+def _attempted(facts: Known) -> Iterable[Notable]:
+    """Yield the gravest that each agent asked for, of those that can still ask."""
+    agents = {one.name: one for one in facts.agents if not one.revoked}
+    named: set[str] = set()
+    for one in facts.attempts:
+        agent = agents.get(one.agent)
+        if agent is None or one.agent in named or len(named) == MOST_ATTEMPTS:
+            continue
+        named.add(one.agent)
+        times = {1: "once", 2: "twice"}.get(one.times, f"{one.times:,} times")
+        words = f"{phrases.visible(one.agent)} asked {times} to {one.deed}"
+        show = ToHistory({"agent": one.agent, "level": str(int(Level.CRITICAL)), **facts.period})
+        when = f"last {phrases.when(one.last)}"
+        if agent.paused:
+            yield Notable("critical", words, f"Not approved, {when}; it is paused", "Show", show)
+        else:
+            below = f"Not approved, {when}. Paused, it is refused until you resume it"
+            yield Notable("critical", words, below, "Pause it", ToPause(one.agent), show)
 
 
 def _left_by_work(facts: Known) -> Iterable[Notable]:
@@ -208,12 +242,15 @@ def _missed(shown: SpanFigures, facts: Known) -> Iterable[Notable]:
         yield Notable("medium", f"{missed:,} requests were missed", below, "Show", ToHistory(state))
 
 
-def _alike(suggestions: Sequence[Suggestion]) -> Iterable[Notable]:
-    for one in suggestions[:2]:
-        title = phrases.visible(one.latest.title) or "a program"
-        words = f"You approved \N{LEFT DOUBLE QUOTATION MARK}{title}\N{RIGHT DOUBLE QUOTATION MARK} {one.times:,} times"
-        below = f"By {phrases.visible(one.latest.agent)}, usually in {phrases.span(one.seconds)}, never denied"
-        yield Notable("medium", words, below, "Remember\N{HORIZONTAL ELLIPSIS}", ToRemember(one.latest))
+def _alike(found: Learned) -> Iterable[Notable]:
+    """Yield how much the answers have in common, where no denied one is among it."""
+    offers = tuple(one for one in found.offers if not one.refused)
+    if offers:
+        clear = replace(found, offers=offers)
+        shapes = "of one shape" if len(offers) == 1 else f"of {len(offers):,} shapes"
+        words = f"{clear.alike:,} of your last {counted(found.answered, 'answer')} were {shapes}"
+        below = "What you approve again and again can be remembered, within bounds"
+        yield Notable("medium", words, below, "Offers", ToOffers())
 
 
 def _at_the_limit(shown: SpanFigures, facts: Known) -> Iterable[Notable]:

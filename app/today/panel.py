@@ -22,14 +22,16 @@ from app.today import overview
 from app.today.bars import lanes, merged, session_bars
 from app.today.cards import Heading, PlotCards, SpanCard, WorthCard
 from app.today.embedded import stretch
-from app.today.highlights import Known, LeftByWork, ToHistory, ToPage, ToRemember, ToWork, worth_a_look
+from app.today.highlights import Known, LeftByWork, ToHistory, ToOffers, ToPage, ToPause, ToWork, worth_a_look
 from app.today.reading import MOST_BARS, TOUCHING, WORKING, DayRead, read_day, read_news
 from app.today.spans import TimeSpan, midnight, today_ordinal
 from app.today.table import table
 from app.today.tiles import Tiles
 from app.today.unforeseen import is_surprising
+from runner.approval.learning import Learned
+from runner.model.assessment import Level
 from runner.model.errors import KnownError
-from runner.model.events import GrantsChanged, RequestArrived
+from runner.model.events import GrantsChanged, RequestArrived, RequestAssessed, RequestDecided
 from runner.system.durable import replace_file
 
 if TYPE_CHECKING:
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from app.today.bars import Bar
     from app.today.highlights import Act
     from app.work_cards import WorkCards
-    from runner.approval.hindsight import Suggestion
     from runner.audit.search import History
     from runner.model.events import Event
     from runner.system.places import Places
@@ -68,8 +69,8 @@ class TodayPanel(QWidget):
     page_wanted = Signal(str)
     work_wanted = Signal(str)
     """Name of a working copy that is to be shown on the page of work."""
-    remember = Signal(object)
-    """A past request (`hindsight.Past`) that might be remembered."""
+    offers_wanted = Signal()
+    """What the latest answers offer to remember."""
 
     def __init__(
         self,
@@ -97,7 +98,7 @@ class TodayPanel(QWidget):
         self._bars: dict[str, Bar] = {}
         self._suspects: set[str] = set()
         self._asking = False
-        self._suggestions: tuple[Suggestion, ...] = ()
+        self._learned = Learned()
         self.heading = Heading(look)
         self.tiles = Tiles(look)
         self.span_card = SpanCard(look)
@@ -159,7 +160,7 @@ class TodayPanel(QWidget):
         if len(self._bars) > MOST_BARS:
             newest = sorted(self._bars.values(), key=lambda one: one.begin)[-MOST_BARS:]
             self._bars, cut = {one.id: one for one in newest}, True
-        self._take_read(DayRead(read.shown, (), read.verified, before.surprises, cut, read.sessions))
+        self._take_read(DayRead(read.shown, (), read.verified, before.surprises, cut, read.sessions, before.attempts))
 
     def _take_read(self, read: DayRead) -> None:
         self._asking = False
@@ -191,24 +192,31 @@ class TodayPanel(QWidget):
             return
         if (names or any(isinstance(event, WORKING) for event in events)) and not self._news.isActive():
             self._news.start()
-        if any(map(is_surprising, events)):
+        if any(is_surprising(event) or self._is_grave(event) for event in events):
             self._behind.start()
         if any(isinstance(event, GrantsChanged) for event in events):
-            self._ask_suggestions()
+            self._ask_learned()
+
+    def _is_grave(self, event: Event) -> bool:
+        """Return whether a CRITICAL request was asked or answered."""
+        if not isinstance(event, (RequestAssessed, RequestDecided)):
+            return False
+        card = self._cases.card(event.request_id)
+        return card is not None and card.level is Level.CRITICAL
 
     @Slot()
     def _let_day_pass(self) -> None:
         if self._today() != self._day:
             self.look_again()
 
-    def _ask_suggestions(self) -> None:
-        self._tasks.start("suggestions", self._suggest(self._bridge.memory.suggestions()))
+    def _ask_learned(self) -> None:
+        self._tasks.start("learned", self._learn(self._bridge.memory.learned()))
 
-    async def _suggest(self, answer: Future[tuple[Suggestion, ...]]) -> None:
+    async def _learn(self, answer: Future[Learned]) -> None:
         try:
-            self._suggestions = await answer
+            self._learned = await answer
         except KnownError:
-            self._suggestions = ()  # the page of rules says why; here it is one sentence less
+            self._learned = Learned()  # the page of rules says why; here it is one sentence less
         self._show_worth()
 
     # ---- showing ----
@@ -286,13 +294,14 @@ class TodayPanel(QWidget):
         facts = Known(
             now=time.time(),
             agents=tuple(self._cases.agents or ()),
-            suggestions=self._suggestions,
+            learned=self._learned,
             verified=read.verified,
             since=midnight(since) if since else 0.0,
             period=overview.period_state(read.shown),
             surprises=read.surprises,
             grants=frozenset(grant.name for grant in self._bridge.memory.grants()),
             left=self._left_by_work(read),
+            attempts=read.attempts,
         )
         self.worth.show_notables(worth_a_look(read.shown, facts))
 
@@ -313,8 +322,11 @@ class TodayPanel(QWidget):
                 self.history_wanted.emit(state)
             case ToPage(name):
                 self.page_wanted.emit(name)
-            case ToRemember(past):
-                self.remember.emit(past)
+            case ToOffers():
+                self.offers_wanted.emit()
+            case ToPause(agent):
+                answer = self._bridge.agents.pause_agent(agent)
+                self._tasks.attempt("pause", answer, lambda why: self._say(Tone.BAD, why))
             case ToWork(name):
                 self.work_wanted.emit(name)
 
@@ -409,7 +421,7 @@ class TodayPanel(QWidget):
         self._clock.start()
         if event.spontaneous():
             return
-        self._ask_suggestions()
+        self._ask_learned()
         if self._read is None or self._today() != self._day:
             self.look_again()
         else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.history.model import titled
+from app.today.attempts import read_attempts
 from app.today.bars import Bar, bar
 from app.today.spans import SpanFigures, TimeSpan, midnight, read_span
 from app.today.unforeseen import NONE, Surprises, read_surprises
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+    from app.today.attempts import Attempts
     from runner.audit.past_work import PastSession
     from runner.audit.search import History
 
@@ -52,21 +54,28 @@ class DayRead:
     """There are more requests of the day than bars."""
     sessions: tuple[PastSession, ...] = ()
     """The programs that were at work in the span, the newest first."""
+    attempts: tuple[Attempts, ...] = ()
+    """What agents asked for that is grave, the gravest first."""
 
 
 def read_day(history: History, span: TimeSpan, today: int, verified: Path) -> DayRead:
     """Return the figures of `span`, and the bars of today where that is shown. Raises KnownError."""
     shown = read_span(history, span, today)
+    attempts = read_attempts(history, midnight(shown.first))
+    surprises, sessions = _surprises(history, shown), _sessions(shown)
     if span is not TimeSpan.TODAY:
-        return DayRead(shown, (), last_verified(verified), _surprises(history, shown), sessions=_sessions(shown))
+        return DayRead(shown, (), last_verified(verified), surprises, sessions=sessions, attempts=attempts)
     rows = history.lines(Filter(since=midnight(today)), None, MOST_BARS)
     bars = [made for line in titled(history, rows) if (made := bar(line)) is not None]
     cut = len(rows) == MOST_BARS
-    return DayRead(shown, tuple(bars), last_verified(verified), _surprises(history, shown), cut, _sessions(shown))
+    return DayRead(shown, tuple(bars), last_verified(verified), surprises, cut, sessions, attempts)
 
 
 def read_news(history: History, span: TimeSpan, today: int, names: Collection[str], verified: Path) -> DayRead:
-    """Return the figures, and the bars of the requests `names` alone, without surprises. Raises KnownError."""
+    """Return the figures, and the bars of the requests `names` alone, without surprises and attempts.
+
+    Raises KnownError.
+    """
     shown = read_span(history, span, today)
     bars: tuple[Bar, ...] = ()
     if span is TimeSpan.TODAY:

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from runner.audit.search import History
     from runner.audit.statistics import Figures
 
+_BECAME: dict[str, str] = {
+    Verdict.APPROVED: "approved",
+    Verdict.DENIED: "denied",
+    Verdict.EXPIRED: "missed",
+    Verdict.WITHDRAWN: "withdrawn",
+}
 CURVE_DAYS = 30
 """Days that the small curves of today cover."""
 BY_DAYS = 92
@@ -132,6 +138,19 @@ def answers(found: Counter[CountedKind]) -> Answers:
     }
     missed = sum(n for kind, n in found.items() if kind.verdict == Verdict.EXPIRED)
     return Answers(by_person[Verdict.APPROVED], by_person[Verdict.DENIED], missed)
+
+
+def by_agent(shown: SpanFigures) -> dict[str, str]:
+    """Return what became of the requests of each agent on the last day, in words: `6 approved, 2 denied`."""
+    found: dict[str, Counter[str]] = {}
+    for kind, number in kinds(shown, shown.last, shown.last).items():
+        if (word := _BECAME.get(kind.verdict)) is not None:
+            found.setdefault(kind.agent, Counter())[word] += number
+    order = list(_BECAME.values())
+    return {
+        agent: ", ".join(f"{counts[word]:,} {word}" for word in order if counts[word])
+        for agent, counts in found.items()
+    }
 
 
 def passed(kind: CountedKind) -> bool:

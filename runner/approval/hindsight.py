@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import TYPE_CHECKING
 
+from runner.approval.learning import Learning
 from runner.approval.outlines import Outlines
+from runner.approval.past import pasts
 from runner.approval.precedents import Precedents, midnight, read_precedents
 from runner.audit.search import History
-from runner.model.assessment import Level
-from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.tool_facts import CLIENT_TOOLS
 from runner.policy.explain import explain
-from runner.policy.grants import Subject, make, program
+from runner.policy.grants import Subject, make
 from runner.requests import intake
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from runner.approval.circumstances import Circumstances
+    from runner.approval.learning import Learned
+    from runner.approval.past import Past
     from runner.audit.search import CaseRecord
     from runner.model.assessment import Assessment
     from runner.model.request import Request
@@ -38,26 +38,6 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 200
 """Number of past requests that a preview covers (spec D6)."""
-OFTEN = 3
-"""Approvals of the same program after which a grant is suggested."""
-MOST_SUGGESTED = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Past:
-    """A request of the history and its outcome."""
-
-    id: str
-    agent: str
-    title: str
-    code: str
-    """The beginning of its code."""
-    level: Level
-    digest: str
-    verdict: Verdict | None
-    by: Decider | None
-    at: float
-    """Seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +48,6 @@ class Preview:
     looked_at: int
     covered: tuple[Past, ...]
     """Newest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A program that a person approved several times, suggested for a grant."""
-
-    latest: Past
-    times: int
-    seconds: float
-    """Median time to the answer."""
 
 
 class Hindsight:
@@ -106,6 +76,7 @@ class Hindsight:
         self._circumstances = circumstances
         self._ledger = ledger
         self._offered = offered
+        self._learning = Learning(circumstances, grants)
 
     async def preview(self, request_id: str, choice: Choice) -> Preview:
         """Return what the grant would be, and which of the last requests it would have covered. Raises KnownError."""
@@ -144,14 +115,16 @@ class Hindsight:
         request = intake.request(submission, settings, isolation, protections=protections, offered=offered)
         return await self._explain(request)
 
-    async def suggestions(self) -> tuple[Suggestion, ...]:
-        """Return programs that were approved often, never denied, and are not remembered; the most frequent first."""
-        groups = await asyncio.to_thread(self._often)
+    async def learned(self) -> Learned:
+        """Return what the latest requests that a person approved again and again offer to remember."""
+        records = await asyncio.to_thread(self._latest)
+        agents, now = {one.request.agent for one in records}, time.time()
+        gone = {agent for agent in agents if self._circumstances.barred(agent, now)}
         outline = Outlines(self._assessor)
-        found = await asyncio.to_thread(self._unremembered, groups, outline)
+        found = await asyncio.to_thread(self._learning.look, records, gone, outline)
         while await outline.learn():
-            found = await asyncio.to_thread(self._unremembered, groups, outline)
-        return tuple(sorted(map(_suggestion, found), key=lambda one: (-one.times, -one.latest.at))[:MOST_SUGGESTED])
+            found = await asyncio.to_thread(self._learning.look, records, gone, outline)
+        return found
 
     async def _explain(self, request: Request) -> Explanation:
         assessment = await self._assess(request)
@@ -184,30 +157,14 @@ class Hindsight:
     # ---- on a thread: two hundred requests of a megabyte take long ----
 
     def _look_back(self, grant: Grant, records: list[CaseRecord], outline: Outline) -> Preview:
-        covered = tuple(_past(one) for one in records if self._covered(grant, one, outline))
-        return Preview(grant, len(records), covered)
+        covered = [one for one in records if self._covered(grant, one, outline)]
+        return Preview(grant, len(records), pasts(covered))
 
     def _covered(self, grant: Grant, record: CaseRecord, outline: Outline) -> bool:
         if record.assessment is None:
             return False
         weighed = self._circumstances.policy().weigh(record.request, record.assessment)
         return grant.covers(record.request, weighed, outline)
-
-    def _often(self) -> list[list[CaseRecord]]:
-        """Return requests that were approved often, grouped by agent and program."""
-        groups: dict[tuple[str, str], list[CaseRecord]] = defaultdict(list)
-        for record in self._latest():
-            if record.row.level is not None and record.row.level <= Level.HIGH:
-                groups[record.request.agent, program(record.request)].append(record)
-        return [group for group in groups.values() if _worth(group)]
-
-    def _unremembered(self, groups: list[list[CaseRecord]], outline: Outline) -> list[list[CaseRecord]]:
-        return [group for group in groups if not self._remembered(_approved(group)[0], outline)]
-
-    def _remembered(self, record: CaseRecord, outline: Outline) -> bool:
-        assert record.assessment is not None
-        registered = self._circumstances.registered(record.request.agent)
-        return self._grants.find(record.request, record.assessment, registered, outline) is not None
 
     def _past_case(self, request_id: str) -> CaseRecord | None:
         history = History(self._ledger)
@@ -222,42 +179,3 @@ class Hindsight:
             return history.newest_cases(LOOKED_AT)
         finally:
             history.close()
-
-
-def _past(record: CaseRecord) -> Past:
-    assert record.assessment is not None
-    return Past(
-        record.row.id,
-        record.request.agent,
-        record.request.title,
-        record.request.code[:400],
-        record.assessment.level,
-        record.request.digest,
-        record.row.verdict,
-        record.row.decider,
-        record.row.arrived_at,
-    )
-
-
-def _suggestion(group: list[CaseRecord]) -> Suggestion:
-    decided = [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
-    waited = [one.decision.after_seconds for one in decided if one.decision is not None]
-    return Suggestion(_past(decided[0]), len(decided), median(waited))
-
-
-def _by_person(group: Iterable[CaseRecord]) -> list[CaseRecord]:
-    return [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
-
-
-def _approved(group: Iterable[CaseRecord]) -> list[CaseRecord]:
-    """With another digest the person's own version was approved, not this program."""
-    return [
-        one
-        for one in _by_person(group)
-        if one.row.verdict is Verdict.APPROVED and one.decision and one.decision.digest == one.request.digest
-    ]
-
-
-def _worth(group: Iterable[CaseRecord]) -> bool:
-    approved = len(_approved(group))
-    return approved >= OFTEN and approved >= len(_by_person(group))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from runner.approval.pattern import LONGEST, split
 from runner.audit.search import Filter, History
 from runner.model.decision import Decider, Verdict
 from runner.model.request import canonical
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     from runner.model.assessment import Level
     from runner.model.request import Request
 
-LITERALS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'|\b\d[\w.]*')
-"""Quoted texts and numbers, in whatever language."""
-LONGEST = 50_000
-"""Characters of code above which nothing is compared."""
 MOST_ROWS = 400
 """Approved requests of the list that are looked at, the newest."""
 MOST_READ = 60
@@ -78,17 +73,9 @@ def shape(request: Request) -> CodeShape | None:
     code = request.code
     if len(code) > LONGEST:
         return None
-    found = list(LITERALS.finditer(code))
-    ends = [0, *(at for one in found for at in one.span()), len(code)]
-    # The text between the values, not one with a mark in their place: code may hold any mark itself.
-    between = [code[start:end] for start, end in list(pairwise(ends))[::2]]
-    parts = {**request.deciding(), "code": between}
-    lines, line, at = [], 1, 0
-    for one in found:
-        line += code.count("\n", at, one.start())
-        at = one.start()
-        lines.append((line, one.group()))
-    return CodeShape(hashlib.sha256(canonical(parts)).hexdigest(), tuple(lines))
+    between, values = split(code)
+    parts = {**request.deciding(), "code": list(between)}
+    return CodeShape(hashlib.sha256(canonical(parts)).hexdigest(), tuple((one.line, one.text) for one in values))
 
 
 def precedents(request: Request, level: Level, approved: Iterable[tuple[Request, Level]]) -> Precedents:

@@ -68,6 +68,12 @@ _VERDICT = (
     "SELECT requests.seq, CASE WHEN json_valid(data) THEN data -> '$.verdict' END"
     " FROM requests JOIN entries ON request_id = id AND kind = 'assessed' JOIN bodies ON bodies.seq = entries.seq"
 )
+_GRAVEST = (
+    "SELECT requests.seq, CASE WHEN json_valid(data) THEN (SELECT group_concat(value ->> '$.capability')"
+    " FROM json_each(data, '$.findings') WHERE value ->> '$.level' = 'CRITICAL') END"
+    " FROM requests JOIN entries ON request_id = id AND kind = 'assessed' JOIN bodies ON bodies.seq = entries.seq"
+)
+"""The capabilities of the CRITICAL findings of each request, joined by commas, which none has; NULL where none is."""
 _ENTRIES = (
     "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data"
     " FROM entries LEFT JOIN bodies USING (seq) WHERE request_id = ? ORDER BY seq"
@@ -245,6 +251,16 @@ class History:
             with contextlib.suppress(UnreadableValue):
                 found[seq] = decode(RiskVerdict, json.loads(text or "{}"))
         return found
+
+    def gravest(self, seqs: Iterable[int]) -> dict[int, frozenset[str]]:
+        """Return what the CRITICAL findings of requests would let them do, as `Capability`, by the `seq` of their rows.
+
+        What has none, and what has no content any more or a damaged one, is missing.
+        """
+        wanted = tuple(seqs)
+        marks = ", ".join("?" * len(wanted))
+        found = self._all(f"{_GRAVEST} WHERE requests.seq IN ({marks})", wanted)
+        return {seq: frozenset(str(joined).split(",")) for seq, joined in found if joined is not None}
 
     def count(self, wanted: Filter = ANYTHING) -> int:
         """Return how many requests fit."""

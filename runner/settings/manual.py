@@ -70,6 +70,14 @@ class Page:
         """Markdown. Raises OSError where this Assent lacks the file."""
         return self.path.read_text("utf-8")
 
+    def headings(self) -> tuple[str, ...]:
+        """Return the headings of its parts as they are shown; none where this Assent lacks the file."""
+        try:
+            lines = self.text().split("\n")
+        except OSError:
+            return ()
+        return tuple(line.removeprefix("## ").replace("`", "") for line in lines if line.startswith("## "))
+
 
 PAGES = (
     Page("Getting started", "getting-started.md"),

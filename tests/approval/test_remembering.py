@@ -299,35 +299,3 @@ async def test_the_dry_run_knows_the_mode(stage: Stage) -> None:
     assert (
         await hindsight.explain_program(replace(HELLO, network_enabled=True, allowed_domains=("example.org",)))
     ).verdict is None
-
-
-async def test_what_is_approved_again_and_again_is_suggested(stage: Stage) -> None:
-    async def approve(submission: Submission) -> Ticket:
-        ticket = await stage.approved(submission)
-        stage.sandbox.runs[-1].finish("x")
-        await ticket.answered(HANGS)
-        return ticket
-
-    other = Submission("claude", Tool.CODE_EXECUTE, Language.SHELL, "ls")
-    for _ in range(3):
-        ticket = await approve(HELLO)
-        await approve(other)
-    await denied(stage, other)
-    (found,) = await stage.engine.hindsight.suggestions()
-    assert found.latest.id == ticket.request_id and found.times == 3
-    await remember(stage, ticket)
-    assert await stage.engine.hindsight.suggestions() == ()
-
-
-async def test_what_was_approved_only_in_another_version_is_not_suggested(stage: Stage) -> None:
-    editing = stage.engine.editing
-    for _ in range(3):
-        ticket = await stage.asked()
-        draft = await editing.draft(ticket.request_id, "print('better')")
-        runs = len(stage.sandbox.runs)
-        edited = draft.request.digest
-        assert await editing.approve(ticket.request_id, ticket.case.request.digest, "print('better')", edited) == ""
-        await stage.until(lambda runs=runs: len(stage.sandbox.runs) > runs)
-        stage.sandbox.runs[-1].finish("x")
-        await ticket.answered(HANGS)
-    assert await stage.engine.hindsight.suggestions() == ()

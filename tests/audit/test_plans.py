@@ -180,6 +180,7 @@ def read(path: Path) -> None:
         history.choices("finding")
         history.attentions((3, 4))
         history.verdicts((3, 4))
+        history.gravest((3, 4))
         history.indexed()
         for unit in Unit:
             history.figures(unit, 0, 4_000_000)

@@ -23,9 +23,12 @@ from app.chrome.window import Window
 from app.chrome.window_state import Remembered
 from app.look.look import Look, Theme
 from app.parts.notice import Tone
+from app.remembering.panel import RulesPanel
 from runner.approval.draft import Draft
 from runner.approval.editing import Earlier
-from runner.approval.hindsight import Past, Preview, Suggestion
+from runner.approval.hindsight import Preview
+from runner.approval.learning import Learned, Offer
+from runner.approval.past import Past
 from runner.identity.agents import Agent
 from runner.identity.allowance import Allowance
 from runner.model.assessment import Capability, Level, Touch
@@ -36,7 +39,7 @@ from runner.model.kept_sandbox import Kept
 from runner.model.request import ClientTool, Isolation, Language, Tool
 from runner.model.result import CapturedFile
 from runner.policy.explain import Explanation, Step
-from runner.policy.grants import Choice, Subject, make
+from runner.policy.grants import Choice, Subject, make, subjects
 from runner.policy.rulefile import read
 from runner.risk.tools import weigh
 from runner.system.clock import since_boot
@@ -602,9 +605,40 @@ def remembered(scene: Scene) -> None:
     scene.window.show_page("Rules")
 
 
-def remembered_suggested(scene: Scene) -> None:
+def _rules(scene: Scene) -> RulesPanel:
+    page = scene.window.page("Rules")
+    assert isinstance(page, RulesPanel)
+    return page
+
+
+def remembered_offered(scene: Scene) -> None:
     remembered(scene)
-    scene.bridge.give("suggestions", tuple(Suggestion(one, 7, 2.4) for one in _pasts()[:2]))
+    hello = feed.request("rows = open('jan.csv').read()\nprint(len(rows))", title="Count rows of sales.csv <b>now</b>")
+    first, second, denied, expired = _pasts()
+    first = replace(first, headline="Reads jan.csv")
+    many = tuple(replace(first, id=f"m{n}", at=time.time() - n * 900) for n in range(62))
+    last = Choice(Subject.TEXT, 12, 3600.0)
+    offers = (
+        Offer(first, last, make(hello, feed.assessment(), last, time.time(), "s"), subjects(Level.HIGH), 60, 2.4, many),
+        Offer(
+            replace(second, headline="Computes and prints"),
+            last,
+            make(hello, feed.assessment(), last, time.time(), "s"),
+            subjects(Level.HIGH),
+            4,
+            11.0,
+            (second, denied, expired),
+        ),
+    )
+    passed = tuple(replace(first, id=f"p{n}", by=Decider.GRANT) for n in range(9))
+    scene.bridge.give("learned", Learned((*many, second, denied, expired, *passed), offers))
+    _rules(scene).show_learned()
+
+
+def remembered_nothing_offered(scene: Scene) -> None:
+    remembered(scene)
+    scene.bridge.give("learned", Learned(tuple(_pasts())))
+    _rules(scene).show_learned()
 
 
 def remembered_none(scene: Scene) -> None:
@@ -666,7 +700,7 @@ def remembering_values(scene: Scene) -> None:
 def trial(scene: Scene) -> None:
     remembered(scene)
     page: Any = scene.window.page("Rules")
-    page.tabs.setCurrentIndex(1)
+    page.tabs.setCurrentIndex(2)
     settle(0.2)
     page.trial.code.setPlainText(METRICS)
     page.trial.ask.click()
@@ -728,7 +762,8 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "settings-secrets": settings_secrets,
     "vault": vault,
     "rules": remembered,
-    "rules-suggested": remembered_suggested,
+    "rules-offers": remembered_offered,
+    "rules-nothing-offered": remembered_nothing_offered,
     "rules-broken": remembered_none,
     "rules-trial": trial,
     "remember": remembering,

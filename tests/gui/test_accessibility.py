@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -29,10 +30,12 @@ from app.errands import Errands
 from app.look import motion
 from app.look.look import Look, Motion, Theme
 from app.look.tokens import contrast
+from app.parts.code import CodeView
 from app.parts.elide import ElidedLabel
 from app.parts.fold import Room, in_sight, reveal
 from app.start.console import _scale
 from runner.model.assessment import Level
+from runner.model.verdict import RiskVerdict
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
 from tests.gui import feed, record, shots
@@ -272,6 +275,48 @@ def test_critical_requests_are_announced_and_others_are_not(desk: Desk) -> None:
     assert QApplication.focusWidget() is focus
     assert desk.answers == []
     announcing.deleteLater()
+
+
+def read_aloud(top: QWidget) -> list[str]:
+    """What a screen reader says of all that is to be seen, in the order of the tree: name, then what describes it."""
+    said: list[str] = []
+    todo = [QAccessible.queryAccessibleInterface(top)]
+    while todo:
+        one = todo.pop()
+        if one is None or not one.isValid() or one.state().invisible:
+            continue
+        texts = [one.text(kind) for kind in (QAccessible.Text.Name, QAccessible.Text.Value)]
+        if isinstance(one.object(), CodeView) or one.role() is Role.Terminal:
+            texts.append(one.text(QAccessible.Text.Description))
+        said += [text for text in dict.fromkeys(texts) if text]
+        todo += [one.child(number) for number in reversed(range(one.childCount()))]
+    return said
+
+
+def test_the_path_from_request_to_result_is_read_as_it_is(desk: Desk) -> None:
+    """Names and values are those of the request and the run at hand, before and after the decision."""
+    code = "total = 3\nprint(total)"
+    verdict = RiskVerdict("Computes and prints; touches no files, no network.")
+    one = desk.ask(feed.request(code, title="Add up"), replace(feed.assessment(Level.HIGH), verdict=verdict))
+    desk.rested()
+    before = read_aloud(desk.review)
+    for wanted in (
+        "Request: Add up",
+        verdict.sentence,
+        "Code, python, 2 lines",
+        "Line 1: total = 3",
+    ):
+        assert any(wanted in text for text in before), "\n".join((wanted, "---", *before))
+    assert any(text.startswith("Deny") for text in before) and any(text.startswith("Approve once") for text in before)
+    assert any(one.digest[:8] in text for text in before)
+    desk.qtbot.mouseClick(desk.page.foot.approve, Qt.MouseButton.LeftButton)
+    assert desk.answers == [("approve", one.id, one.digest)]
+    desk.hear(feed.decided(one), feed.started(one), feed.finished(one, feed.result(stdout="3\n")))
+    desk.window.show_page("Running")
+    after = read_aloud(desk.window.page("Running"))
+    assert any(verdict.sentence.partition(";")[0] in text for text in after), after
+    assert any(line == "3" for text in after for line in text.split("\n")), "\n".join(after)
+    assert not any(text.startswith("Approve once") for text in read_aloud(desk.window))
 
 
 # ---- by keyboard ----

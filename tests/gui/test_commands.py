@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import Qt
 
+from app.agents.model import COLUMNS
 from app.chrome.keys import KEYS, KeySheet
 from app.chrome.pages import PAGES
 from app.chrome.palette import Palette, Way
 from app.chrome.past import MOST, PastRequests
 from app.parts.confirm import ConfirmDialog
 from runner.approval.modes import Mode
+from runner.identity.agents import Agent
 from runner.model.events import ModeChanged
 from runner.system.clock import since_boot
+from tests.audit import story
 from tests.audit.test_past_work import told
 from tests.gui import feed, record
 from tests.gui.work_scenes import NAME, session
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QDialog
 
+    from runner.system.places import Places
     from tests.gui.conftest import Desk
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -116,6 +121,56 @@ def test_the_palette_finds_past_requests_by_their_content_and_bounded(desk: Desk
     ways[0].go()
     assert shown == [("m0029", "request print")]
     finder.close()
+
+
+def test_the_palette_finds_hosts_and_files_of_past_requests(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    sent = story.request("h1", code="import urllib.request\nopen('chart.png')", title="Fetch")
+    told = [
+        (
+            kind,
+            name,
+            {**body, "contacts": [{"host": "rare.example.net", "port": 443, "allowed": False}]}
+            if kind == "finished"
+            else body,
+        )
+        for kind, name, body in story.approved(sent)
+    ]
+    record.ledger(path, told)
+    finder = PastRequests(path, lambda *_: None, desk.window)
+    for words in ("rare.example.net", "chart.png"):
+        answers: list[list[Way]] = []
+        finder.find(words, lambda _, ways, into=answers: into.append(ways))
+        desk.qtbot.waitUntil(lambda into=answers: bool(into))
+        assert [way.name for way in answers[0]], words
+    finder.close()
+
+
+def test_the_palette_selects_an_agent_and_opens_a_part_of_the_help(desk: Desk) -> None:
+    desk.bridge.known = tuple(Agent(name, "0" * 64, time.time()) for name in ("claude-code", "codex"))
+    desk.cases.know_agents(desk.bridge.known)
+    agents: Any = desk.window.page("Agents")
+    desk.window.pages.show_agent("codex")
+    assert desk.window.shown_page == "Agents"
+    assert agents.model.agent(agents.view.currentIndex().row()).name == "codex"
+    found = palette(desk, "your own rules")
+    assert found._found[0].kind == "help, Security"
+    desk.qtbot.keyClick(found, Qt.Key.Key_Return)
+    shown: Any = desk.window.page("Help")
+    assert desk.window.shown_page == "Help" and shown.view.textCursor().block().text() == "Your own rules"
+    assert shown.view.verticalScrollBar().value() > 0
+
+
+def test_the_page_of_agents_says_what_became_of_their_requests_today(desk: Desk, places: Places) -> None:
+    today = [*story.approved(story.request("a1", "codex")), *story.denied(story.request("a2", "codex"))]
+    record.ledger(places.ledger, today)
+    desk.bridge.known = tuple(Agent(name, "0" * 64, time.time()) for name in ("claude-code", "codex"))
+    desk.cases.know_agents(desk.bridge.known)
+    desk.window.show_page("Agents")
+    agents: Any = desk.window.page("Agents")
+    column = COLUMNS.index("Today")
+    desk.qtbot.waitUntil(lambda: agents.model.index(1, column).data() == "1 approved, 1 denied")
+    assert agents.model.index(0, column).data() == "\N{EN DASH}"
 
 
 def test_what_fits_best_stands_first_in_the_palette(desk: Desk) -> None:

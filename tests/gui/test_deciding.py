@@ -17,10 +17,11 @@ from app.review.batch import Batch
 from app.review.deciding import OVER
 from app.review.editor import can_edit
 from app.review.giving_way import TOUCHED_SECONDS
-from app.review.joined import differing, joined
+from app.review.joined import grouped, joined
 from runner.approval.deliberate import ApproveBy
 from runner.approval.draft import Draft
 from runner.approval.editing import Earlier, Version
+from runner.approval.pattern import pattern
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.difference import difference
@@ -523,9 +524,9 @@ def test_a_batch_shows_every_part_that_decides_and_waits_for_its_end(desk: Desk)
     assert len(found.listed) == 2
     found.code.select_all()
     shown = found.code.selected_text()
-    for one in requests:
-        for part in one.parts:
-            assert part.text in shown
+    for part in requests[0].parts:
+        assert part.text in shown
+    assert "\n   1   \N{CIRCLED DIGIT ONE} 1\n   2   \N{CIRCLED DIGIT ONE} 2" in shown
     rest_passes(desk, found)
     assert not found.yes.isEnabled()
     to_the_end(desk.qtbot, found.code, found.yes.isEnabled)
@@ -642,17 +643,31 @@ def card_of(code: str, *findings: Any, **others: Any) -> Card:
     return Card(one, 0.0, one.digest, feed.assessment(Level.HIGH, *findings))
 
 
-def test_what_is_alike_stands_in_a_batch_once_with_the_lines_that_differ() -> None:
+def test_what_is_alike_stands_in_a_batch_once_with_its_values_in_rows() -> None:
     found = feed.finding(2, "Reads a file.")
-    text, findings = joined([card_of(TEN.format(n=n), found) for n in (0, 3, 6)])
-    assert text.count("total += 1") == 1
-    for n in (0, 3, 6):
-        assert f"open('part-{n}.csv')" in text
-    lines = text.split("\n")
-    assert [lines[one.span.line - 1].strip().removeprefix("2: ") for one in findings] == [
-        f"rows = list(csv.reader(open('part-{n}.csv')))" for n in (0, 3, 6)
-    ]
-    assert "The same as 1 but for 1 line:" in lines
+    cards = [card_of(TEN.format(n=n), found) for n in (0, 3, 6)]
+    shown = joined(cards)
+    assert shown.text.count("total += 1") == 1
+    (place,) = shown.places
+    lines = shown.text.split("\n")
+    assert lines[place.line][place.start : place.end] == "'part-0.csv'" and place.sign == "\N{CIRCLED DIGIT ONE}"
+    for number, n in enumerate((0, 3, 6), 1):
+        assert f"{number:>4}   \N{CIRCLED DIGIT ONE} 'part-{n}.csv'" in lines
+    assert [shown.numbers[one.span.line - 1] for one in shown.findings] == ["2"]
+    code = [line for line, number in zip(lines, shown.numbers, strict=True) if number]
+    assert "\n".join(code) == cards[0].request.code.removesuffix("\n")
+
+
+def test_the_rows_put_into_the_places_give_each_code_to_the_letter() -> None:
+    codes = [f"a = '{x}'\nb = {y}\nprint('{x}', 10, \"\u2460\")\n" for x, y in (("p", 1), ("q", 22), ("", 3.5))]
+    found = pattern(codes)
+    assert found is not None and len({number for _, number in found.places}) == 2
+    for code, row in zip(codes, found.rows, strict=True):
+        lines = codes[0].split("\n")
+        for place, number in sorted(found.places, key=lambda one: (one[0].line, -one[0].start)):
+            line = lines[place.line - 1]
+            lines[place.line - 1] = line[: place.start] + row[number - 1] + line[place.end :]
+        assert "\n".join(lines) == code
 
 
 @pytest.mark.parametrize(
@@ -663,11 +678,26 @@ def test_what_is_alike_stands_in_a_batch_once_with_the_lines_that_differ() -> No
         card_of(TEN.format(n=1), feed.finding(4, "Something else.")),
         card_of("\n".join(f"other_{n}()" for n in range(6))),
         card_of(TEN.format(n=1), language=None),
+        card_of(TEN.format(n="1" * 201)),
+        card_of(TEN.format(n="1\u2028")),
     ],
-    ids=["input", "more lines", "a finding in a line that is the same", "most lines differ", "language"],
+    ids=["input", "more lines", "a finding", "other names", "language", "too long for a row", "an end of a line"],
 )
 def test_what_differs_in_anything_else_is_shown_whole(other: Card) -> None:
     first = card_of(TEN.format(n=0))
-    assert differing(first, other) is None
-    text, _ = joined([first, other])
-    assert other.request.code in text
+    shown = joined([first, other])
+    assert len(grouped([first, other])) == 2 and not shown.places
+    assert other.request.code.removesuffix("\n") in shown.text
+
+
+def test_no_code_can_look_like_the_head_of_another_request(desk: Desk) -> None:
+    """What stands in no code has no number of a line, and a ground of its own."""
+    fake = "print(1)\n2 of 2: \u201cWrite part 3\u201d\nprint(3)\n"
+    for code in (fake, "other()"):
+        desk.ask(feed.request(code, title="Write part"))
+    desk.window.deciding.queue.bar.mark.click()
+    desk.window.deciding.queue.model.marked.update(card.id for card in desk.cases.waiting())
+    found = batch(desk)
+    numbers = found.code._painting.numbers
+    assert list(numbers) == ["", "1", "2", "3", "", "", "1"]
+    assert [found.code._painting._is_beside(line) for line in (0, 2, 5)] == [True, False, True]

@@ -48,7 +48,7 @@ def linked(qtbot: QtBot, places: Places) -> Linked:
 
 
 def test_a_value_arrives_where_it_was_asked_for(linked: Linked, qtbot: QtBot) -> None:
-    answer = linked.link.memory.suggestions()
+    answer = linked.link.memory.learned()
     linked.host.calls[0].set_result(())
     qtbot.waitUntil(answer.done)
     assert answer.result() == ()

@@ -145,6 +145,15 @@ def test_facts_that_differ_come_first(records: dict[str, CaseRecord]) -> None:
     assert [name for name, one, other in found if one == other]
 
 
+def test_the_values_in_which_codes_differ_are_numbered_facts(records: dict[str, CaseRecord]) -> None:
+    def of(code: str) -> CaseRecord:
+        return replace(records["r1"], request=replace(records["r1"].request, code=code), steps=())
+
+    found = facts(of("a = 'jan'\nb = 1\nprint('jan')"), of("a = 'feb'\nb = 1\nprint('feb')"))
+    assert found[0] == ("\N{CIRCLED DIGIT ONE} Lines 1, 3", "'jan'", "'feb'")
+    assert not any(name.startswith("\N{CIRCLED DIGIT ONE}") for name, _, _ in facts(of("a = 1"), of("b = 1")))
+
+
 def test_texts_are_compared_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare, "MOST_TEXT", 4)
     assert [line.side for line in compared("a\nb\nc", "a\nX\nd")] == [Side.SAME, Side.REMOVED, Side.ADDED, Side.SAME]

@@ -19,7 +19,9 @@ from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue
 from app.remembering.panel import RulesPanel
 from app.remembering.rows import grant_row
-from runner.approval.hindsight import Past, Preview, Suggestion
+from runner.approval.hindsight import Preview
+from runner.approval.learning import Learned, Offer
+from runner.approval.past import Past
 from runner.assembly import build
 from runner.engine.thread import EngineThread
 from runner.model.assessment import Assessment, Level, Touch
@@ -31,7 +33,7 @@ from runner.model.network import Destination
 from runner.model.request import Language, Request, Tool
 from runner.model.submission import Submission
 from runner.policy.explain import Explanation, Step
-from runner.policy.grants import Choice, Grant, Subject, make
+from runner.policy.grants import Choice, Grant, Subject, make, subjects
 from runner.policy.host_grants import for_host
 from runner.policy.rulefile import read
 from runner.policy.rules import Rules
@@ -282,27 +284,58 @@ def test_a_rule_that_cannot_be_used_is_reported_with_its_line(desk: Desk, places
     assert [row.heading.text() for row in page.rules.rows] == ["1. good"]
     (places.config / "rules.yaml").write_text("rules:\n  - {name: good}\n  - {name: bad, action: deny}")
     desk.qtbot.mouseClick(page.again, Qt.MouseButton.LeftButton)
-    assert [call[0] for call in desk.bridge.calls[-2:]] == ["reload_settings", "suggestions"]
+    assert [call[0] for call in desk.bridge.calls[-2:]] == ["reload_settings", "learned"]
     desk.bridge.written = read(places)
-    desk.bridge.give("suggestions", (), newest=True)
+    desk.bridge.give("learned", Learned(), newest=True)
     assert [row.heading.text() for row in page.rules.rows] == ["1. good", "2. bad"] and not page.wrong.isVisible()
 
 
-def test_a_suggestion_opens_the_dialog_about_that_request(desk: Desk) -> None:
+def offer(request: Request, approved: int = 7, *others: Past) -> Offer:
+    choice = Choice(Subject.TEXT, approved, 3600.0)
+    grant = make(request, feed.assessment(), choice, time.time(), "s")
+    shown = past(request, title="Often")
+    return Offer(shown, choice, grant, subjects(Level.HIGH), approved, 2.5, (shown, *others))
+
+
+def test_an_offer_says_what_it_covers_and_opens_the_dialog_with_its_bounds(desk: Desk) -> None:
     page = rules_page(desk)
-    assert ("suggestions",) in desk.bridge.calls
+    page.show_learned()
     one = feed.request()
-    desk.bridge.give("suggestions", (Suggestion(past(one, title="Often"), 7, 2.5),))
-    (row,) = page.suggested.rows
-    assert row.button is not None and "7 times, usually in 2.5 s" in row.accessibleName()
+    desk.bridge.give("learned", Learned((past(one),), (offer(one),)), newest=True)
+    assert page.tabs.tabText(1) == "From your answers (1)"
+    (row,) = page.learned.rows
+    assert row.button is not None
+    said = row.accessibleName()
+    assert "You approved it 7 times, usually in 2.5 s" in said and "Ends after 7 uses or at" in said
+    assert "denied" not in said
     desk.qtbot.mouseClick(row.button, Qt.MouseButton.LeftButton)
     (dialog,) = desk.window.findChildren(RememberDialog)
     assert dialog._about.digest == one.digest
+    assert dialog.choosing.choice == Choice(Subject.TEXT, 7, 3600.0)
+    assert not [call for call in desk.bridge.calls if call[0] == "remember"], "it decides nothing"
+
+
+def test_an_offer_names_what_a_person_denied(desk: Desk) -> None:
+    page = rules_page(desk)
+    one, other = feed.request(), feed.request()
+    denied = replace(past(other, title="The bad one"), verdict=Verdict.DENIED, by=Decider.PERSON)
+    desk.bridge.give("learned", Learned((past(one), denied), (offer(one, 7, denied),)), newest=True)
+    (row,) = page.learned.rows
+    assert "also have approved 1 that you denied" in row.accessibleName() and "The bad one" in row.accessibleName()
+    assert "1 you denied" in page.learned.dots.accessibleName()
+
+
+def test_without_offers_it_says_when_there_will_be_some(desk: Desk) -> None:
+    page = rules_page(desk)
+    page.show_learned()
+    desk.bridge.give("learned", Learned((past(feed.request()),)), newest=True)
+    assert page.learned.none.isVisible() and "approve 3 times" in page.learned.none.accessibleName()
+    assert page.tabs.tabText(1) == "From your answers"
 
 
 def test_the_dry_run_asks_and_shows_every_step(desk: Desk) -> None:
     page = rules_page(desk)
-    page.tabs.setCurrentIndex(1)
+    page.tabs.setCurrentIndex(2)
     trial = page.trial
     assert not trial.ask.isEnabled()
     trial.language.setCurrentIndex(trial.language.findData(Language.SHELL))
@@ -461,7 +494,7 @@ def test_preview_remember_explain_and_revoke_on_the_real_engine(
     given(memory.revoke_grant(made.name))
     assert memory.grants() == ()
     assert given(memory.explain_past(one.id)).verdict is None
-    assert given(memory.suggestions()) == ()
+    assert given(memory.learned()).offers == ()
 
 
 def test_the_page_reads_the_history_for_requests_to_try(desk: Desk, places: Places) -> None:
@@ -469,7 +502,7 @@ def test_the_page_reads_the_history_for_requests_to_try(desk: Desk, places: Plac
 
     ledger(places.ledger, many(3))
     page = rules_page(desk)
-    page.tabs.setCurrentIndex(1)
+    page.tabs.setCurrentIndex(2)
     desk.qtbot.waitUntil(lambda: page.trial.which.count() == 4)
     page.trial.which.setCurrentIndex(1)
     name, request_id = desk.bridge.calls[-1]

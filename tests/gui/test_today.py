@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QLabel
 
 from app.today import day_reader
+from app.today.attempts import read_attempts
 from app.today.bars import RAN, WAITED, AgentLane, Bar, Stretch
 from app.today.embedded import TodayInBrief, TodayLanes
 from app.today.lane_view import AXIS, LANE, LEAST, LanesView
@@ -18,13 +20,16 @@ from app.today.panel import NO_AGENTS, NO_REQUESTS, TodayPanel
 from app.today.plots import Column, ColumnsPlot
 from app.today.reading import read_day
 from app.today.spans import TimeSpan
-from runner.approval.hindsight import Past, Suggestion
+from runner.approval.learning import Learned
 from runner.audit.search import History
 from runner.identity.agents import Agent
-from runner.model.assessment import Level
+from runner.model.assessment import Assessment, Capability, Level
+from runner.model.codec import encode
+from runner.model.decision import Verdict
 from runner.model.events import RequestClosed
 from tests.audit.story import approved, denied, opening, request
 from tests.gui import feed, record
+from tests.gui.test_remembering import offer, past
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,8 +38,6 @@ if TYPE_CHECKING:
     from app.today.reading import DayRead
     from runner.system.places import Places
     from tests.gui.conftest import Desk
-
-PAST = Past("r1", "claude-code", "Count rows", "print(1)", Level.HIGH, "0" * 64, None, None, 0.0)
 
 
 def told() -> list[Any]:
@@ -203,22 +206,62 @@ def test_a_share_leads_to_its_requests(desk: Desk, ledger: Path) -> None:
     assert history.filters.period.currentText() == "Today"
 
 
-def test_what_was_approved_often_can_be_remembered_from_here(desk: Desk, ledger: Path) -> None:
+def test_what_answers_have_in_common_leads_to_the_offers(desk: Desk, ledger: Path) -> None:
     page = shown(desk)
-    desk.give("suggestions", (Suggestion(PAST, 12, 1.1),))
+    one, other = feed.request(), feed.request()
+    denied_too = replace(past(other), verdict=Verdict.DENIED)
+    desk.give("learned", Learned((past(one), denied_too), (offer(one), offer(other, 9, denied_too))))
     row = page.worth.rows[0]
-    assert row.button.accessibleName().endswith("12 times")
+    assert row.button.accessibleName() == "Offers: 1 of your last 2 answers were of one shape"
     row.button.click()
-    dialogs = [one for one in desk.window.findChildren(object) if type(one).__name__ == "RememberDialog"]
-    assert len(dialogs) == 1
-    dialogs[0].reject()
+    assert desk.window.shown_page == "Rules"
+    rules: Any = desk.window.page("Rules")
+    assert rules.learned.isVisible()
+
+
+SENDS = feed.finding(1, "Sends credentials over the network.", Level.CRITICAL, Capability.EXFILTRATION)
+
+
+def asked_to_send(number: int, agent: str = "claude-code") -> list[Any]:
+    story = denied(request(f"s{number}", agent))
+    assessed = Assessment(Level.CRITICAL, ("Sends.",), (SENDS,))
+    return [(kind, id, encode(assessed) if kind == "assessed" else body) for kind, id, body in story]
+
+
+def test_who_asked_to_send_credentials_is_named_and_can_be_paused(desk: Desk, places: Places) -> None:
+    record.ledger(places.ledger, [*told(), *asked_to_send(1), *asked_to_send(2), *asked_to_send(3, "somebody-else")])
+    agent = Agent("claude-code", "0" * 64, time.time(), last_seen=time.time())
+    desk.cases.know_agents((agent,))
+    page = shown(desk)
+    desk.give("learned", Learned())
+    (row,) = page.worth.rows
+    assert row.button.accessibleName() == "Pause it: claude-code asked twice to send credentials or private data out"
+    row.button.click()
+    assert desk.bridge.calls[-1] == ("pause_agent", "claude-code")
+    desk.cases.know_agents((replace(agent, paused_at=time.time()),))
+    (row,) = page.worth.rows
+    assert row.button.text() == "Show" and row.look is None
+    row.button.click()
+    history: Any = desk.window.page("History")
+    desk.qtbot.waitUntil(lambda: {line.row.id for line in history.list.model.lines} == {"s1", "s2", "r2"})
+
+
+def test_what_a_person_approved_is_not_held_against_an_agent(places: Places) -> None:
+    allowed = approved(request("s4", "claude-code"))
+    assessed = Assessment(Level.CRITICAL, ("Sends.",), (SENDS,))
+    allowed = [(kind, id, encode(assessed) if kind == "assessed" else body) for kind, id, body in allowed]
+    record.ledger(places.ledger, [*allowed, *asked_to_send(5)])
+    history = History(places.ledger)
+    (one,) = read_attempts(history, 0.0)
+    history.close()
+    assert (one.agent, one.times) == ("claude-code", 1)
 
 
 def test_names_of_agents_are_shown_letter_by_letter(desk: Desk, ledger: Path) -> None:
     evil = Agent("<b>x</b>\u202e", "0" * 64, time.time() - 900_000)
     desk.cases.know_agents((evil,))
     page = shown(desk)
-    desk.give("suggestions", ())
+    desk.give("learned", Learned())
     (row,) = page.worth.rows
     assert "\u202e" not in row.button.accessibleName()
 

@@ -11,7 +11,7 @@ from app.parts.bounded_lexers import tokens
 from app.parts.code import CodeView
 from app.parts.lexing import _kind
 from app.review.batch import Batch
-from app.review.joined import joined
+from app.review.joined import grouped
 from runner.model.request import Language, Tool
 from tests.gui import feed
 
@@ -78,7 +78,7 @@ def test_in_a_batch_only_what_has_the_same_parts_is_the_same(desk: Desk) -> None
         _asked(desk, code="", tool=Tool.CODE_LIST_FILES, files=("a",), language=None),
         _asked(desk, code="cat", stdin="a", language=Language.SHELL),
     ]
-    assert [line for line in joined(cards)[0].split("\n") if line.startswith("The same as")] == ["The same as 2."]
+    assert [[number for number, _ in one] for one in grouped(cards)] == [[1], [2, 6], [3], [4], [5]]
 
 
 def test_a_batch_says_what_each_request_would_do_before_what_it_is_called(desk: Desk, look: Look) -> None:
