@@ -290,6 +290,7 @@ class PageShelf(QObject):
 
         panel = WorkPanel(self._work, self._bridge, self._look, self._places, self.stack)
         panel.failed.connect(self.failed)
+        panel.nothing.add_below(self._lanes())
         return panel
 
     def _make_running(self) -> QWidget:
