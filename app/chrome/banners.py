@@ -21,7 +21,7 @@ SILENT = "silent"
 GRAVE = frozenset({SILENT, "start", "ledger", "gateway", "sandbox", "isolation"})
 """While one of these is in trouble nothing can be run, or only some of it, or nothing unasked."""
 SHOWN = 1
-"""Notices at a time: two took a sixth of a window 600 high from what is to be decided."""
+"""Notices at a time: two took a sixth of a window 600 high from what is to be decided, and one of four lines too."""
 ACTIONS = {
     "ledger": "Try again",
     "requests": "History",
@@ -96,16 +96,22 @@ class Banners(QWidget):
         self._fold()
 
     def _fold(self) -> None:
-        """Show one notice at a time, so that work can continue below it; the others are one press away."""
+        """Show one notice at a time on one line, so that work can continue below it; all is one press away.
+
+        What is grave is shown whole.
+        """
         rows = (self._column.itemAt(number) for number in range(self._column.count()))
         notices = [notice for row in rows if row is not None and isinstance(notice := row.widget(), Notice)]
+        grave = [notice for name, notice in self._notices.items() if name in GRAVE]
         for number, notice in enumerate(notices):
             notice.setVisible(self._all or number < SHOWN)
+            notice.fold(not self._all and notice not in grave)
         hidden = max(0, len(notices) - SHOWN)
-        self._more.setText("Show fewer" if self._all else f"and {hidden} more")
+        cut = any(notice.is_long for notice in notices[:SHOWN] if notice not in grave)
+        self._more.setText("Show less" if self._all else f"and {hidden} more" if hidden else "More")
         if notices:
             notices[0].hold(self._more)
-        self._more.setVisible(hidden > 0)
+        self._more.setVisible(hidden > 0 or cut)
         self.setVisible(bool(notices))
 
     @Slot()

@@ -165,6 +165,19 @@ class PageShelf(QObject):
         self._shown("Work", WorkPanel).ask_start()
 
     @Slot()
+    def show_stronger(self) -> None:
+        """Show in the Doctor what gets a stronger sandbox."""
+        from app.doctor.panel import DoctorPanel
+
+        self._shown("Doctor", DoctorPanel).lead_to_stronger()
+
+    @Slot()
+    def install_gvisor(self) -> None:
+        from app.doctor.panel import DoctorPanel
+
+        self._shown("Doctor", DoctorPanel).install_gvisor()
+
+    @Slot()
     def show_first_steps(self) -> None:
         self.show(FIRST_STEPS)
 
@@ -268,6 +281,7 @@ class PageShelf(QObject):
         panel.agents_wanted.connect(self.show_add_agent)
         panel.work_wanted.connect(self.ask_work)
         panel.doctor_wanted.connect(partial(self.show, "Doctor"))
+        panel.gvisor_wanted.connect(self.install_gvisor)
         panel.file_wanted.connect(partial(self.show_setting, "secrets_file"))
         panel.test_decided.connect(self.test_decided)
         panel.keyring_answered.connect(self.keyring_answered)
@@ -288,6 +302,7 @@ class PageShelf(QObject):
 
         panel = WorkPanel(self._work, self._bridge, self._look, self._places, self.stack)
         panel.failed.connect(self.failed)
+        panel.nothing.add_below(self._lanes())
         return panel
 
     def _make_running(self) -> QWidget:

@@ -393,7 +393,7 @@ class Window(QWidget):
         self.deciding.add_agent.connect(self.pages.show_first_steps)
         self.deciding.declined.connect(self._declined)
         self.deciding.review.remember_wanted.connect(self._remember_shown)
-        self.deciding.review.stronger_wanted.connect(partial(self.show_page, "Doctor"))
+        self.deciding.review.stronger_wanted.connect(self.pages.show_stronger)
         self.frame.raised.connect(self.deciding.keystrokes.expect_text)
         self.pages.shown.connect(self.navigation.mark)
         self.pages.remember.connect(self._remember)

@@ -1,4 +1,4 @@
-"""One build of images: on a thread that may wait, stopped from the window's."""
+"""One build of images, or the fetching of gVisor: on a thread that may wait, stopped from the window's."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable
 
     from runner.sandbox.images.build import Progress
 
 
 class Building:
-    """Used once. `steps` gives the steps of building the images it is called with."""
+    """Used once. `steps` begins what is to be done, and gives its steps."""
 
-    def __init__(self, steps: Callable[[Sequence[str]], AsyncGenerator[Progress]]) -> None:
+    def __init__(self, steps: Callable[[], AsyncGenerator[Progress]]) -> None:
         self._steps = steps
         self._lock = threading.Lock()
         self._under_way: tuple[asyncio.AbstractEventLoop, asyncio.Task[bool]] | None = None
@@ -24,10 +24,10 @@ class Building:
         self.over = threading.Event()
         """Nothing of it runs any more."""
 
-    def run(self, images: Sequence[str], progress: Callable[[Progress], None]) -> bool:
+    def run(self, progress: Callable[[Progress], None]) -> bool:
         """Build; return False where it was stopped. Blocks. Raises KnownError."""
         try:
-            return asyncio.run(self._run(images, progress))
+            return asyncio.run(self._run(progress))
         except asyncio.CancelledError:
             return False
         finally:
@@ -41,7 +41,7 @@ class Building:
                 loop, task = self._under_way
                 loop.call_soon_threadsafe(task.cancel)
 
-    async def _run(self, images: Sequence[str], progress: Callable[[Progress], None]) -> bool:
+    async def _run(self, progress: Callable[[Progress], None]) -> bool:
         task: asyncio.Task[bool] | None = asyncio.current_task()
         assert task is not None
         with self._lock:
@@ -49,7 +49,7 @@ class Building:
                 return False
             self._under_way = asyncio.get_running_loop(), task
         try:
-            async with contextlib.aclosing(self._steps(images)) as steps:
+            async with contextlib.aclosing(self._steps()) as steps:
                 async for step in steps:
                     progress(step)
         finally:

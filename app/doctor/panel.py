@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+from enum import Enum, auto
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, Signal, Slot
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from app.doctor.building import Building
@@ -18,6 +20,7 @@ from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.parts.to_clipboard import to_clipboard
+from runner.commands.check import stronger
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
@@ -35,6 +38,14 @@ LEAVING_SECONDS = 1.5
 """For a build to clean up when the console is left."""
 
 
+class Led(Enum):
+    """To what a person was led here from another page."""
+
+    NOWHERE = auto()
+    THERE = auto()
+    INSTALLING = auto()
+
+
 class DoctorPanel(QWidget):
     """Examines when it is first shown and whenever asked; the window stays usable meanwhile."""
 
@@ -49,11 +60,12 @@ class DoctorPanel(QWidget):
         places: Places,
         examine: Callable[[Places], tuple[Check, ...]] | None = None,
         build: Callable[[Sequence[str]], AsyncGenerator[Progress]] | None = None,
+        bring_gvisor: Callable[[], AsyncGenerator[Progress]] | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        """`examine` may block: it is called on a thread of the panel's own, and so is `build`.
+        """`examine` may block: it is called on a thread of the panel's own, and so are the others.
 
-        By default the real doctor, and the real builder of images.
+        By default the real doctor, the real builder of images, and what really fetches gVisor.
         """
         super().__init__(parent)
         self._look = look
@@ -61,7 +73,11 @@ class DoctorPanel(QWidget):
         self._examine = examine or examine_here
         self._errands = Errands("doctor", self)
         self._build = build or build_here
+        self._bring_gvisor = bring_gvisor or bring_gvisor_here
         self._building: Building | None = None
+        self._at: CheckRow | None = None
+        """Where what is under way was begun."""
+        self._led = Led.NOWHERE
         self._working = False
         self._checks: tuple[Check, ...] = ()
         self.rows: list[CheckRow] = []
@@ -103,6 +119,7 @@ class DoctorPanel(QWidget):
         self.notice.hide()
         self._show_checks()
         self._show_state()
+        self._arrive()
 
     def _failed(self, error: Exception) -> None:
         self._working = False
@@ -110,14 +127,43 @@ class DoctorPanel(QWidget):
         self.notice.show()
         self._show_state()
 
-    # ---- building images ----
+    # ---- what is missing ----
 
-    @Slot(object)
-    def begin(self, images: tuple[str, ...]) -> None:
-        """Build these images, unless something is under way."""
-        if self._working or self._building is not None:
+    @Slot()
+    def lead_to_stronger(self) -> None:
+        """Bring what gets a stronger sandbox into view, once it is known."""
+        self._lead(Led.THERE)
+
+    @Slot()
+    def install_gvisor(self) -> None:
+        """Do the same, and begin to install gVisor where Assent can do that by itself."""
+        self._lead(Led.INSTALLING)
+
+    def _lead(self, how: Led) -> None:
+        self._led = how
+        if self._checks and not self._working:
+            self._arrive()
+
+    def _arrive(self) -> None:
+        how, self._led = self._led, Led.NOWHERE
+        worth = None if how is Led.NOWHERE else stronger(self._checks)
+        if worth is None:
             return
-        building = self._building = Building(self._build)
+        row = self.rows[self._checks.index(worth)]
+        # Later: rows that have come just now have no place yet.
+        QTimer.singleShot(0, row, lambda: self._scroll.ensureWidgetVisible(row))
+        (row.build if row.build.isVisibleTo(row) else row.copy).setFocus(Qt.FocusReason.OtherFocusReason)
+        if how is Led.INSTALLING and worth.gvisor:
+            self._begin(row)
+
+    def _begin(self, row: CheckRow) -> None:
+        """Build or fetch what a row says, unless something is under way."""
+        check = row.check
+        if self._working or self._building is not None or check is None or not row.can_build:
+            return
+        steps = self._bring_gvisor if check.gvisor else partial(self._build, check.images)
+        building = self._building = Building(steps)
+        self._at = row
         self.trouble.hide()
         self._step(0.0, "starting")
         self._show_state()
@@ -125,15 +171,15 @@ class DoctorPanel(QWidget):
         def tell(step: Progress) -> None:
             self._errands.tell(lambda now: self._step(now.part, f"{now.image}: {now.doing}"), step)
 
-        self._errands.send(lambda: building.run(images, tell), lambda _: self._over(), self._not_built)
+        self._errands.send(lambda: building.run(tell), lambda _: self._over(), self._not_built)
 
     @Slot()
     def stop(self) -> None:
         """End the build; it says when it has cleaned up."""
         if self._building is not None:
             self._building.stop()
-            for row in self._building_rows():
-                row.show_stopping()
+            if self._at is not None:
+                self._at.show_stopping()
 
     @Slot()
     def leave(self) -> None:
@@ -143,24 +189,22 @@ class DoctorPanel(QWidget):
             self._building.over.wait(LEAVING_SECONDS)
 
     def _step(self, part: float, doing: str) -> None:
-        for row in self._building_rows():
-            if row.stop.isEnabled():
-                row.show_step(part, doing)
+        if self._at is not None and self._at.stop.isEnabled():
+            self._at.show_step(part, doing)
 
     def _not_built(self, error: Exception) -> None:
-        self.trouble.say(Tone.BAD, f"Not built: {error or type(error).__name__}")
+        check = None if self._at is None else self._at.check
+        what = "gVisor was not installed" if check is not None and check.gvisor else "Not built"
+        self.trouble.say(Tone.BAD, f"{what}: {error or type(error).__name__}")
         self.trouble.show()
         self._over()
 
     def _over(self) -> None:
-        self._building = None
+        self._building = self._at = None
         for row in self.rows:
             row.show_built()
         self.built.emit()
         self._begin_examining()
-
-    def _building_rows(self) -> list[CheckRow]:
-        return [row for row in self.rows if row.can_build]
 
     @Slot()
     def _copy(self) -> None:
@@ -171,7 +215,7 @@ class DoctorPanel(QWidget):
     def _show_state(self) -> None:
         self.again.setEnabled(not self._working and self._building is None)
         for row in self.rows:
-            row.build.setEnabled(not self._working)
+            row.build.setEnabled(not self._working and self._building is None)
         self.copy.setEnabled(bool(self._checks))
         self.summary.setText(self._words())
         first = self._working and not self._checks
@@ -179,7 +223,7 @@ class DoctorPanel(QWidget):
 
     def _words(self) -> str:
         if self._building is not None:
-            return "Building\N{HORIZONTAL ELLIPSIS}"
+            return "Fetching and building\N{HORIZONTAL ELLIPSIS}"
         if self._working:
             return "Examining\N{HORIZONTAL ELLIPSIS}"
         bad = sum(str(check.state) == "bad" for check in self._checks)
@@ -195,7 +239,7 @@ class DoctorPanel(QWidget):
         """Show checks in the rows that exist, so that the focus stays where it was."""
         while len(self.rows) < len(self._checks):
             self.rows.append(CheckRow(self._look))
-            self.rows[-1].build_wanted.connect(self.begin)
+            self.rows[-1].build_wanted.connect(partial(self._begin, self.rows[-1]))
             self.rows[-1].stop_wanted.connect(self.stop)
             self._scroll.column.addWidget(self.rows[-1])
         for number, row in enumerate(self.rows):
@@ -258,6 +302,15 @@ def build_here(images: Sequence[str]) -> AsyncGenerator[Progress]:
     from runner.system.places import Places
 
     return image_stores.build(images, load(Places.standard(), os.environ).settings)
+
+
+def bring_gvisor_here() -> AsyncGenerator[Progress]:
+    """What really fetches gVisor, for the sandboxes of this machine."""
+    from runner.sandbox import image_stores
+    from runner.settings.loading import load
+    from runner.system.places import Places
+
+    return image_stores.bring_gvisor(load(Places.standard(), os.environ).settings)
 
 
 def _line(check: Check) -> str:

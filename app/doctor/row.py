@@ -22,13 +22,15 @@ STATES = {
     "bad": ("circle-alert", "high", "bad", "Does not work"),
 }
 """Picture, its ink, the role of the word, and the word."""
+BUILD = ("Build", "Fetch what the images are made of and build them; takes some minutes")
+INSTALL = ("Install gVisor", "Fetch gVisor from Debian, whose signature is checked, and build what it starts from")
 
 
 class CheckRow(QWidget):
     """Follows one check; texts may hold anything and are shown as they are."""
 
-    build_wanted = Signal(object)
-    """Names of the images that the check says are to be built."""
+    build_wanted = Signal()
+    """What the check says can be built or fetched here is to be."""
     stop_wanted = Signal()
     accessible_role = Role.Grouping
 
@@ -36,7 +38,7 @@ class CheckRow(QWidget):
         super().__init__(parent)
         self._look = look
         self._state = "ok"
-        self._images: tuple[str, ...] = ()
+        self._check: Check | None = None
         self._picture = plain_label()
         self.name = plain_label(role="strong")
         self.word = plain_label()
@@ -46,24 +48,24 @@ class CheckRow(QWidget):
             text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self.copy = CopyButton("Copy", "Copy the fix")
-        self.build = QPushButton("Build")
-        self.build.setToolTip("Fetch what the images are made of and build them; takes some minutes")
+        self.build = QPushButton(BUILD[0])
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setRange(0, 1000)
         self.bar.setFixedHeight(look.px(8))
         self.doing = plain_label(role="muted")
         self.stop = QPushButton("Stop")
-        self.stop.setToolTip("End the build; nothing of it is left")
+        self.stop.setToolTip("End it; nothing of what was begun is left")
         for button in (self.build, self.stop):
             button.setAutoDefault(False)
         self._lay_out(look)
-        self.build.clicked.connect(lambda: self.build_wanted.emit(self._images))
+        self.build.clicked.connect(self.build_wanted)
         self.stop.clicked.connect(self.stop_wanted)
         look.changed.connect(self._paint_icon)
 
     def show_check(self, check: Check) -> None:
         """Replace everything by what `check` says."""
+        self._check = check
         self._state = str(check.state)
         _, _, role, word = STATES[self._state]
         name = phrases.visible(check.name)
@@ -78,19 +80,26 @@ class CheckRow(QWidget):
         self.copy.setAccessibleName(f"Copy the fix for {name}")
         self.fix.setVisible(bool(check.fix))
         self.copy.setVisible(bool(check.fix))
-        self._images = check.images
+        text, hint = INSTALL if check.gvisor else BUILD
+        self.build.setText(text)
+        self.build.setToolTip(hint)
         self.show_built()
         self.setAccessibleName(f"{name}: {word}. {self.what.text()}")
         self._paint_icon()
 
     @property
+    def check(self) -> Check | None:
+        """What is shown."""
+        return self._check
+
+    @property
     def can_build(self) -> bool:
-        return bool(self._images)
+        return self._check is not None and (self._check.gvisor or bool(self._check.images))
 
     def show_step(self, part: float, doing: str) -> None:
         """Show how far a build is and what it does now."""
         self.bar.setValue(round(part * 1000))
-        self.bar.setAccessibleName(f"Building: {doing}")
+        self.bar.setAccessibleName(f"Under way: {doing}")
         self.doing.setText(doing)
         self._show_building(True)
 

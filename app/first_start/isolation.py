@@ -15,6 +15,7 @@ from app.first_start.step import FirstStep
 from app.parts.copying import CopyButton
 from app.parts.plain import plain_label
 from app.parts.state_ring import RingState
+from runner.commands.check import stronger
 from runner.model.request import Isolation
 
 if TYPE_CHECKING:
@@ -42,11 +43,10 @@ WALLED = (
 NONE = "No sandbox works here, so requests to run code are refused."
 LOOKING = "Looking for the strongest sandbox on this machine."
 BETTER = "To get a stronger one, run this in a terminal:"
+HERE = "To get a stronger one, let Assent install gVisor, or run this in a terminal:"
 ADVICE = "To get a stronger one:"
 ELSEWHERE = "E2B"
 """The check of the sandbox that is on no machine of the person's."""
-IN_ORDER = ("gVisor", "gVisor without Docker", "Docker", "Local sandbox")
-"""Checks of the doctor, the strongest sandbox first."""
 COMMANDS = ("sudo ", "assent ", "/")
 """How a fix begins that is a command; others are sentences."""
 
@@ -55,6 +55,7 @@ class IsolationStep(FirstStep):
     """Looks once, on a thread of its own, when the engine has chosen."""
 
     doctor_wanted = Signal()
+    gvisor_wanted = Signal()
 
     def __init__(
         self,
@@ -88,8 +89,13 @@ class IsolationStep(FirstStep):
         self.doctor.setToolTip("Checks this machine, with a fix for each problem")
         self.doctor.setAutoDefault(False)
         self.doctor.clicked.connect(self.doctor_wanted)
+        self.install = QPushButton("Install gVisor")
+        self.install.setToolTip("Fetched from Debian, whose signature is checked; the Doctor shows how far it is")
+        self.install.setAutoDefault(False)
+        self.install.clicked.connect(self.gvisor_wanted)
         row = QHBoxLayout()
         row.setSpacing(look.px(8))
+        row.addWidget(self.install)
         row.addWidget(self.command, 1)
         row.addWidget(self.copy)
         row.addWidget(self.doctor)
@@ -120,27 +126,23 @@ class IsolationStep(FirstStep):
             self._errands.send(lambda: self._examine(self._places), self._show, lambda _: None)
 
     def _show(self, checks: Sequence[Check]) -> None:
-        self._show_fix("" if self._examined in STRONGEST else stronger(checks))
+        worth = None if self._examined in STRONGEST else stronger(checks)
+        self._show_fix("" if worth is None else worth.fix, worth is not None and worth.gvisor)
         unused = [check.what for check in checks if check.name == ELSEWHERE and self._examined != Isolation.E2B]
         self.elsewhere.setText(phrases.visible("".join(unused)))
         self.elsewhere.setVisible(bool(unused))
 
-    def _show_fix(self, fix: str) -> None:
-        """Show one fix of the doctor; '' where there is none."""
+    def _show_fix(self, fix: str, here: bool = False) -> None:
+        """Show one fix of the doctor; '' where there is none. `here`: Assent can fetch gVisor by itself."""
         command = fix.startswith(COMMANDS)
-        self.advice.setText(BETTER if command else f"{ADVICE} {phrases.visible(fix)}")
+        self.install.setVisible(here)
+        self.advice.setText((HERE if here else BETTER) if command else f"{ADVICE} {phrases.visible(fix)}")
         self.advice.setVisible(bool(fix))
         self.command.setText(fix if command else "")
         self.command.setCursorPosition(0)
         self.copy.set_text_to_copy(fix if command else "")
         for part in (self.command, self.copy):
             part.setVisible(command)
-
-
-def stronger(checks: Sequence[Check]) -> str:
-    """Return the fix that gets the strongest sandbox which does not work yet; '' where there is none."""
-    fixes = {check.name: check.fix for check in checks if str(check.state) != "ok"}
-    return next((fixes[name] for name in IN_ORDER if fixes.get(name)), "")
 
 
 def examine_here(places: Places) -> Sequence[Check]:

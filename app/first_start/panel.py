@@ -59,6 +59,8 @@ class FirstSteps(QWidget):
     agents_wanted = Signal()
     """A program that is not among the tiles."""
     doctor_wanted = Signal()
+    gvisor_wanted = Signal()
+    """gVisor is to be installed."""
     file_wanted = Signal()
     test_decided = Signal(str)
     """What became of the test request, while another page is shown."""
@@ -189,6 +191,7 @@ class FirstSteps(QWidget):
         self.keyring_step.answered.connect(self.keyring_answered)
         self.keyring_step.file_wanted.connect(self.file_wanted)
         self.isolation_step.doctor_wanted.connect(self.doctor_wanted)
+        self.isolation_step.gvisor_wanted.connect(self.gvisor_wanted)
         self.start.clicked.connect(self.work_wanted)
         self.go.clicked.connect(self.queue_wanted)
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app.parts.column import READABLE
+from app.parts.elide import ElidedLabel
 from app.parts.paths import short_paths
 from app.parts.plain import plain_label, tip
 from app.parts.roles import Role
@@ -64,6 +65,9 @@ class Notice(QFrame):
         self._text.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._text.customContextMenuRequested.connect(self._offer_copy)
         self._whole = ""
+        self._line = ElidedLabel()
+        self._line.hide()
+        self._folded = False
         self.action = QPushButton()
         self.action.clicked.connect(self.acted)
         self._cross = QToolButton()
@@ -77,6 +81,7 @@ class Notice(QFrame):
         row.addWidget(self._picture)
         # In a wide window the button stays beside the text.
         row.addWidget(self._text, 1000)
+        row.addWidget(self._line, 1000)
         row.addWidget(self.action)
         row.addStretch(1)
         row.addWidget(self._cross)
@@ -92,6 +97,7 @@ class Notice(QFrame):
         shown = short_paths(text, str(Path.home()))
         self._text.setText(shown)
         self._text.setToolTip(tip(text) if shown != text else "")
+        self._line.setText(shown)
         self.action.setText(action)
         self.action.setVisible(bool(action))
         self.setProperty("tone", str(tone))
@@ -101,6 +107,21 @@ class Notice(QFrame):
         self.style().polish(self)
         self._paint_icon()
         self._fit()
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it has more than one line."""
+        return self._wanted() > self._look.px(READABLE)
+
+    def fold(self, folded: bool) -> None:
+        """Show the beginning of a long text on one line, all of it in the tool tip; or all of it."""
+        self._folded = folded
+        self._show_text()
+
+    def _show_text(self) -> None:
+        folded = self._folded and self.is_long
+        self._text.setVisible(not folded)
+        self._line.setVisible(folded)
 
     def hold(self, button: QPushButton) -> None:
         """Give `button` a place in it, after its own."""
@@ -123,9 +144,13 @@ class Notice(QFrame):
 
     def _fit(self) -> None:
         """Give the text no more width than it has on one line, nor than can be read along: the button is beside it."""
+        self._text.setMaximumWidth(min(self._wanted(), self._look.px(READABLE)))
+        self._show_text()
+
+    def _wanted(self) -> int:
+        """Return the width of the text on one line."""
         self._text.ensurePolished()
-        wanted = self._text.fontMetrics().size(0, self._text.text()).width() + self._look.px(2)
-        self._text.setMaximumWidth(min(wanted, self._look.px(READABLE)))
+        return self._text.fontMetrics().size(0, self._text.text()).width() + self._look.px(2)
 
     def _close(self) -> None:
         self.hide()

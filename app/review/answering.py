@@ -38,6 +38,8 @@ MOUSE_WORDS = "Only the mouse approves (Settings, Approve with)."
 TRY_WORDS = "Runs it now with stand-ins, without network, and says what it asks for. That answers nothing."
 LATER_WORDS = "Too late to run now. Approve the next identical request, for 10 minutes."
 UNFINISHED = "One of the limits is not a number that can be taken."
+PASSING_MS = 4000
+"""How long news stays that is none when somebody comes back."""
 _LATER_MS = 10
 """A little longer than the guard rests: a button that looks ready takes the click."""
 
@@ -79,6 +81,8 @@ class Answering(QObject):
         """What is remembered together with the approval that was pressed."""
         self._outcome = ""
         """Digest of the outcome that was pressed to be handed over; empty for an approval."""
+        self.passing = QTimer(self, singleShot=True, interval=PASSING_MS)
+        self.passing.timeout.connect(self._pass)
         self._rest = _rest_timer(self)
         self._rest.timeout.connect(self.show_state)
         foot = page.foot
@@ -125,9 +129,20 @@ class Answering(QObject):
         self._invited = True
         self.show_state()
 
-    def hint(self, words: str) -> None:
-        """Say `words` before what is said of the request, until a key counts or another request is shown."""
+    def hint(self, words: str, *, passing: bool = False) -> None:
+        """Say `words` before what is said of the request, until a key counts or another request is shown.
+
+        `passing`: what is news now and is none when somebody comes back is gone by itself after a while.
+        """
         self._hint = words
+        self.passing.stop()
+        if passing:
+            self.passing.start()
+        self.show_state()
+
+    @Slot()
+    def _pass(self) -> None:
+        self._hint = ""
         self.show_state()
 
     # ---- answers ----

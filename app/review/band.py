@@ -1,4 +1,4 @@
-"""The verdict band: what would happen in one sentence, the line to look at first, and what contains it."""
+"""The verdict band: what would happen in one sentence, the line to look at first, and a picture of its way."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import attention, phrases, rehearsals, trials
 from app.parts.chips import ChipRow, Fact
 from app.parts.link import LinkButton
 from app.parts.plain import plain_label, tip
-from app.review.containment import about_request, of_card, refusals
+from app.review.containment import about_request, missing, of_card, refusals
+from app.review.passage import STOPPED, STOPPED_WHY, passage
+from app.review.picture import PassagePicture
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from app.cards import Card
     from app.look.look import Look
+    from app.review.containment import Chip
     from runner.model.assessment import Assessment
     from runner.model.kept_sandbox import Kept
 
@@ -30,9 +33,10 @@ LOOK_LENGTH = 160
 
 
 class VerdictBand(QWidget):
-    """Tinted by attention, with a bar at its left. Everything in it is plain text."""
+    """Tinted by attention, with a bar at its left; calm where what stands out cannot happen. All is plain text."""
 
     line_picked = Signal(int)
+    details_wanted = Signal()
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,15 +49,44 @@ class VerdictBand(QWidget):
         self.tried.setAccessibleName("What it asked for when it was tried")
         self.look_at = LinkButton()
         self.look_at.clicked.connect(self._pick)
+        self.picture = PassagePicture(look)
+        self.picture.pressed.connect(self.details_wanted)
         self.chips = ChipRow(look)
+        self.calm = self._make_calm()
+        look_at = QHBoxLayout()
+        look_at.setSpacing(look.px(12))
+        look_at.addWidget(self.calm)
+        look_at.addWidget(self.look_at, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(look.px(16), look.px(9), look.px(12), look.px(9))
         column.setSpacing(look.px(5))
         column.addWidget(self.sentence)
         column.addWidget(self.tried)
-        column.addWidget(self.look_at)
+        column.addLayout(look_at)
+        column.addWidget(self.picture)
         column.addWidget(self.chips)
-        look.changed.connect(self.update)
+        look.changed.connect(self._paint_calm)
+
+    def _make_calm(self) -> QWidget:
+        """Return what says that nothing of what stands out can happen here."""
+        calm = QWidget()
+        calm.setToolTip(tip(STOPPED_WHY))
+        self._shield = plain_label()
+        words = plain_label(STOPPED, "strong")
+        words.setAccessibleDescription(STOPPED_WHY)
+        row = QHBoxLayout(calm)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(self._look.px(5))
+        row.addWidget(self._shield)
+        row.addWidget(words)
+        row.addStretch()
+        self._paint_calm()
+        return calm
+
+    @Slot()
+    def _paint_calm(self) -> None:
+        self._shield.setPixmap(self._look.pixmap("shield-check", "text", 14))
+        self.update()
 
     def show_card(self, shown: Card, kept: Iterable[Kept]) -> None:
         """Show the verdict on what would run; `kept` are the sandboxes that agents keep."""
@@ -66,14 +99,24 @@ class VerdictBand(QWidget):
         self.look_at.say(where)
         self.look_at.setVisible(bool(where))
         kept = tuple(kept)
-        facts = [Fact(chip.words, chip.icon, "low" if chip.holds else "medium") for chip in of_card(shown, kept)]
-        facts += [Fact(phrases.visible(words), "info", "muted") for words in refusals(shown, kept)]
+        way = passage(shown, kept)
+        self.picture.setVisible(way is not None)
+        if way is not None:
+            self.picture.show_passage(way)
+        self.calm.setVisible(way is not None and way.stopped)
+        contains = () if way is not None else of_card(shown, kept)
+        facts = [_fact(chip) for chip in contains]
+        tried = refusals(shown, kept) if way is None else missing(shown, kept)
+        facts += [Fact(phrases.visible(words), "info", "muted") for words in tried]
         facts += [
             Fact(phrases.visible(words), "info", "muted" if level is Level.LOW else "medium")
             for words, level in about_request(shown)
         ]
-        self.chips.show_facts(facts + rehearsals.facts(shown))
+        facts += rehearsals.facts(shown)
+        self.chips.show_facts(facts)
+        self.chips.setVisible(bool(facts))
         self._fit()
+        self.updateGeometry()
         self.update()
 
     def _show_trial(self, shown: Card) -> None:
@@ -84,6 +127,17 @@ class VerdictBand(QWidget):
         self.tried.style().unpolish(self.tried)
         self.tried.style().polish(self.tried)
         self.tried.setVisible(bool(words))
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """All that is said of what contains it, in the picture and beside it."""
+        drawn = self.picture.passage.chips if not self.picture.isHidden() else ()
+        return (*map(_fact, drawn), *self.chips.facts)
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether it says that what stands out cannot happen here."""
+        return not self.calm.isHidden()
 
     @property
     def level(self) -> Level | None:
@@ -120,11 +174,15 @@ class VerdictBand(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(tokens.tint(self._level)))
+        painter.setBrush(QColor(tokens.hover if self.is_calm else tokens.tint(self._level)))
         painter.drawRoundedRect(QRectF(self.rect()), px(6), px(6))
         painter.setBrush(QColor(tokens.ink(self._level)))
         painter.drawRoundedRect(QRectF(0, 0, px(4), self.height()), px(2), px(2))
         painter.end()
+
+
+def _fact(chip: Chip) -> Fact:
+    return Fact(chip.words, chip.icon, "low" if chip.holds else "medium")
 
 
 def _look_at(assessment: Assessment | None, code: str) -> tuple[int, str]:

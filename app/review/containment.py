@@ -9,7 +9,7 @@ from app import phrases
 from app.parts.amounts import counted
 from runner.model.assessment import WHOLE, Level
 from runner.model.claimed import contradiction
-from runner.model.containment import Containment, conflicts
+from runner.model.containment import Containment, absences, conflicts, unreachable
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import Isolation, NetworkMode
 from runner.model.tool_facts import FACTS
@@ -33,6 +33,8 @@ class Chip:
     icon: str
     holds: bool
     """It contains the code; otherwise it is worth a look."""
+    short: str = ""
+    """The same beside others in a picture; '' for `words`."""
 
 
 def chips(request: Request, kept: Iterable[Kept] = (), asked: float | None = None) -> tuple[Chip, ...]:
@@ -82,6 +84,18 @@ def refusals(shown: Card, kept: Iterable[Kept]) -> tuple[str, ...]:
     return conflicts(shown.assessment.verdict, where)
 
 
+def missing(shown: Card, kept: Iterable[Kept]) -> tuple[str, ...]:
+    """Return the part of `refusals` that is about files."""
+    where = contained(shown.request, kept)
+    return () if where is None or shown.assessment is None else absences(shown.assessment.verdict, where)
+
+
+def out_of_reach(shown: Card, kept: Iterable[Kept]) -> tuple[str, ...]:
+    """Return the hosts that the code tries and cannot reach where it would run; '' for one that is not known."""
+    where = contained(shown.request, kept)
+    return () if where is None or shown.assessment is None else unreachable(shown.assessment.verdict, where)
+
+
 def about_request(shown: Card) -> tuple[tuple[str, Level], ...]:
     """Return what is to be said of the request, and of no line of its code, with how much it matters.
 
@@ -127,16 +141,18 @@ def _place(request: Request, kept: Iterable[Kept]) -> Chip:
         return Chip("not separated: can read and change your files", "shield-alert", holds=False)
     if request.work is not None:
         project = phrases.visible(request.work.project)
-        return Chip(f"Over a working copy of {project}: reads its files, changes the copy alone", "layers", holds=False)
+        words = f"Over a working copy of {project}: reads its files, changes the copy alone"
+        return Chip(words, "layers", holds=False, short=f"copy of {project}, which alone it changes")
     if not request.sandbox:
         if request.isolation is Isolation.E2B:
             return Chip("Empty sandbox, promised by E2B", "shield", holds=False)
-        words = "Empty sandbox, none of your files"
-        return Chip(words, "shield-check", holds=True)
+        return Chip("Empty sandbox, none of your files", "shield-check", holds=True, short="Empty sandbox")
     agent = phrases.visible(request.agent)
     own = next((one for one in kept if one.id == request.sandbox), None)
     if own is not None and not own.uses:
-        return Chip(f"{agent}'s kept sandbox, still empty, none of your files", "shield-check", holds=True)
+        return Chip(
+            f"{agent}'s kept sandbox, still empty, none of your files", "shield-check", holds=True, short="kept sandbox"
+        )
     since = f" since {phrases.clock(own.made_at)}" if own is not None else ""
     calls = f", {counted(own.uses, 'call')}" if own is not None else ", with what earlier calls left"
     back = f", put back to before run {own.put_back_to}" if own is not None and own.put_back_to else ""
@@ -150,17 +166,17 @@ def _network(request: Request) -> Chip:
         case NetworkMode.NONE:
             return Chip("no network", "ban", holds=True)
         case NetworkMode.REGISTRIES:
-            return Chip("may reach package registries", "globe", holds=False)
+            return Chip("may reach package registries", "globe", holds=False, short="package registries")
         case NetworkMode.DOMAINS:
             named = [phrases.visible(one) for one in request.domains[:MOST_HOSTS]]
             more = len(request.domains) - len(named)
             # Their number first: of names that are too long the middle is left out.
             several = f"{len(request.domains)} hosts: " if len(request.domains) > 1 else ""
             words = several + ", ".join(named) + (f" and {more} more" if more else "")
-            return Chip(f"may reach {words or 'no host'}", "globe", holds=not request.domains)
+            return Chip(f"may reach {words or 'no host'}", "globe", holds=not request.domains, short=words)
 
 
 def _time(request: Request, asked: float | None) -> Chip:
     seconds = request.limits.seconds
     was = f" (asked: {asked:g} s)" if asked is not None and asked != seconds else ""
-    return Chip(f"ends after {seconds:g} s{was}", "timer", holds=True)
+    return Chip(f"ends after {seconds:g} s{was}", "timer", holds=True, short=f"{seconds:g} s{was}")

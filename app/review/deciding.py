@@ -304,7 +304,7 @@ class Deciding(QWidget):
         self._replaced = self.queue.shown
         # What is typed at this moment was meant for the one before.
         self.keystrokes.swallow()
-        self.review.answering.hint(why)
+        self.review.answering.hint(why, passing=True)
 
     def _key(self, letter: str, act: Callable[[], None]) -> None:
         shortcut = QShortcut(QKeySequence(letter), self)

@@ -54,6 +54,7 @@ class RequestPage(QWidget):
         self._lay_out()
         self.facts.line_picked.connect(self.reading.go_to)
         self.band.line_picked.connect(self.reading.go_to)
+        self.band.details_wanted.connect(self.reading.show_details)
         self.limits.opened.connect(self._reveal_limits)
 
     def minimumSizeHint(self) -> QSize:

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STRONGEST_FIRST = ("gVisor without Docker", "gVisor", "Docker", "Images", "Local sandbox")
+"""Checks of which a fix gets a stronger sandbox, first what is worth most."""
 
 
 class State(StrEnum):
@@ -23,3 +30,15 @@ class Check:
     fix: str = ""
     images: tuple[str, ...] = ()
     """Names of images that are to be built."""
+    gvisor: bool = False
+    """Whether Assent can fetch gVisor's program by itself; `fix` is what a person can type in place of that."""
+
+
+def stronger(checks: Iterable[Check]) -> Check | None:
+    """Return the check with the fix that gets the strongest sandbox which does not work yet; None where there is none.
+
+    Before the others one that Assent can see to by itself.
+    """
+    order = {name: number for number, name in enumerate(STRONGEST_FIRST)}
+    open_ones = [one for one in checks if one.name in order and one.state != State.OK and one.fix]
+    return min(open_ones, key=lambda one: (not (one.gvisor or one.images), order[one.name]), default=None)

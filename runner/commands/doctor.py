@@ -203,16 +203,18 @@ def _container(isolation: Isolation, found: Mapping[Isolation, Readiness], setti
         where = "" if isolation is DIRECT else endpoint.elsewhere(settings.docker_context)
         return replace(check, what=f"{check.what}{where}")
     remedy = fixes.container(isolation, ready)
+    fetches = isolation is DIRECT and fixes.can_fetch_gvisor()
+    problem = f"{ready.problem} {fixes.fetched_gvisor() if isolation is DIRECT else ''}".rstrip()
     if wanted == isolation.value:
-        return Check(name, State.BAD, ready.problem, remedy)
+        return Check(name, State.BAD, problem, remedy, gvisor=fetches)
     if wanted != AUTO:
         return Check(name, State.OK, f"{NOT_USED} {ready.problem}")
     if as_good := next((one for one in (GVISOR, DIRECT) if found[one].ready), None):
         return Check(name, State.OK, f"Not needed, as {CONTAINERS[as_good]} works. {ready.problem}")
     worth = DIRECT if not fixes.lets_only_profiled() else GVISOR if found[DOCKER].ready else DOCKER
     if isolation is not worth:
-        return Check(name, State.OK, f"{ready.problem} First see to {CONTAINERS[worth]}.", remedy)
-    return Check(name, State.WARN, f"{ready.problem} {WORTH_IT}", remedy)
+        return Check(name, State.OK, f"{problem} First see to {CONTAINERS[worth]}.", remedy, gvisor=fetches)
+    return Check(name, State.WARN, f"{problem} {WORTH_IT}", remedy, gvisor=fetches)
 
 
 def _working(name: str, ready: Readiness, unused: str) -> Check:

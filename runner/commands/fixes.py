@@ -159,6 +159,23 @@ def gvisor() -> str:
     return next((command for switch, command in SWITCHES.items() if _read(switch) == "0"), "")
 
 
+def can_fetch_gvisor() -> bool:
+    """Return whether Assent brings a recent gVisor without rights that it has not, and nothing simpler brings it."""
+    if lets_only_profiled() or any(map(is_recent, (located(), str(Places.standard().runsc)))):
+        return False
+    if os.geteuid() == 0:
+        return shutil.which("mmdebstrap") is not None
+    packaged = shutil.which("apt-get") is not None and not is_old(_candidate("runsc") or OLDEST)
+    return not packaged and all(map(shutil.which, ("mmdebstrap", "newuidmap")))
+
+
+def fetched_gvisor() -> str:
+    """Return in a sentence that a recent gVisor is fetched and not taken, as others than root can replace it; or ''."""
+    if is_recent(located()) or not is_recent(str(Places.standard().runsc)):
+        return ""
+    return "It is fetched; what is left is to put it where nobody but root can replace it."
+
+
 def lets_only_profiled() -> bool:
     """Return whether this system lets only programs with a profile of AppArmor make user namespaces."""
     return os.geteuid() != 0 and _read(RESTRICTED) == "1"

@@ -32,17 +32,39 @@ def conflicts(verdict: RiskVerdict, where: Containment) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[:MOST_CONFLICTS]
 
 
+def unreachable(verdict: RiskVerdict, where: Containment) -> tuple[str, ...]:
+    """Return the hosts that the code tries and cannot reach there, each once; '' for one that is not known."""
+    return tuple(dict.fromkeys(act.place for act in verdict.acts if _cannot_reach(act, where)))
+
+
+def absences(verdict: RiskVerdict, where: Containment) -> tuple[str, ...]:
+    """Return the rest of the same clauses: what the code wants of files that are not there."""
+    found = (words for act in verdict.acts if (words := _absence(act, verdict, where)))
+    return tuple(dict.fromkeys(found))[:MOST_CONFLICTS]
+
+
 MOST_CONFLICTS = 3
 _NETWORK = frozenset({Verb.SENDS, Verb.CONNECTS, Verb.FETCHES})
 _MAKING = frozenset({Verb.WRITES, Verb.MAKES, Verb.MOVES, Verb.RUNS_ON_START, Verb.REWRITES})
 
 
 def _conflict(act: VerdictAct, verdict: RiskVerdict, where: Containment) -> str:
-    if act.verb in _NETWORK and not _is_local(act.place):
-        if not where.network:
-            return f"tries {act.place or 'the network'}; there is no network"
-        if where.hosts and act.place and not any(_allows(host, act.place) for host in where.hosts):
+    if _cannot_reach(act, where):
+        if where.network:
             return f"tries {act.place}, which is not allowed"
+        return f"tries {act.place or 'the network'}; there is no network"
+    return _absence(act, verdict, where)
+
+
+def _cannot_reach(act: VerdictAct, where: Containment) -> bool:
+    if act.verb not in _NETWORK or _is_local(act.place):
+        return False
+    if not where.network:
+        return True
+    return bool(where.hosts and act.place) and not any(_allows(host, act.place) for host in where.hosts)
+
+
+def _absence(act: VerdictAct, verdict: RiskVerdict, where: Containment) -> str:
     if where.files is None:
         return ""
     if act.verb in (Verb.READS, Verb.DELETES, Verb.REWRITES) and _is_missing(act, verdict, where.files):

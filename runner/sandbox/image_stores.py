@@ -11,9 +11,11 @@ from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.docker.client import EngineClient
 from runner.sandbox.docker.endpoint import find
 from runner.sandbox.docker.image_store import Store
-from runner.sandbox.gvisor.program import located
-from runner.sandbox.images.build import Builder, Progress
+from runner.sandbox.gvisor.fetch import fetch
+from runner.sandbox.gvisor.program import is_recent, located
+from runner.sandbox.images.build import STAGES, Builder, ImageState, Progress
 from runner.sandbox.images.folder_store import FolderStore
+from runner.sandbox.images.recipe import names as every_image
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.images.rootfs import source
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from runner.settings.declared import Settings
 
 DIRECT = "gvisor-direct"
+GVISOR = "gVisor"
+FETCHED = 0.2
+"""Part of bringing gVisor that its program is; the rest are the images."""
 PING_SECONDS = 2.0
 NEITHER = KnownError(
     "No container engine answers, and gVisor (the program runsc), which needs none, is not installed.",
@@ -79,3 +84,24 @@ async def build(names: Sequence[str], settings: Settings) -> AsyncGenerator[Prog
         async with contextlib.aclosing(maker.build(recipe(name))) as steps:
             async for step in steps:
                 yield Progress(step.image, (number + step.part) / len(names), step.doing)
+
+
+async def bring_gvisor(settings: Settings, mirror: str = "") -> AsyncGenerator[Progress]:
+    """Fetch gVisor's program and, where it is taken as it is, build the images that are missing; the part is of all.
+
+    Where only root can put it in place it ends with the program. Raises KnownError. `aclose` ends it.
+    """
+    yield Progress(GVISOR, 0.0, "starting")
+    async with contextlib.aclosing(fetch(mirror)) as lines:
+        async for line in lines:
+            for sign, part, doing in STAGES:
+                if line.startswith(f"I: {sign}"):
+                    yield Progress(GVISOR, part * FETCHED, doing)
+    if not is_recent(located()):
+        return
+    maker = await builder(settings, mirror)
+    missing = [name for name in every_image() if await maker.state(recipe(name)) is not ImageState.READY]
+    for number, name in enumerate(missing):
+        async with contextlib.aclosing(maker.build(recipe(name))) as steps:
+            async for step in steps:
+                yield Progress(step.image, FETCHED + (1 - FETCHED) * (number + step.part) / len(missing), step.doing)

@@ -467,6 +467,41 @@ def test_gvisor_without_an_engine_is_installed_by_one_command(
     assert (check.state, check.fix) == (State.WARN, fix.format(Places.standard().runsc))
 
 
+@pytest.mark.parametrize(
+    ("there", "offered", "root", "can"),
+    [
+        (("mmdebstrap", "newuidmap"), OLD, False, True),
+        (("mmdebstrap",), OLD, False, False),
+        (("newuidmap",), OLD, True, False),
+        (("mmdebstrap",), RECENT, True, True),
+        # The package is put in place by the one command that is needed anyway, and updated with the others.
+        (("mmdebstrap", "newuidmap"), RECENT, False, False),
+        (("mmdebstrap", "newuidmap", "runsc"), OLD, False, False),
+        (("mmdebstrap", "newuidmap", "fetched"), OLD, False, False),
+    ],
+)
+def test_gvisor_is_fetched_by_assent_where_that_takes_no_rights_it_has_not(
+    monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], offered: str, root: bool, can: bool
+) -> None:
+    kept = str(Places.standard().runsc)
+    recent = {"runsc": "/usr/bin/runsc", "fetched": kept}
+    monkeypatch.setattr(fixes.shutil, "which", lambda name: name if name in (*there, "apt-get") else None)
+    monkeypatch.setattr(fixes, "located", lambda: "/usr/bin/runsc" if "runsc" in there else "")
+    monkeypatch.setattr(fixes, "is_recent", lambda path: path in {recent.get(name) for name in there})
+    monkeypatch.setattr(fixes, "_candidate", lambda _package: offered)
+    monkeypatch.setattr(fixes, "_read", lambda _path: "")
+    monkeypatch.setattr(fixes.os, "geteuid", lambda: 0 if root else 1000)
+    gone = Readiness(False, problem="It is not there.", remedy="assent images")
+    found = dict.fromkeys((Isolation.GVISOR, Isolation.GVISOR_DIRECT, Isolation.DOCKER), gone)
+    check = doctor._container(Isolation.GVISOR_DIRECT, found, Settings())
+    assert check.gvisor is can
+    assert ("It is fetched" in check.what) is ("fetched" in there)
+    assert not doctor._container(Isolation.DOCKER, found, Settings()).gvisor
+    monkeypatch.setattr(fixes, "_read", lambda _path: "1")
+    assert not root or fixes.can_fetch_gvisor() is can, "root needs no profile"
+    assert root or not fixes.can_fetch_gvisor(), "it could not be used here"
+
+
 def test_an_old_gvisor_of_docker_is_replaced_by_a_recent_one(monkeypatch: pytest.MonkeyPatch) -> None:
     recent: set[str] = set()
     monkeypatch.setattr(fixes, "located", lambda: "/usr/bin/runsc")

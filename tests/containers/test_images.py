@@ -257,7 +257,7 @@ def test_an_engine_whose_disk_is_full_is_reported(address: str) -> None:
 def test_packages_that_cannot_be_fetched_are_reported(address: str, room: Path) -> None:
     nowhere = asyncio.run(source({}, "file:///nowhere"))
     assert nowhere == Here("deb copy:///nowhere trixie main")
-    with pytest.raises(KnownError, match=r"packages for the image cannot be fetched\. .*--mirror"):
+    with pytest.raises(KnownError, match=r"packages cannot be fetched\. .*--mirror"):
         build(Builder(engine.builder(address).store, nowhere), SHELL)
 
 

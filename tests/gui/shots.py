@@ -412,7 +412,7 @@ def doctor_building(scene: Scene) -> None:
     until(panel.again.isEnabled)
     for row in panel._building_rows():
         row.show_step(0.35, "javascript: unpacking packages")
-    panel.trouble.say(Tone.BAD, "Not built: The packages for the image cannot be fetched. Check the network.")
+    panel.trouble.say(Tone.BAD, "Not built: The packages cannot be fetched. Check the network.")
     panel.trouble.show()
 
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QMenu
 from app.parts.notice import Tone
 from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
 from runner.model.request import Isolation
+from tests.gui import feed
 
 if TYPE_CHECKING:
     from runner.system.places import Places
@@ -79,6 +80,30 @@ def test_one_banner_at_a_time_the_grave_one_first(desk: Desk) -> None:
     for name in ("two", "three", "one"):
         banners.unsay(name)
     assert not banners.isVisible() and not banners._more.isVisible()
+
+
+def test_a_long_one_takes_one_line_until_all_of_it_is_wanted(desk: Desk) -> None:
+    """What is grave is read at once; of the others the buttons of a request must not move by four lines."""
+    banners, words = desk.window.banners, "The usual port is taken by another program. " * 8
+    banners.say("port", Tone.WARN, "Short.")
+    one = banners._notices["port"]
+    feed.turn()
+    low = one.height()
+    assert not banners._more.isVisible()
+    banners.say("port", Tone.WARN, words)
+    feed.turn()
+    assert one.height() <= low + 4 and one._line.isVisible() and not one._text.isVisible()
+    assert one.text == words and words in one.accessibleName() and words.strip() in one._line.toolTip()
+    assert banners._more.isVisible() and banners._more.text() == "More"
+    banners._more.click()
+    feed.turn()
+    assert one._text.isVisible() and not one._line.isVisible() and one.height() > low + 20
+    assert banners._more.text() == "Show less"
+    banners._more.click()
+    assert one._line.isVisible()
+    banners.unsay("port")
+    desk.hear((EngineTroubled("ledger", words, ""),))
+    assert banners._notices["ledger"]._text.isVisible() and not banners._more.isVisible()
 
 
 def test_the_button_of_a_trouble_leads_to_its_page(desk: Desk) -> None:

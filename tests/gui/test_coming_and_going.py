@@ -137,6 +137,13 @@ def test_a_withdrawn_request_makes_room_for_those_that_wait(desk: Desk) -> None:
     assert on_screen(desk) == other.id
     desk.rested()
     assert desk.page.foot.sentence.text().startswith(WITHDRAWN)
+    # Whoever comes back later would take it for something about the request that is on screen.
+    passing = desk.review.answering.passing
+    assert passing.isActive()
+    passing.timeout.emit()
+    assert WITHDRAWN not in desk.page.foot.sentence.text()
+    desk.review.answering.hint("Too quick: press A again.")
+    assert not passing.isActive(), "what to do stays until it is done"
 
 
 def test_a_withdrawn_request_stays_until_another_comes(desk: Desk) -> None:

@@ -43,7 +43,7 @@ def show(desk: Desk, number: int) -> None:
 
 def chips(desk: Desk) -> dict[str, str]:
     """The words of the chips, with the token in which each is written."""
-    return {fact.words: fact.ink for fact in desk.page.band.chips.facts}
+    return {fact.words: fact.ink for fact in desk.page.band.facts}
 
 
 def test_each_of_twenty_requests_shows_what_decides_it(desk: Desk) -> None:

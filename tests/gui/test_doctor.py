@@ -35,11 +35,14 @@ class Seen:
     what: str
     fix: str = ""
     images: tuple[str, ...] = ()
+    gvisor: bool = False
 
 
 SOUND = Seen("Python", "ok", "3.11 at /usr/bin/python3.")
 BROKEN = Seen("Bubblewrap", "bad", "bwrap is not <b>here</b>.", "sudo apt-get install bubblewrap")
 BARE = Seen("Images", "warn", "Missing: python, shell.", "assent images python shell", ("python", "shell"))
+DIRECT = "gVisor without Docker"
+WALL = Seen(DIRECT, "warn", "gVisor (the program runsc) is not installed.", "sudo apt-get install runsc", gvisor=True)
 ODD = Seen("Keyring", "warn", "There is none.", "Set one up.")
 
 
@@ -55,7 +58,11 @@ class Ward:
         self.trouble: Exception | None = None
         self.asked: list[tuple[str, ...]] = []
         self.cleaned = threading.Event()
-        self.panel = DoctorPanel(look, places, self._examine, self._build)  # type: ignore[arg-type]
+        self.panel = DoctorPanel(look, places, self._examine, self._build, self._fetch)  # type: ignore[arg-type]
+
+    async def _fetch(self) -> AsyncGenerator[Progress]:
+        async for step in self._build(("gVisor",)):
+            yield step
 
     async def _build(self, images: Sequence[str]) -> AsyncGenerator[Progress]:
         self.asked.append(tuple(images))
@@ -212,3 +219,74 @@ def test_leaving_the_console_ends_a_build(qtbot: QtBot, ward: Ward) -> None:
     building(qtbot, ward)
     ward.panel.leave()
     assert ward.cleaned.is_set()
+
+
+# ---- gVisor ----
+
+
+def test_gvisor_is_installed_on_one_click_beside_the_command_that_does_it(qtbot: QtBot, ward: Ward) -> None:
+    ward.found = (SOUND, BARE, WALL)
+    examined(qtbot, ward)
+    images, row = ward.panel.rows[:2]
+    assert (images.build.text(), row.build.text(), row.name.text()) == ("Build", "Install gVisor", DIRECT)
+    assert row.copy.isVisible()
+    row.build.click()
+    qtbot.waitUntil(lambda: row.doing.text() == "gVisor: unpacking packages")
+    assert row.bar.isVisible() and not images.bar.isVisible(), "only where it was pressed"
+    assert not images.build.isEnabled()
+    ward.trouble = KnownError("The packages cannot be fetched.", "Check the network.")
+    ward.gate.release()
+    with qtbot.waitSignal(ward.panel.built):
+        ward.steps.release()
+    qtbot.waitUntil(ward.panel.again.isEnabled)
+    assert ward.panel.trouble.text == "gVisor was not installed: The packages cannot be fetched. Check the network."
+    assert row.build.isVisible() and row.build.isEnabled()
+
+
+def test_fetching_gvisor_can_be_stopped(qtbot: QtBot, ward: Ward) -> None:
+    ward.found = (WALL,)
+    examined(qtbot, ward)
+    row = ward.panel.rows[0]
+    row.build.click()
+    qtbot.waitUntil(row.stop.isVisible)
+    qtbot.waitUntil(lambda: bool(ward.asked))
+    ward.gate.release()
+    with qtbot.waitSignal(ward.panel.built):
+        row.stop.click()
+    assert ward.cleaned.is_set() and not ward.panel.trouble.isVisible()
+    qtbot.waitUntil(ward.panel.again.isEnabled)
+
+
+def test_from_a_wall_one_comes_to_what_gets_a_stronger_sandbox(qtbot: QtBot, ward: Ward) -> None:
+    """Also before it has been examined, and without beginning anything by itself."""
+    ward.found = (*(Seen(f"Check {number}", "warn", "Odd. " * 60) for number in range(12)), SOUND, WALL)
+    ward.panel.lead_to_stronger()
+    examined(qtbot, ward)
+    row = next(row for row in ward.panel.rows if row.name.text() == DIRECT)
+    assert row.build.hasFocus()
+    qtbot.waitUntil(lambda: not row.visibleRegion().isEmpty())
+    assert ward.asked == []
+    ward.panel.setFocus()
+    ward.panel.lead_to_stronger()
+    assert row.build.hasFocus(), "it is known already"
+
+
+def test_installing_begins_where_it_was_asked_for_elsewhere(qtbot: QtBot, ward: Ward) -> None:
+    ward.found = (SOUND, WALL)
+    ward.panel.install_gvisor()
+    ward.gate.release()
+    qtbot.waitUntil(lambda: ward.asked == [("gVisor",)])
+    ward.panel.install_gvisor()
+    ward.gate.release()
+    with qtbot.waitSignal(ward.panel.built):
+        ward.steps.release()
+    qtbot.waitUntil(ward.panel.again.isEnabled)
+    assert ward.asked == [("gVisor",)], "once"
+
+
+def test_nothing_is_installed_where_a_person_must_do_it(qtbot: QtBot, ward: Ward) -> None:
+    ward.found = (SOUND, Seen(DIRECT, "warn", "Not there.", "sudo apt-get install mmdebstrap uidmap"))
+    ward.panel.install_gvisor()
+    examined(qtbot, ward)
+    assert ward.asked == [] and ward.panel.rows[0].copy.hasFocus()
+    assert not ward.panel.rows[0].build.isVisible()

@@ -15,13 +15,14 @@ from app.chrome.frame import Frame
 from app.chrome.keyring_notice import UNASKED as ASKS
 from app.chrome.window_state import Remembered
 from app.errands import Errands
-from app.first_start.isolation import WORDS, stronger
+from app.first_start.isolation import WORDS
 from app.first_start.panel import FirstSteps
 from app.parts.state_ring import RingState
 from app.phrases import YOU
 from app.start.console import Console
 from app.start.crash import Faults
-from runner.commands.doctor import UNUSED_KEY, Check, State
+from runner.commands.check import Check, State, stronger
+from runner.commands.doctor import UNUSED_KEY
 from runner.identity.agents import Agent
 from runner.identity.keyring_answer import KeyringAnswer, read_answer
 from runner.model.decision import Decider, Verdict
@@ -314,10 +315,29 @@ def test_the_one_step_that_is_worth_most_is_named(desk: Desk, page: FirstSteps) 
 
 
 def test_the_strongest_sandbox_that_does_not_work_yet_is_named() -> None:
-    assert stronger(CHECKS) == "sudo apt-get install docker.io"
+    def fix(*checks: Check) -> str:
+        found = stronger(checks)
+        return "" if found is None else found.fix
+
+    assert fix(*CHECKS) == "sudo apt-get install docker.io"
     works = Check("gVisor", State.OK, "Active.")
-    assert stronger((works, Check("Local sandbox", State.WARN, "x", "sudo y"))) == "sudo y"
-    assert stronger((works, Check("Docker", State.OK, "Active.", "no fix"))) == ""
+    assert fix(works, Check("Local sandbox", State.WARN, "x", "sudo y")) == "sudo y"
+    assert fix(works, Check("Docker", State.OK, "Active.", "no fix")) == ""
+    assert fix(*CHECKS, Check("Images", State.WARN, "x", "assent images", ("python",))) == "assent images"
+
+
+def test_gvisor_is_installed_from_the_first_steps_where_assent_can_fetch_it(desk: Desk, page: FirstSteps) -> None:
+    engine_is_there(desk)
+    desk.cases.know_sandbox(SANDBOX)
+    step = page.isolation_step
+    step._show(CHECKS)
+    assert not step.install.isVisible() and "let Assent install" not in step.advice.text()
+    step._show((Check("gVisor without Docker", State.WARN, "x", "sudo z", gvisor=True),))
+    assert step.install.isVisible() and "let Assent install" in step.advice.text()
+    wanted: list[bool] = []
+    page.gvisor_wanted.connect(lambda: wanted.append(True))
+    step.install.click()
+    assert wanted and step.command.text() == "sudo z", "who would rather type it can"
 
 
 # ---- how it is reached ----

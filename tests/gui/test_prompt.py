@@ -170,7 +170,7 @@ def test_the_card_and_the_window_say_the_same_of_what_contains_it(
     desk.hear((SandboxesChanged((KEPT,)),))
     desk.ask(one)
     desk.review.show_card(desk.cases.waiting()[0])
-    said = [(fact.words, fact.ink) for fact in desk.page.band.chips.facts]
+    said = [(fact.words, fact.ink) for fact in desk.page.band.facts]
     inks = {"neutral": "muted"}
     assert [(chip.text, inks.get(chip.ink, chip.ink)) for chip in shown(prompt).chips.chips[1:]] == said
 
@@ -184,7 +184,7 @@ def test_a_kept_sandbox_that_was_used_meanwhile_is_not_called_empty_any_more(des
     desk.hear((SandboxesChanged((replace(KEPT, uses=1),)),))
     for said in (
         [chip.text for chip in shown(prompt).chips.chips],
-        [fact.words for fact in desk.page.band.chips.facts],
+        [fact.words for fact in desk.page.band.facts],
     ):
         assert not any("empty" in words for words in said) and any("1 call" in words for words in said), said
     assert not shown(prompt).approve.isEnabled(), "what is said has changed: a click meant for what was there is none"

@@ -8,24 +8,33 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from runner.commands.images import main
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
-from runner.sandbox import choose
+from runner.sandbox import choose, image_stores
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container import trial
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.gvisor import program
 from runner.sandbox.gvisor.engine import DirectEngine
 from runner.sandbox.gvisor.program import Runsc, is_old, located
+from runner.sandbox.images.build import ImageState, Progress
 from runner.sandbox.images.folder_store import FolderStore
+from runner.sandbox.images.recipe import names
 from runner.sandbox.local import trusted
 from runner.sandbox.local.sandbox import LocalSandbox
+from runner.settings.declared import Settings
 from runner.system.places import Places
 from tests import direct_gvisor
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from runner.sandbox.images.recipe import Recipe
 
 BLIND = 'case "$1" in -la) echo "ls: cannot access \'.\': Invalid argument" >&2; exit 2;; esac\n'
 
@@ -183,3 +192,51 @@ def test_the_command_fetches_one_and_says_how_it_is_put_in_place(
     assert "has gVisor of version 0.0~20221219.0 only" in capsys.readouterr().err
     assert program.version_of(str(kept)) == "0.0~20250101.0", "what was there stays"
     assert [one.name for one in kept.parent.iterdir()] == [kept.name]
+
+
+def test_bringing_it_says_how_far_it_is_and_ends_where_only_root_can_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only mmdebstrap is a stand-in."""
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    monkeypatch.setattr(trusted, "FOLDERS", ())
+    monkeypatch.setattr(trusted, "replaceable", lambda path: "" if str(path).startswith("/usr") else "/")
+    monkeypatch.setattr(image_stores, "located", lambda: "")
+    said = MMDEBSTRAP.format(folder=tmp_path, version="0.0~20250101.0", end="")
+    executable(tmp_path / "bin/mmdebstrap", f"echo 'I: downloading packages with apt...' >&2\n{said}")
+
+    async def brought() -> list[str]:
+        return [f"{one.image} {one.part:.2f} {one.doing}" async for one in image_stores.bring_gvisor(Settings())]
+
+    assert asyncio.run(brought()) == ["gVisor 0.00 starting", "gVisor 0.04 downloading packages"]
+    assert program.version_of(str(Places.standard().runsc)) == "0.0~20250101.0"
+    executable(tmp_path / "bin/mmdebstrap", "echo 'E: failed to fetch it' >&2; exit 1")
+    with pytest.raises(KnownError, match=r"The packages cannot be fetched\. Check the network"):
+        asyncio.run(brought())
+
+
+def test_bringing_it_builds_the_images_that_are_missing_where_it_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    executable(tmp_path / "bin/mmdebstrap", MMDEBSTRAP.format(folder=tmp_path, version="0.0~20250101.0", end=""))
+    monkeypatch.setattr(image_stores, "located", lambda: str(Places.standard().runsc))
+
+    class Maker:
+        async def state(self, one: Recipe) -> ImageState:
+            return ImageState.READY if one.name == "python" else ImageState.MISSING
+
+        async def build(self, one: Recipe) -> AsyncGenerator[Progress]:
+            yield Progress(one.name, 1.0, "ready")
+
+    async def builder(_settings: Settings, _mirror: str) -> Maker:
+        return Maker()
+
+    monkeypatch.setattr(image_stores, "builder", builder)
+
+    async def brought() -> list[Progress]:
+        return [one async for one in image_stores.bring_gvisor(Settings())]
+
+    steps = asyncio.run(brought())
+    assert [one.image for one in steps] == ["gVisor", *(name for name in names() if name != "python")]
+    assert steps[-1].part == pytest.approx(1.0) and sorted(one.part for one in steps) == [one.part for one in steps]

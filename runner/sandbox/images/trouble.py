@@ -1,4 +1,4 @@
-"""Why a build failed, in words, with what to do."""
+"""Why a build failed, or the fetching of a program, in words, with what to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runner.model.errors import KnownError
 from runner.sandbox.images.program import ProgramFailed
 from runner.sandbox.images.store import NotLoaded
 
-AGAIN = "then build the image again."
+AGAIN = "then try again."
 CAUSES = (
     (
         r"(?m:^)(?>.*?engine: ).*no space left on device",
@@ -35,12 +35,12 @@ CAUSES = (
     (
         r"could not resolve|failed to fetch|does not have a release file|unable to connect|connection timed out"
         r"|no such host|network is unreachable",
-        "The packages for the image cannot be fetched.",
+        "The packages cannot be fetched.",
         f"Check the network, or name a Debian mirror with --mirror, {AGAIN}",
     ),
     (
         r"unable to locate package|has no installation candidate",
-        "The Debian mirror does not have a package that the image needs.",
+        "The Debian mirror does not have a package that is needed.",
         f"Name another one with --mirror, {AGAIN}",
     ),
     (
@@ -50,8 +50,8 @@ CAUSES = (
     ),
     (
         r"newuidmap|unshare|user namespace|unable to pick chroot mode",
-        "This machine does not let an ordinary user unpack an image.",
-        "Install uidmap (apt-get install uidmap), build it as root, or with Docker and without mmdebstrap.",
+        "This machine does not let an ordinary user unpack packages.",
+        "Install uidmap (apt-get install uidmap), do it as root, or build images with Docker and without mmdebstrap.",
     ),
 )
 """A sign in what a program said, in any case -> what is wrong and what to do; the first that fits counts."""
@@ -71,7 +71,7 @@ def known(failure: ProgramFailed | NotLoaded | OSError) -> KnownError:
     for sign, what, remedy in CAUSES:
         if re.search(sign, text, re.IGNORECASE):
             return KnownError(what, remedy)
-    return KnownError(f"The image could not be built: {short}.", "Build it again.")
+    return KnownError(f"It could not be made: {short}.", "Try again.")
 
 
 def _short(failure: ProgramFailed) -> str:
