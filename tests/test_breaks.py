@@ -35,7 +35,7 @@ FINDINGS = {
         *(f"calm-{number}" for number in range(1, 13)),
     ],
     "nmend.toml": [f"NMEND-{number}" for number in range(1, 10)],
-    "trial.toml": [f"trial-{number}" for number in range(1, 11)],
+    "trial.toml": [f"trial-{number}" for number in range(1, 14)],
     "whole.toml": [f"whole-{number}" for number in range(1, 8)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
     "execute.toml": [f"execute-{number}" for number in range(1, 15)],

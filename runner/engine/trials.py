@@ -64,6 +64,9 @@ MOST_READING = 10.0
 """Seconds in which what was asked for is read."""
 MOST_KEPT = 64
 """Records that are kept for the same code, the latest."""
+MOST_HELD = 5.0
+"""Seconds for which Approve waits at most: those of a trial, and some to start and to read what it asked for."""
+HELD = f"It is being tried first, for {MOST_HELD:g} s at most (setting window.approve_after_trial)."
 ALREADY = "It is being tried."
 TYPESCRIPT = "request.typescript"
 """Id of the finding that says that code is TypeScript."""
@@ -76,6 +79,8 @@ class OneTrial(Attempt):
 
     asked: bool
     """Whether a person asked for it."""
+    holding: asyncio.TimerHandle | None = None
+    """Lets Approve go at the latest; None where it does not wait."""
     place: tuple[Isolation, tuple[str, ...]] | None = None
     """The kind and the protections of the sandbox that it has; None before that is known."""
 
@@ -168,11 +173,30 @@ class Trials:
 
     # ---- the queue ----
 
+    def held(self, request_id: str) -> str:
+        """Return why an open question is not approved yet; empty where nothing keeps it."""
+        one = self._all.get(request_id)
+        return HELD if one is not None and one.holding is not None else ""
+
     def _put(self, one: OneTrial) -> None:
         self._all[one.case.request.id] = one
+        question = self._desk.question(one.case.request.id)
+        if question is not None and self._circumstances.settings().approve_after_trial:
+            seconds = min(MOST_HELD, question.expiry.left / 2)
+            one.holding = asyncio.get_running_loop().call_later(seconds, self._let_go, one)
         self._tell(one.case, RehearsalPhase.QUEUED)
         self._turns.put(PERSON if one.asked else one.case.request.agent, one)
         self._start_next()
+
+    def _let_go(self, one: OneTrial) -> None:
+        """Let Approve be free again, although the trial goes on."""
+        one.holding = None
+        self._tell(one.case, RehearsalPhase.RUNNING if one.noted else RehearsalPhase.QUEUED)
+
+    def _take_out(self, one: OneTrial) -> None:
+        del self._all[one.case.request.id]
+        if one.holding is not None:
+            one.holding.cancel()
 
     def _start_next(self) -> None:
         """Start what waits, as far as there is room: what a person asked for first, then agents in turn."""
@@ -205,7 +229,7 @@ class Trials:
         """End a trial before it has an outcome; the question stays as it is."""
         if self._all.get(one.case.request.id) is not one:
             return
-        del self._all[one.case.request.id]
+        self._take_out(one)
         one.stop(why, self._record, TRIAL_ENDED)
         self._tell(one.case, RehearsalPhase.NONE, why)
 
@@ -231,7 +255,7 @@ class Trials:
         await case.attach(TRIED, encode(tried))
         one.noted = False
         self._permit(one)
-        del self._all[case.request.id]
+        self._take_out(one)
         self._record.publish(TrialMoved(case.request.id, RehearsalPhase.SHOWN, "", tried, began=case.rehearsed))
 
     async def _strongest(self, one: OneTrial) -> tuple[Sandbox, Readiness]:
@@ -267,9 +291,7 @@ class Trials:
             reads.append((each, read))
         return records.weighed(found, reads)
 
-    async def _result(
-        self, one: OneTrial, sandbox: Sandbox, readiness: Readiness, mark: str, seed: str
-    ) -> Result:
+    async def _result(self, one: OneTrial, sandbox: Sandbox, readiness: Readiness, mark: str, seed: str) -> Result:
         """Return what the run left. Raises KnownError, also where the question was over before."""
         case, request = one.case, one.case.request
         same = sandbox.isolation is request.isolation
@@ -325,7 +347,8 @@ class Trials:
         return "" if one.place is None else too_weak(self._needed(one), *one.place, asked=one.asked)
 
     def _tell(self, case: Case, phase: RehearsalPhase, why: str = "") -> None:
-        self._record.publish(TrialMoved(case.request.id, phase, why, began=case.rehearsed))
+        holds = bool(self.held(case.request.id))
+        self._record.publish(TrialMoved(case.request.id, phase, why, began=case.rehearsed, holds=holds))
 
 
 def narrowed(asked: Limits) -> Limits:

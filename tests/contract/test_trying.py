@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.contract.conftest import Lab
 
 wherever_it_may_be = pytest.mark.parametrize(
-    "lab", ("local", "docker", "gvisor", "gvisor-direct"), indirect=True, scope="session"
+    "lab", ["local", "docker", "gvisor", "gvisor-direct"], indirect=True, scope="session"
 )
 
 
