@@ -32,7 +32,7 @@ FINDINGS = {
         *(f"read-{number}" for number in range(1, 20)),
         *(f"honest-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8)),
         *(f"blind-{number}" for number in range(1, 5)),
-        *(f"calm-{number}" for number in range(1, 13)),
+        *(f"calm-{number}" for number in range(1, 15)),
     ],
     "nmend.toml": [f"NMEND-{number}" for number in range(1, 10)],
     "trial.toml": [f"trial-{number}" for number in range(1, 14)],
