@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 HOME, FOLDER = "/home/me", "/home/me/project"
 PROJECT_FILES = """
-    opencode.json .git/config .qwen/settings.json .copilot/mcp-config.json .clinerules/a.md .clinerules .cline/x .roo/x .kiro/x
+    .git/config
+    opencode.json .qwen/settings.json .copilot/mcp-config.json .clinerules/a.md .clinerules .cline/x .roo/x .kiro/x
     .windsurf/x .continue/config.yaml .idea/runConfigurations/a.xml .cargo/config.toml .venv/bin/activate
     node_modules/.bin/tsc .githooks/pre-commit build.rs .exrc .env .env.local sub/.env .envrc .husky/pre-commit
     .vscode/settings.json .claude/settings.json .mcp.json .git/hooks/pre-commit lib/x.pth
@@ -88,11 +89,11 @@ def test_a_patch_with_a_line_that_has_no_place_is_critical() -> None:
 OPENED = {
     "handed to what writes it": "import json\njson.dump({}, open(PATH, 'w'))\n",
     "in a statement": "import yaml\nwith open(PATH, 'w') as f:\n    yaml.safe_dump({}, f)\n",
-    "by a helper": "import json\ndef save(p, d):\n    with open(p, 'w') as f:\n        json.dump(d, f)\nsave(PATH, {})\n",
+    "by a helper": "import json\ndef save(p, d):\n    f = open(p, 'w')\n    json.dump(d, f)\nsave(PATH, {})\n",
     "of pathlib": "import json, pathlib\nwith pathlib.Path(PATH).open('w') as f:\n    json.dump({}, f)\n",
     "for the output of a program": "import subprocess\nsubprocess.run(['cat', 'x'], stdout=open(PATH, 'w'))\n",
     "for a copy": "import shutil\nshutil.copyfileobj(open('a'), open(PATH, 'wb'))\n",
-    "by a parser": "import configparser\nc = configparser.ConfigParser()\nwith open(PATH, 'w') as f:\n    c.write(f)\n",
+    "by a parser": "import configparser as p\nc = p.ConfigParser()\nwith open(PATH, 'w') as f:\n    c.write(f)\n",
 }
 
 
