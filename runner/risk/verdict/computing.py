@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
+from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.outline_data import words
@@ -44,6 +45,11 @@ TEXT_COMMANDS = words(
     "echo printf true false : test [ seq expr bc date sleep cal export local declare set unset shift return exit let "
     "basename dirname tr rev sort uniq wc cut fold head tail cat grep awk sed if then do break continue"
 )
+DATACLASSES = words(
+    "dataclasses.dataclass dataclasses.field dataclasses.asdict dataclasses.astuple dataclasses.replace "
+    "dataclasses.fields dataclasses.is_dataclass dataclasses.KW_ONLY"
+)
+"""Functions that compute, of a module that outlines do not know."""
 MOST_NAMED = 4
 COMPUTES = words(
     "dataclasses collections itertools math statistics datetime re json textwrap decimal fractions random string time "
@@ -82,7 +88,7 @@ def only_computes(language: Language | None, trail: Trail) -> bool:
     match language:
         case Language.PYTHON:
             loaded = {act.name for act in trail.acts if act.kind == "import"}
-            return loaded <= _python().modules.keys() and all(map(_is_known_python, trail.called))
+            return loaded <= {*_python().modules, "dataclasses"} and all(map(_is_known_python, trail.called))
         case Language.JAVASCRIPT:
             loads = any(act.kind == "import" for act in trail.acts)
             return not loads and all(map(_is_known_javascript, trail.called))
@@ -140,6 +146,9 @@ def calls_of(library: str, language: Language | None, trail: Trail) -> str:
     """Return which functions of a library are called, for its quoted name; '' where none of their names tells."""
     found: dict[str, None] = {}
     for name in sorted(trail.called):
+        giver = name.rpartition("().")[0]
+        if giver in trail.called and _tells(giver.rpartition(".")[2]):
+            continue  # of what another one gave: `client.list_objects().get`
         parts = _plain(name).split(".")
         top = parts[0] if language is Language.PYTHON else _plain(name).rpartition(".")[0]
         if len(parts) > 1 and quoted(top.split(".")[0], 30) == library and _tells(parts[-1]):
@@ -149,6 +158,19 @@ def calls_of(library: str, language: Language | None, trail: Trail) -> str:
 
 TELLING = words("query select find search list get fetch read load send run")
 """Functions that say what is done in one word; others say it in two, as `list_buckets`."""
+
+
+LOOKS = words("get list describe head count exists has show find search read fetch lookup")
+"""Words that names of functions begin with which change nothing, if they do what they are called."""
+
+
+def only_look(functions: str) -> bool:
+    """Return whether all functions that `calls_of` names are called after looking."""
+    names = expression(r"[A-Za-z]\w*").findall(functions.replace(" and ", " "))
+    return bool(names) and all(WORD.split(name, maxsplit=1)[0].lower() in LOOKS for name in names)
+
+
+WORD = expression(r"_|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def _tells(function: str) -> bool:
@@ -174,7 +196,7 @@ def _plain(name: str) -> str:
 @lru_cache(4096)
 def _is_known_python(name: str) -> bool:
     plain, python = _plain(name), _python()
-    if not plain or plain in python.builtins or plain in PRINTS:
+    if not plain or plain in python.builtins or plain in PRINTS or plain in DATACLASSES:
         return bool(plain)
     parts = plain.split(".")
     for length in range(len(parts) - 1, 0, -1):
