@@ -52,6 +52,22 @@ def sentence(language: Language, code: str) -> str:
             "    rds.delete_db_instance(DBInstanceIdentifier=d['DBInstanceIdentifier'])",
             "Deletes each db instance that it finds by delete_db_instance.",
         ),
+        (
+            P,
+            "import hr\np = hr.get_policy()\np.track_work()\nprint(hr.get_role())",
+            "Calls get_policy, track_work and get_role of “hr”; what that does was not read.",
+        ),
+        (
+            P,
+            "import boto3\nc = boto3.client('s3')\nc.list_keys()\nc.go()",
+            "Calls list_keys of “boto3”; what that does was not",
+        ),
+        (P, "import pandas\npandas.read_csv('a.csv').go(1)", "Reads a.csv and calls “pandas”."),
+        (
+            P,
+            "import psycopg\nc = psycopg.connect('x')\nc.execute('SELECT 1')\nc.go()",
+            "Reads a database by “psycopg” and",
+        ),
         (P, "import psycopg\npsycopg.connect('x').execute('SELECT count(*) FROM t')", "Reads a database by “psycopg”."),
         (P, "import psycopg\npsycopg.connect('x').execute('SELECT wipe(1)')", "Calls “psycopg”; what that does"),
         (

@@ -10,7 +10,7 @@ from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, Ri
 from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.value import labels_of
 from runner.risk.trace.files import IN_MEMORY
-from runner.risk.verdict.computing import calls_of, libraries, only_computes, only_look, prints
+from runner.risk.verdict.computing import calls_of, is_said, libraries, only_computes, only_look, prints
 from runner.risk.verdict.doing import A_FILE, BY_KIND, MOST_LOOKED_AT, WITHOUT_WORDS, Doing, doings, library_of
 from runner.risk.verdict.naming import TEMPORARY_FILES, quoted
 from runner.risk.verdict.programs import INTERPRETERS
@@ -82,9 +82,9 @@ def verdict_on(
     if shown:
         handed = {quoted(one.act.get("to").text, 30) for one in found if one.verb is Verb.HANDS}
         by = {quoted(library_of(one.act.name), 30) for one in found}
-        said_already = handed | {name for name in known if name in by and _only_looks(name, request, trail)}
-        shown += [(Verb.CALLS, name) for name in known if "." not in name and name not in said_already]
-        looks = proved and not partly and {verb for verb, _ in shown} <= LOOKING and not request.packages
+        calls = [name for name in known if "." not in name and name not in handed]
+        shown += [(Verb.CALLS, name) for name in calls if name not in by or not is_said(name, request.language, trail)]
+        looks = proved and not (partly or calls or request.packages) and {verb for verb, _ in shown} <= LOOKING
         said = sentence(shown, partly=partly)
         return RiskVerdict(f"{said[:-1]}; changes nothing." if looks and not left else said, looked, acts)
     return RiskVerdict(_without_acts(request, trail, known, partly, "" if proved else left[0]), looked, acts)
@@ -108,7 +108,7 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
         calls = [(name, calls_of(name, request.language, trail)) for name in known]
         named = [f"{functions} of {name}" if functions else name for name, functions in calls]
         if any(name.startswith("“") for name in known):
-            looks = all(only_look(functions) for _, functions in calls)
+            looks = all(only_look(name, request.language, trail) for name in known)
             nothing = f"{BY_NAME if looks else 'what that does was not read'}{partly}."
         elif doubt:
             nothing = f"{nothing.removesuffix(f'{partly}.')}{partly or PARTLY}."
@@ -117,12 +117,6 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
         computes = "Computes and prints" if prints(request.language, trail, request.code) else "Computes"
         return f"{computes}, as far as could be read: {doubt[0].lower()}{doubt[1:]}"
     return f"{nothing[0].upper()}{nothing[1:]}"
-
-
-def _only_looks(library: str, request: Request, trail: Trail) -> bool:
-    """Return whether all else that is called of a library is named after looking."""
-    functions = calls_of(library, request.language, trail)
-    return not functions or only_look(functions)
 
 
 def _is_unread(act: Act) -> bool:
