@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 TRIED = "Tried"
 """Name of the tab with all that was asked for."""
 TRYING = "Trying it without network\N{HORIZONTAL ELLIPSIS}"
+HELD = "It is being tried first. Approve is free again in a few seconds."
 BLOCKED = "Before you decide, nothing is started in a sandbox that your policy finds too weak for it."
 PROVES = "A trial shows what was asked for. That something is missing here proves nothing."
 
@@ -36,6 +37,11 @@ def awaited(card: Card) -> bool:
     """Return whether the outcome is still to come."""
     moved = card.trial
     return card.waiting and moved is not None and moved.phase in (RehearsalPhase.QUEUED, RehearsalPhase.RUNNING)
+
+
+def held(card: Card) -> str:
+    """Return why Approve waits; empty where it does not."""
+    return HELD if awaited(card) and card.trial is not None and card.trial.holds else ""
 
 
 def offered(card: Card) -> bool:

@@ -126,6 +126,7 @@ class Assembly:
             forbids=self.membership.forbids,
             moved=self.parts.sandboxes.moved,
             unready=self.parts.sandboxes.unready,
+            held=lambda id: self.rehearsals.trials.held(id),
             keeps=lambda id: self.sandboxes.holds(id),
             where=self.parts.sandboxes.where,
             unwritable=self.unwritable,

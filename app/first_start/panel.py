@@ -1,4 +1,4 @@
-"""First steps: work on a project, connect a program, decide a test request, answer about the keyring."""
+"""First steps: work on a project, connect a program, decide a test request, the keyring, the sandbox, trials."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from app.agents.connecting import Connecting
 from app.first_start.isolation import IsolationStep
 from app.first_start.keyring import KeyringStep
 from app.first_start.step import FirstStep
+from app.first_start.trial_step import TrialStep
 from app.first_start.trying import TryStep
 from app.parts.column import ScrollColumn
 from app.parts.plain import plain_label
@@ -94,6 +95,7 @@ class FirstSteps(QWidget):
         self.try_step = TryStep(cases, bridge, look)
         self.keyring_step = KeyringStep(bridge, look)
         self.isolation_step = IsolationStep(cases, look, places, bridge.minimum_for_critical, examine)
+        self.trial_step = TrialStep(cases, bridge, look)
         self.worth = plain_label(role="strong", wrap=True)
         self.go = QPushButton("Go to the queue")
         self.go.setProperty("kind", "primary")
@@ -118,6 +120,7 @@ class FirstSteps(QWidget):
             self.connecting.open()
         self.keyring_step.look_again()
         self.isolation_step.refresh()
+        self.trial_step.refresh()
         self._show_worth()
 
     @Slot()
@@ -229,7 +232,8 @@ class FirstSteps(QWidget):
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.column.setContentsMargins(0, 0, px(6), 0)
         scroll.column.setSpacing(px(8))
-        for part in (head, self.work_step, self.connect_step, self.try_step, self.keyring_step, self.isolation_step):
+        steps = (self.work_step, self.connect_step, self.try_step, self.keyring_step, self.isolation_step)
+        for part in (head, *steps, self.trial_step):
             scroll.column.addWidget(part)
         last = QHBoxLayout()
         last.addStretch()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from app import phrases, rehearsals
+from app import phrases, rehearsals, trials
 from app.parts.amounts import counted
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
@@ -43,7 +43,7 @@ def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTrou
         return NETWORK_ALONE if card.accepts else card.blocked
     if card.assessment is None:
         return "Not assessed yet."
-    return too_long(card.request) or to_look_at(unseen)
+    return trials.held(card) or too_long(card.request) or to_look_at(unseen)
 
 
 def too_long(request: Request) -> str:

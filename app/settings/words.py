@@ -65,6 +65,7 @@ TITLES = {
     "network_received_mb": "Most received by a run",
     "network_connections": "Connections of a run",
     "approve_by": "Approve with",
+    "approve_after_trial": "Approve waits for the trial",
     "e2b_domain": "Domain of E2B",
     "e2b_api_url": "Address of its API",
     "e2b_sandbox_url": "Address of its sandboxes",

@@ -32,6 +32,8 @@ class Circumstances:
     """Returns why a request cannot start in the sandbox that it was shown for."""
     unready: Callable[[Request], str]
     """Returns why nothing can start for a request at present, although it may later."""
+    held: Callable[[str], str]
+    """`held(request_id)` returns why an open question is not approved yet."""
     keeps: Callable[[str], bool]
     """Returns whether a kept sandbox of that id is there."""
     where: Callable[[], Awaitable[tuple[Isolation, tuple[str, ...]]]]

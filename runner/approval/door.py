@@ -79,10 +79,9 @@ class Door:
         if question.digest != digest:
             return MEANING[Taken.STALE]
         if verdict is Verdict.APPROVED:
-            if why := self._circumstances.unwritable():
-                return f"Not approved: {why}"
-            if why := self._circumstances.unready(case.request):
-                return f"Not approved: {why}"  # and it stays open: the sandbox may be back before it expires
+            now = self._circumstances
+            if why := now.unwritable() or now.unready(case.request) or ("" if release else now.held(request_id)):
+                return f"Not approved: {why}"  # and it stays open: that may pass before it expires
             if why := self._circumstances.moved(case.request):
                 # No answer to this question can be valid any more; what the agent asks again is shown as it would run.
                 self._desk.deny(request_id, why)

@@ -64,7 +64,8 @@ def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[st
     if isolation is Isolation.GVISOR:
         return ""
     if isolation is Isolation.GVISOR_DIRECT:
-        return "" if ALL_LIMITS in protections else f"{isolation.label} cannot bind memory and processor here."
+        # Without them its memory is watched: for what a person asks for that is more than the local sandbox has.
+        return "" if asked or ALL_LIMITS in protections else f"{isolation.label} cannot bind memory and processor here."
     if mode is not RehearsalMode.ANY:
         return f"This agent's code is tried in gVisor only, and code runs in {_place(isolation)} here."
     if isolation is Isolation.DOCKER:

@@ -105,6 +105,8 @@ class Remembering:
         """Make the grant that was chosen for a request, open or past. Raises KnownError where it is not allowed."""
         if why := unproven(self._circumstances.settings(), None, proven=proven):
             raise KnownError(why)
+        if why := self._circumstances.held(request_id):
+            raise KnownError(why)
         request, assessment = await self._hindsight().about(request_id)
         if request.digest != digest:
             raise KnownError("What was on screen is not this request.", "Look at it again.")

@@ -19,11 +19,12 @@ from runner.requests.network import network_facts, through_gate, usual_mode
 from runner.sandbox.choose import AUTO, NAMES, choose
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Losable
+from runner.sandbox.docker.endpoint import elsewhere
 from runner.sandbox.room import TEMPORARY_MB
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
     from runner.engine.last_isolation import LastIsolation
     from runner.model.network import Destination
@@ -146,6 +147,19 @@ class SandboxChoice:
     def uses(self, sandbox: Sandbox) -> bool:
         """Return whether `sandbox` is the chosen one."""
         return self._choice is not None and self._choice.sandbox is sandbox
+
+    async def strongest_first(self) -> AsyncIterator[tuple[Sandbox, Readiness]]:
+        """Yield the sandboxes that work: the one in use and, whatever the settings name, the others of this machine.
+
+        Raises KnownError where none is in use.
+        """
+        used, near = self.sandbox, not elsewhere(self._settings().docker_context)
+        for one in sorted(self._sandboxes, key=lambda one: one.isolation.strength, reverse=True):
+            engine = one.isolation in (Isolation.DOCKER, Isolation.GVISOR)
+            if one is used or (one.isolation is not Isolation.E2B and (near or not engine)):
+                readiness = await one.check()
+                if readiness.ready:
+                    yield one, readiness
 
     def unready(self, request: Request) -> str:
         """Return why nothing can start at present, which may pass while `request` is open; empty where it can."""

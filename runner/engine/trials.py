@@ -33,7 +33,7 @@ from runner.model.codec import encode
 from runner.model.errors import KnownError
 from runner.model.events import TrialMoved
 from runner.model.rehearsal import RehearsalMode, RehearsalPhase
-from runner.model.request import Language, Limits, Request, Tool, canonical
+from runner.model.request import Isolation, Language, Limits, Request, Tool, canonical
 from runner.model.result import Outcome
 from runner.model.tried import TRIAL_ENDED, TRIED, TRYING
 from runner.risk import tried as records
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from runner.model.result import Result
     from runner.requests.case import Case
     from runner.risk.tried import ActsInShell, Recorded, Weighed
+    from runner.sandbox.contract import Readiness, Sandbox
 
 LIMITS = Limits(memory_mb=512, cpu_cores=1.0, disk_mb=64, seconds=3.0, output_bytes=262_144, processes=64)
 """The most that one may use; a request that asks for less gets less, but not less time or memory to start in."""
@@ -63,6 +64,9 @@ MOST_READING = 10.0
 """Seconds in which what was asked for is read."""
 MOST_KEPT = 64
 """Records that are kept for the same code, the latest."""
+MOST_HELD = 5.0
+"""Seconds for which Approve waits at most: those of a trial, and some to start and to read what it asked for."""
+HELD = f"It is being tried first, for {MOST_HELD:g} s at most (setting window.approve_after_trial)."
 ALREADY = "It is being tried."
 TYPESCRIPT = "request.typescript"
 """Id of the finding that says that code is TypeScript."""
@@ -75,6 +79,10 @@ class OneTrial(Attempt):
 
     asked: bool
     """Whether a person asked for it."""
+    holding: asyncio.TimerHandle | None = None
+    """Lets Approve go at the latest; None where it does not wait."""
+    place: tuple[Isolation, tuple[str, ...]] | None = None
+    """The kind and the protections of the sandbox that it has; None before that is known."""
 
 
 class Trials:
@@ -165,11 +173,30 @@ class Trials:
 
     # ---- the queue ----
 
+    def held(self, request_id: str) -> str:
+        """Return why an open question is not approved yet; empty where nothing keeps it."""
+        one = self._all.get(request_id)
+        return HELD if one is not None and one.holding is not None else ""
+
     def _put(self, one: OneTrial) -> None:
         self._all[one.case.request.id] = one
+        question = self._desk.question(one.case.request.id)
+        if question is not None and self._circumstances.settings().approve_after_trial:
+            seconds = min(MOST_HELD, question.expiry.left / 2)
+            one.holding = asyncio.get_running_loop().call_later(seconds, self._let_go, one)
         self._tell(one.case, RehearsalPhase.QUEUED)
         self._turns.put(PERSON if one.asked else one.case.request.agent, one)
         self._start_next()
+
+    def _let_go(self, one: OneTrial) -> None:
+        """Let Approve be free again, although the trial goes on."""
+        one.holding = None
+        self._tell(one.case, RehearsalPhase.RUNNING if one.noted else RehearsalPhase.QUEUED)
+
+    def _take_out(self, one: OneTrial) -> None:
+        del self._all[one.case.request.id]
+        if one.holding is not None:
+            one.holding.cancel()
 
     def _start_next(self) -> None:
         """Start what waits, as far as there is room: what a person asked for first, then agents in turn."""
@@ -202,7 +229,7 @@ class Trials:
         """End a trial before it has an outcome; the question stays as it is."""
         if self._all.get(one.case.request.id) is not one:
             return
-        del self._all[one.case.request.id]
+        self._take_out(one)
         one.stop(why, self._record, TRIAL_ENDED)
         self._tell(one.case, RehearsalPhase.NONE, why)
 
@@ -212,25 +239,38 @@ class Trials:
         """Run the code, record what it asked for, and show that. Raises KnownError where there is nothing to show."""
         case = one.case
         self._permit(one)
-        key = _key(case.request, self._parts.sandboxes.sandbox.isolation.value)
+        sandbox, readiness = await self._strongest(one)
+        one.place = isolation, _ = sandbox.isolation, readiness.protections
+        key = _key(case.request, isolation.value)
         if (kept := self._kept.get(key)) is None:
             began = self._now()
-            kept = await self._tried(one), self._now() - began
+            kept = await self._tried(one, sandbox, readiness), self._now() - began
             self._kept[key] = kept
             if len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         if case.assessment is None:
             raise KnownError(UNREAD)
-        tried = records.judged(kept[0], case.assessment, kept[1])  # what reading says of each request is its own
+        # What reading says of each request is its own.
+        tried = replace(records.judged(kept[0], case.assessment, kept[1]), where=isolation)
         await case.attach(TRIED, encode(tried))
         one.noted = False
         self._permit(one)
-        del self._all[case.request.id]
+        self._take_out(one)
         self._record.publish(TrialMoved(case.request.id, RehearsalPhase.SHOWN, "", tried, began=case.rehearsed))
 
-    async def _tried(self, one: OneTrial) -> Weighed:
+    async def _strongest(self, one: OneTrial) -> tuple[Sandbox, Readiness]:
+        """Return the strongest sandbox that may have it, which need not be the one of runs. Raises NotPermitted."""
+        why = ""
+        async for sandbox, readiness in self._parts.sandboxes.strongest_first():
+            weak = too_weak(self._needed(one), sandbox.isolation, readiness.protections, asked=one.asked)
+            if not weak:
+                return sandbox, readiness
+            why = why or weak
+        raise NotPermitted(why)
+
+    async def _tried(self, one: OneTrial, sandbox: Sandbox, readiness: Readiness) -> Weighed:
         mark, seed = f"assent:{secrets.token_hex(8)}", secrets.token_hex(16)
-        result = await self._result(one, mark, seed)
+        result = await self._result(one, sandbox, readiness, mark, seed)
         if result.outcome in (Outcome.KILLED, Outcome.ENGINE_LOST):
             raise KnownError(result.error or "The sandbox was lost while it ran.")
         found = await asyncio.to_thread(records.recorded, result, mark, seed)
@@ -251,13 +291,10 @@ class Trials:
             reads.append((each, read))
         return records.weighed(found, reads)
 
-    async def _result(self, one: OneTrial, mark: str, seed: str) -> Result:
+    async def _result(self, one: OneTrial, sandbox: Sandbox, readiness: Readiness, mark: str, seed: str) -> Result:
         """Return what the run left. Raises KnownError, also where the question was over before."""
         case, request = one.case, one.case.request
-        sandbox = self._parts.sandboxes.sandbox
-        active = (await sandbox.check()).protections
-        if why := too_weak(self._needed(one), sandbox.isolation, active, asked=one.asked):
-            raise NotPermitted(why)
+        same = sandbox.isolation is request.isolation
         assert request.language is not None
         code = request.code
         if any(finding.id == TYPESCRIPT for finding in (case.assessment.findings if case.assessment else ())):
@@ -269,20 +306,18 @@ class Trials:
             limits=narrowed(request.limits),
             context=request.context,
             stdin=request.stdin,
-            image=request.image,
+            image=request.image if same else readiness.images.get(request.language, ""),
             budget=self._budget,
             permit=lambda: self._permit(one),
         )
         body = {
             "isolation": sandbox.isolation.value,
-            "protections": list(active),
+            "protections": list(readiness.protections),
             "limits": asdict(job.limits),
         }
         await case.attach(TRYING, body)
         one.noted = True
         self._permit(one)
-        if not self._parts.sandboxes.uses(sandbox):
-            raise NotPermitted("Another sandbox is in use now.")
         case.rehearsed = True
         self._tell(case, RehearsalPhase.RUNNING)
         return await one.result(sandbox, job)
@@ -309,10 +344,11 @@ class Trials:
                 return OFF
             if closed := now.policy().closed_to_grants(request, assessment.level):
                 return closed
-        return too_weak(self._needed(one), request.isolation, request.protections, asked=one.asked)
+        return "" if one.place is None else too_weak(self._needed(one), *one.place, asked=one.asked)
 
     def _tell(self, case: Case, phase: RehearsalPhase, why: str = "") -> None:
-        self._record.publish(TrialMoved(case.request.id, phase, why, began=case.rehearsed))
+        holds = bool(self.held(case.request.id))
+        self._record.publish(TrialMoved(case.request.id, phase, why, began=case.rehearsed, holds=holds))
 
 
 def narrowed(asked: Limits) -> Limits:

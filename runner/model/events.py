@@ -95,6 +95,8 @@ class TrialMoved:
     """The outcome, where it is shown."""
     began: bool = False
     """Whether its code was started."""
+    holds: bool = False
+    """Whether Approve waits for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from runner.model.assessment import Level
+from runner.model.request import Isolation
 from runner.model.shown import PLAIN, in_quotes
 
 TRYING, TRIED, TRIAL_ENDED = "trying", "tried", "trial-ended"
@@ -44,6 +45,8 @@ class TriedKind(StrEnum):
 
 PRINTED = "the agent, by printing it"
 """Where a decoy secret went that was printed."""
+PLACES = {Isolation.LOCAL: "the local sandbox", Isolation.GVISOR_DIRECT: Isolation.GVISOR.label}
+"""How the sentence names those whose label says too little, or more than it needs."""
 BELOW, PROGRAM = "name servers, below ", "the program "
 """What stands before the name of where one went that was looked up, or handed to a program."""
 
@@ -110,6 +113,8 @@ class Tried:
     remarks: tuple[str, ...] = ()
     """What makes the record doubtful, in sentences."""
     seconds: float = 0.0
+    where: Isolation | None = None
+    """The sandbox; None in entries of earlier versions."""
 
     @property
     def unsaid(self) -> tuple[TriedAct, ...]:
@@ -130,18 +135,20 @@ class Tried:
         telling = [act for act in self.acts if act.unsaid] or list(self.acts)
         named = [act.words for act in telling[:MOST_NAMED]]
         more = len(self.acts) + self.left_out - len(named)
+        place = "" if self.where is None else f"in {PLACES.get(self.where, self.where.label)} "
+        begin = f"Tried {place}without network, it asked"
         suffix = ", which reading had not said" if self.unsaid else ""
         match named:
             case []:
-                return "Tried without network, it asked for nothing that is recorded."
+                return f"{begin} for nothing that is recorded."
             case [one] if not more:
-                return f"Tried without network, it asked to {one}{suffix}."
+                return f"{begin} to {one}{suffix}."
             case [one]:
-                return f"Tried without network, it asked to {one}{suffix}, and for {more:,} more."
+                return f"{begin} to {one}{suffix}, and for {more:,} more."
             case [one, other, *_] if not more:
-                return f"Tried without network, it asked to {one} and to {other}{suffix}."
+                return f"{begin} to {one} and to {other}{suffix}."
             case [one, other, *_]:
-                return f"Tried without network, it asked to {one} and to {other}{suffix}, and for {more:,} more."
+                return f"{begin} to {one} and to {other}{suffix}, and for {more:,} more."
             case _:
                 raise AssertionError(named)
 

@@ -295,6 +295,11 @@ class Settings:
         "same. With the mouse only, nothing can be approved on the terminal.",
         group=WINDOW, yaml="window.approve_by", choices="key mouse word pin",
     )
+    approve_after_trial: bool = setting(
+        False, "Whether Approve waits while the code of a request is being tried with stand-ins: 5 s at most, and half "
+        "of the time that is left to answer. The question itself never waits.",
+        group=WINDOW, yaml="window.approve_after_trial",
+    )
     start_at_login: bool = setting(
         False, "Whether your desktop starts Assent when you log in.", group=WINDOW, yaml="window.start_at_login",
     )

@@ -28,6 +28,8 @@ def test_each_kind_has_its_answer(mode: RehearsalMode) -> None:
     assert strong == (anywhere if mode is RehearsalMode.ANY else IN_GVISOR)
     bare = {one for one in Isolation if not too_weak(mode, one, ())}
     assert bare == ({Isolation.GVISOR, Isolation.DOCKER} if mode is RehearsalMode.ANY else {Isolation.GVISOR})
+    asked = {one for one in Isolation if not too_weak(RehearsalMode.ANY, one, (FILTERED,), asked=True)}
+    assert asked == anywhere
 
 
 def test_what_is_for_a_working_copy_is_not_rehearsed() -> None:

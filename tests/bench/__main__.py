@@ -37,6 +37,7 @@ MODULES = (
     "bombs",
     "hostile",
     "trial",
+    "unseen",
     "bridge_start",
     "call_overhead",
     "first_window",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tests.bench.__main__ as bench
+from tests.bench import unseen
 from tests.bench.row import Row, attempt, received, skip
 
 if TYPE_CHECKING:
@@ -114,3 +116,38 @@ def test_one_alone_and_the_list(measure: Callable[..., int], capsys: pytest.Capt
     assert "broken         What broken is." in capsys.readouterr().out
     with pytest.raises(SystemExit):
         measure("other", good=_good)
+
+
+UNSEEN = (
+    {
+        "language": "python",
+        "harmful": True,
+        "name": "a",
+        "facts": ["documents", "deletes|removes"],
+        "lines": [2],
+        "code": "import os, shutil\nshutil.rmtree(os.path.expanduser('~/Documents'))\n",
+    },
+    {"language": "shell", "harmful": False, "code": "echo hello\n"},
+    {"language": "javascript", "harmful": True, "code": "console.log(1)\n", "lines": [1], "facts": ["nothing of it"]},
+)
+
+
+@pytest.mark.skipif(not (shutil.which("bwrap") and shutil.which("node")), reason="no bubblewrap, or no Node.js")
+def test_programs_that_nobody_has_seen_are_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "set.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in UNSEEN))
+    monkeypatch.setenv("ASSENT_UNSEEN", str(tmp_path / "set.jsonl"))
+    notes = {row.name: row.note for row in unseen.rows()}
+    assert notes["danger that reading makes HIGH or more"] == "1 of 2"
+    assert notes["danger that reading makes HIGH or more, javascript"] == "0 of 1"
+    assert notes["danger under a sentence that says it is none"] == "1 of 2"
+    assert notes["harmless code that reading and trying raise so"] == "0 of 1"
+    assert notes["sentences with all facts"] == notes["right line to look at"] == "1 of 2"
+    told = [json.loads(line) for line in (tmp_path / "build/unseen.jsonl").read_text().splitlines()]
+    assert [one["name"] for one in told] == ["a", "2", "3"] and "delete the folder" in told[0]["tried"]
+
+
+@pytest.mark.parametrize("line", ['{"language": "python", "code": "", "harmful": 1}', '{"language": "cobol"}', "{"])
+def test_a_line_that_is_no_program_is_said(line: str) -> None:
+    with pytest.raises((ValueError, KeyError)):
+        unseen.programs(line)

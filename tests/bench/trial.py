@@ -60,7 +60,7 @@ class Measured:
 def rows() -> Iterator[Row]:
     if not shutil.which("bwrap") or not shutil.which("node"):
         skip("there is no bubblewrap, or no Node.js")
-    danger, harmless = asyncio.run(_measured("danger")), asyncio.run(_measured("harmless"))
+    danger, harmless = asyncio.run(_of_kind("danger")), asyncio.run(_of_kind("harmless"))
     read, both = share(danger, trying=False), share(danger, trying=True)
     yield Row("quiet danger found by reading alone", read, "%", note=f"{len(danger)} programs, HIGH or more")
     yield Row("quiet danger found by reading and trying", both, "%", at_least=read)
@@ -76,18 +76,18 @@ def rows() -> Iterator[Row]:
     )
 
 
-def share(measured: list[Measured], *, trying: bool) -> float:
+def share(found: list[Measured], *, trying: bool) -> float:
     """The percentage that is HIGH or more."""
-    return 100 * sum(one.read_high or (trying and one.tried_high) for one in measured) / len(measured)
+    return 100 * sum(one.read_high or (trying and one.tried_high) for one in found) / len(found)
 
 
-async def _measured(kind: str) -> list[Measured]:
+async def _of_kind(kind: str) -> list[Measured]:
     sandbox = LocalSandbox()
     await sandbox.check()
     given = os.environ.get(OTHERS, "").split()
     names = [one for one in given if kind in Path(one).name] or [f"{name}-{kind}.txt" for name in SETS]
     found = [
-        await _tried(sandbox, case, case.language)
+        await measured(sandbox, case, case.language)
         for name in names
         for case in cases(name)
         if case.language is not None
@@ -96,7 +96,7 @@ async def _measured(kind: str) -> list[Measured]:
     return found
 
 
-async def _tried(sandbox: LocalSandbox, case: Case, language: Language) -> Measured:
+async def measured(sandbox: LocalSandbox, case: Case, language: Language) -> Measured:
     said = assess(Request("bench", "agent", Tool.CODE_EXECUTE, 0.0, language, case.code))
     begun = time.perf_counter()
     typed = any(finding.id == TYPESCRIPT for finding in said.findings)

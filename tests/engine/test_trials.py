@@ -15,11 +15,15 @@ from runner.identity.allowance import Allowance
 from runner.model.assessment import Capability, Finding, Level, Span
 from runner.model.codec import decode
 from runner.model.decision import Verdict
+from runner.model.errors import KnownError
 from runner.model.events import TrialMoved
 from runner.model.rehearsal import RehearsalPhase
-from runner.model.request import Isolation, NetworkMode, Tool
+from runner.model.request import ALL_LIMITS, Isolation, NetworkMode, Tool
 from runner.model.result import Outcome
 from runner.model.tried import TRIED, Tried, TriedKind
+from runner.policy.grants import Choice, Subject
+from runner.risk.worker.turns import Turns
+from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.syscalls import FILTERED
 from tests.doubles import HeldSandbox
 from tests.engine.test_engine import HELLO, Stage
@@ -98,7 +102,7 @@ async def test_what_reading_had_not_said_is_high_and_marked_and_decides_nothing(
     ]
     assert tried.level is Level.HIGH
     assert tried.sentence == (
-        "Tried without network, it asked to delete the folder ~/Documents, which reading had not said."
+        "Tried in gVisor without network, it asked to delete the folder ~/Documents, which reading had not said."
     )
     assert ticket.case.assessment is before and not ticket.case.answer.done()
     assert stage.engine.desk.position(ticket.request_id)
@@ -192,6 +196,60 @@ async def test_by_itself_only_where_a_person_switched_that_on_and_never_critical
     assert stage.last(other).phase is RehearsalPhase.NONE
 
 
+def beside(stage: TrialStage, isolation: Isolation, *protections: str) -> HeldSandbox:
+    """Another sandbox of the same machine, beside that of runs."""
+    other = HeldSandbox(isolation)
+    other.protections = protections
+    choice = stage.engine.parts.sandboxes
+    choice._sandboxes = (*choice._sandboxes, other)
+    return other
+
+
+async def test_it_runs_in_the_strongest_sandbox_that_may_have_it_and_says_in_which(stage: TrialStage) -> None:
+    stage.sandbox.isolation = Isolation.LOCAL
+    stage.sandbox.protections = (FILTERED,)
+    stronger = beside(stage, Isolation.GVISOR_DIRECT, ALL_LIMITS)
+    gone = beside(stage, Isolation.GVISOR)
+    gone.there = False
+    ticket = await stage.asked(QUIET)
+    assert stage.engine.try_it(ticket.request_id) == ""
+    await stage.until(lambda: stronger.trials)
+    assert not stage.sandbox.trials and not gone.trials
+    begun = record_in(stage.places.ledger, ticket.request_id).steps[-1]
+    assert begun.entry.kind == "trying" and begun.body["isolation"] == "gvisor-direct"
+    finish(stronger.trials[0], WIPES)
+    tried = await stage.outcome(ticket)
+    assert tried.where is Isolation.GVISOR_DIRECT and tried.sentence.startswith("Tried in gVisor without network, it")
+    await stronger.close()
+
+
+async def test_by_itself_in_a_weaker_sandbox_than_that_of_runs_never_where_a_person_chose_gvisor(
+    stage: TrialStage,
+) -> None:
+    stage.sandbox.isolation = Isolation.E2B
+    weaker = beside(stage, Isolation.LOCAL, FILTERED, GROUPED)
+    stage.engine.parts.agents.add(HELLO.agent)
+    await stage.engine.membership.allow(HELLO.agent, Allowance(rehearse="gvisor"))
+    ticket = await stage.asked(QUIET)
+    await stage.until(lambda: stage.last(ticket).why)
+    assert not stage.sandbox.trials and not weaker.trials
+    assert stage.engine.try_it(ticket.request_id) == ""
+    await stage.until(lambda: weaker.trials)
+    assert not stage.sandbox.trials  # nothing leaves this machine to be tried
+    await weaker.close()
+
+
+async def test_no_code_is_tried_on_another_machine_that_was_not_chosen(
+    stage: TrialStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "tcp://engine.example:2376")
+    stage.sandbox.isolation = Isolation.LOCAL
+    stage.sandbox.protections = (FILTERED,)
+    far = beside(stage, Isolation.GVISOR)
+    await stage.trying(await stage.asked(QUIET))
+    assert not far.trials
+
+
 async def test_never_by_itself_in_a_weaker_sandbox_than_was_chosen(stage: TrialStage) -> None:
     stage.sandbox.isolation = Isolation.LOCAL
     stage.sandbox.protections = (FILTERED, "memory limited by a control group")
@@ -244,3 +302,66 @@ async def test_what_a_policy_keeps_from_a_sandbox_is_not_tried_in_it(stage: Tria
     question.ask = replace(question.ask, blocked="It may not run in this sandbox.")
     assert stage.engine.try_it(ticket.request_id) == "It may not run in this sandbox."
     assert not stage.sandbox.trials
+
+
+def approve(stage: TrialStage, ticket: Ticket) -> str:
+    return stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
+
+
+@pytest_asyncio.fixture
+async def waiting(stage: TrialStage) -> TrialStage:
+    """The stage, where Approve waits for the trial."""
+    configuration = stage.engine.parts.configuration
+    configuration.settings = replace(configuration.settings, approve_after_trial=True)
+    return stage
+
+
+async def test_where_a_person_wants_it_approve_and_what_is_remembered_wait_for_the_trial(waiting: TrialStage) -> None:
+    ticket = await waiting.asked(QUIET)
+    run = await waiting.trying(ticket)
+    assert waiting.last(ticket).holds
+    assert approve(waiting, ticket).startswith("Not approved: It is being tried")
+    choice = Choice(Subject.EXACT, 1, 60.0)
+    with pytest.raises(KnownError, match="being tried"):
+        await waiting.engine.remembering.add(ticket.request_id, ticket.case.request.digest, choice)
+    assert not ticket.case.answer.done() and not waiting.sandbox.runs
+    finish(run, WIPES)
+    await waiting.outcome(ticket)
+    assert not waiting.last(ticket).holds and approve(waiting, ticket) == ""
+    await waiting.until(lambda: waiting.sandbox.runs)
+
+
+async def test_denying_never_waits_and_ends_it(waiting: TrialStage) -> None:
+    ticket = await waiting.asked(QUIET)
+    run = await waiting.trying(ticket)
+    assert waiting.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.DENIED, "no") == ""
+    assert (await run.finished()).outcome is Outcome.KILLED
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_approve_is_free_again_whatever_the_trial_does(
+    waiting: TrialStage, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """After some seconds, and while there is time left to answer."""
+    monkeypatch.setattr(trials, "MOST_HELD", 1e9 if late else 0.01)
+    ticket = await waiting.asked(QUIET)
+    question = waiting.engine.desk.question(ticket.request_id)
+    assert question is not None
+    if late:
+        monkeypatch.setattr(question.expiry, "_clock", lambda: question.deadline - 0.02)
+    await waiting.trying(ticket)
+    await waiting.until(lambda: not waiting.last(ticket).holds)
+    assert waiting.last(ticket).phase is RehearsalPhase.RUNNING
+    monkeypatch.undo()
+    assert approve(waiting, ticket) == ""
+
+
+async def test_what_waits_behind_other_trials_holds_no_longer(
+    waiting: TrialStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trials, "MOST_HELD", 0.01)
+    waiting.engine.runs.rehearsals.trials._turns = Turns(0)
+    ticket = await waiting.asked(QUIET)
+    assert waiting.engine.try_it(ticket.request_id) == ""
+    await waiting.until(lambda: waiting.moves(ticket) and not waiting.last(ticket).holds)
+    assert approve(waiting, ticket) == ""

@@ -24,11 +24,12 @@ from app.start.crash import Faults
 from runner.commands.check import Check, State, stronger
 from runner.commands.doctor import UNUSED_KEY
 from runner.identity.agents import Agent
+from runner.identity.allowance import Allowance
 from runner.identity.keyring_answer import KeyringAnswer, read_answer
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import GatewayOpened
-from runner.model.request import Isolation
+from runner.model.request import ALL_LIMITS, Isolation
 from tests.gui import feed
 from tests.gui.client_files import ClientFiles
 from tests.gui.first_scenes import ABSENT, CHECKS, KEPT, LOCKED, REFUSED, UNASKED, examined
@@ -422,3 +423,50 @@ def test_agents_that_are_there_already_open_the_queue_and_the_keyring_is_asked_f
 
 def test_every_kind_of_sandbox_has_its_sentence() -> None:
     assert set(WORDS) == set(Isolation)
+
+
+IN_GVISOR = {"isolation": "gvisor-direct", "protections": [ALL_LIMITS]}
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "offered"),
+    [
+        (IN_GVISOR, True),
+        ({"isolation": "gvisor", "protections": []}, True),
+        ({"isolation": "gvisor-direct", "protections": []}, False),
+        ({"isolation": "local", "protections": [ALL_LIMITS]}, False),
+        ({"isolation": "docker", "protections": [ALL_LIMITS]}, False),
+        ({"isolation": "none", "problem": "There is no sandbox to run in."}, False),
+    ],
+)
+def test_trials_are_offered_where_they_would_happen_in_gvisor(
+    desk: Desk, page: FirstSteps, sandbox: dict[str, object], offered: bool
+) -> None:
+    engine_is_there(desk)
+    desk.cases.know_sandbox(sandbox)
+    assert page.trial_step.isVisible() is offered
+
+
+def test_a_trial_is_switched_on_for_one_agent_and_its_state_is_true(desk: Desk, page: FirstSteps) -> None:
+    engine_is_there(desk)
+    desk.cases.know_sandbox(IN_GVISOR)
+    step = page.trial_step
+    assert step.ring.state is RingState.TODO and step.nobody.isVisible()
+    codex = Agent("codex", "1", 1.0, 1.0, allowance=Allowance(5, rehearse="any"))
+    claude = Agent("claude", "2", 2.0, 2.0)
+    desk.bridge.known = (codex, claude)
+    desk.cases.know_agents((codex, claude))
+    assert step.ring.state is RingState.DONE and not step.nobody.isVisible()
+    first, second = step.rows
+    assert "codex is tried before" in first.words.text() and "claude does not run" in second.words.text()
+    second.button.click()
+    first.button.click()
+    assert [call[1:] for call in desk.bridge.calls if call[0] == "allow_agent"] == [
+        ("claude", Allowance(rehearse="gvisor")),
+        ("codex", Allowance(5)),
+    ]
+    assert "claude does not run" in second.words.text()  # not before it is so
+    desk.give("allow_agent", KnownError("The disk is full."))
+    desk.qtbot.waitUntil(lambda: "The disk is full." in step.message.text())
+    desk.cases.know_agents((replace(claude, allowance=Allowance()),))
+    assert step.ring.state is RingState.TODO and not first.isHidden() and second.isHidden()

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from app import attention
 from app.chrome.keys import KEYS
 from app.history import words
-from app.trials import BLOCKED, PROVES, TRIED, TRYING
+from app.trials import BLOCKED, HELD, PROVES, TRIED, TRYING
 from runner.audit.entry import Entry
 from runner.audit.row import Row
 from runner.audit.search import CaseRecord, CaseStep
@@ -77,6 +77,17 @@ def test_approve_does_not_wait_for_it(desk: Desk) -> None:
         assert desk.page.band.tried.text() == TRYING
         assert not desk.page.foot.try_it.isEnabled()
         desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
+
+
+def test_approve_waits_where_that_is_wanted_and_says_so(desk: Desk) -> None:
+    one = desk.ask()
+    (event,) = moved(one, RehearsalPhase.RUNNING)
+    desk.hear((replace(event, holds=True),))
+    desk.rested()
+    assert not desk.page.foot.approve.isEnabled() and HELD in desk.page.foot.sentence.text()
+    assert desk.page.foot.deny.isEnabled() and not desk.page.foot.remember.isEnabled()
+    desk.hear((event,))
+    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
 
 
 def test_the_line_appears_with_all_of_it_in_a_tab_and_lowers_nothing(desk: Desk) -> None:

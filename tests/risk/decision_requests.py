@@ -284,7 +284,13 @@ REQUESTS = (
     ),
     DecisionRequest("q2", "Bring the schema up to date", SHELL, Q2, "Drops a column of users.", Level.HIGH, 1),
     DecisionRequest(
-        "q3", "Register the local tools", PYTHON, Q3, "Writes …/local_tools.pth (Python start-up).", Level.HIGH, 5
+        "q3",
+        "Register the local tools",
+        PYTHON,
+        Q3,
+        "Writes …/site-packages/local_tools.pth (Python start-up).",
+        Level.CRITICAL,
+        5,
     ),
     DecisionRequest("q4", "Use https in all links", SHELL, Q4, "Rewrites files that it finds.", Level.MEDIUM, 1),
     DecisionRequest(

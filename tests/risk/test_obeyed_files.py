@@ -11,8 +11,9 @@ from runner.clients.client import ConfigScope, Setup
 from runner.clients.known import CLIENTS
 from runner.gateway.client_tools import client_submission
 from runner.model.assessment import Level
-from runner.model.request import Isolation
+from runner.model.request import Isolation, Language, Request, Tool
 from runner.requests import intake
+from runner.risk.assess import assess
 from runner.risk.tools import weigh
 from runner.settings.loading import Settings
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 HOME, FOLDER = "/home/me", "/home/me/project"
 PROJECT_FILES = """
+    .git/config
     opencode.json .qwen/settings.json .copilot/mcp-config.json .clinerules/a.md .clinerules .cline/x .roo/x .kiro/x
     .windsurf/x .continue/config.yaml .idea/runConfigurations/a.xml .cargo/config.toml .venv/bin/activate
     node_modules/.bin/tsc .githooks/pre-commit build.rs .exrc .env .env.local sub/.env .envrc .husky/pre-commit
@@ -82,3 +84,42 @@ def test_a_patch_with_a_line_that_has_no_place_is_critical() -> None:
     patch = "*** Begin Patch\n*** Update File: a.md\n-x\n+y\n *** Add File: b.md\n*** End Patch"
     found = weighed("apply_patch", command=patch)
     assert found.level is Level.CRITICAL and "cannot be read for certain" in found.verdict.sentence
+
+
+OPENED = {
+    "handed to what writes it": "import json\njson.dump({}, open(PATH, 'w'))\n",
+    "in a statement": "import yaml\nwith open(PATH, 'w') as f:\n    yaml.safe_dump({}, f)\n",
+    "by a helper": "import json\ndef save(p, d):\n    f = open(p, 'w')\n    json.dump(d, f)\nsave(PATH, {})\n",
+    "of pathlib": "import json, pathlib\nwith pathlib.Path(PATH).open('w') as f:\n    json.dump({}, f)\n",
+    "for the output of a program": "import subprocess\nsubprocess.run(['cat', 'x'], stdout=open(PATH, 'w'))\n",
+    "for a copy": "import shutil\nshutil.copyfileobj(open('a'), open(PATH, 'wb'))\n",
+    "by a parser": "import configparser as p\nc = p.ConfigParser()\nwith open(PATH, 'w') as f:\n    c.write(f)\n",
+}
+
+
+@pytest.mark.parametrize("way", OPENED)
+@pytest.mark.parametrize("path", [".cursor/mcp.json", ".git/config", "~/.bashrc", "/etc/sudoers.d/x"])
+def test_a_file_that_is_opened_to_be_written_is_one_that_is_written(path: str, way: str) -> None:
+    assert attention(OPENED[way].replace("PATH", repr(path))) is Level.CRITICAL
+
+
+@pytest.mark.parametrize("way", OPENED)
+def test_one_that_nobody_obeys_is_not(way: str) -> None:
+    assert attention(OPENED[way].replace("PATH", "'out/data.json'")) is None
+
+
+PACKAGES = [
+    "import site, pathlib\npathlib.Path(site.getsitepackages()[0], 'requests', '__init__.py').write_text('x')\n",
+    "import site\nopen(site.getusersitepackages() + '/requests/__init__.py', 'a').write('x')\n",
+    "import os, sysconfig\nopen(os.path.join(sysconfig.get_paths()['purelib'], 'yaml', 'x.py'), 'w').write('x')\n",
+    "import os, sysconfig\nopen(os.path.join(sysconfig.get_path('purelib'), 'yaml', 'x.py'), 'w').write('x')\n",
+]
+
+
+@pytest.mark.parametrize("code", PACKAGES)
+def test_an_installed_package_is_one_wherever_it_is(code: str) -> None:
+    assert attention(code) is Level.HIGH
+
+
+def attention(code: str) -> Level | None:
+    return assess(Request("1", "a", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, code)).attention

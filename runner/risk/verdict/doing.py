@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from runner.model.expression import expression
 from runner.model.verdict import Verb
 from runner.risk.model.acts import Source
-from runner.risk.model.value import HOLE, UNKNOWN, is_absent, labels_of
+from runner.risk.model.value import HOLE, UNKNOWN, Value, is_absent, labels_of
 from runner.risk.outline_data import words
 from runner.risk.trace.shown import secrets
 from runner.risk.verdict import files
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from runner.risk.model.acts import Act, Place
-    from runner.risk.model.value import Value
     from runner.risk.rules.targets import Targets
 
 A_FILE = "a file names"
@@ -78,7 +77,7 @@ def _sends(act: Act, targets: Targets) -> Described:
     if act.get("how").text == "message":
         each = ", one after the other" if "repeated" in act.labels else ""
         data = data_of((act.get("data"),)) if secrets(labels_of((act.get("data"),))) else "messages"
-        return Verb.SENDS, Named(f"{data} by {quoted(_library(act.name), 30)}{each}")
+        return Verb.SENDS, Named(f"{data} by {quoted(library_of(act.name), 30)}{each}")
     if act.name.endswith((".send", ".sendall")) and not address.texts and not act.name.startswith("dgram."):
         return None
     if _is_request(address) or (act.name.endswith(".end") and is_absent(act.get("data"))):
@@ -87,10 +86,17 @@ def _sends(act: Act, targets: Targets) -> Described:
     asks = act.name.rpartition(".")[2] in ASKING and not _carries(act.get("data"))
     if data == "data" and (asks or act.get("how").text == "ssh"):
         return None
-    return Verb.SENDS, Named(f"{data} to {host.words}", host.computed, host.place)
+    return Verb.SENDS, Named(f"{data} to {host.words}{_unchecked(act)}", host.computed, host.place)
 
 
-def _library(name: str) -> str:
+def _unchecked(act: Act) -> str:
+    return UNCHECKED if act.get("verify").name in ("False", "false") else ""
+
+
+UNCHECKED = ", whose certificate is not checked"
+
+
+def library_of(name: str) -> str:
     """Return the library of a function: `@a/b` of `@a/b.send`."""
     return name.replace("()", "").partition(".")[0]
 
@@ -119,7 +125,8 @@ def _is_request(address: Value) -> bool:
 def _fetches(act: Act, targets: Targets) -> Described:
     if _is_request(act.get("url")):
         return None
-    return Verb.FETCHES, host_of(act.get("url"))
+    host = host_of(act.get("url"))
+    return Verb.FETCHES, host._replace(words=f"{host.words}{_unchecked(act)}")
 
 
 def _connects(act: Act, targets: Targets) -> Described:
@@ -133,10 +140,27 @@ def _listens(act: Act, targets: Targets) -> Described:
 
 def _queries(act: Act, targets: Targets) -> Described:
     changes = act.get("changes").items or []
+    library = library_of(act.name)
+    if (
+        not changes
+        and library not in IN_FILES
+        and library[:1] != "~"
+        and LOOKS_UP.fullmatch(act.get("sql").exact or "")
+    ):
+        return Verb.READS, Named(f"a database by {quoted(library, 30)}")
     if not changes or "in-memory" in act.labels or act.name == "regex.exec" or act.name.startswith("unittest.mock."):
         return None
     clauses = [_clause(one.text) for one in changes]
     return Verb.CHANGES_DATA, Named(listed(clauses, 2), computed=any(AT_RUN_TIME in one for one in clauses))
+
+
+LOOKS_UP = expression(
+    r"\s{0,9}(?:select|show)\b(?!.{0,2000}\binto\b)(?:\b(?:count|sum|avg|min|max|lower|upper)\(|[^(;]){1,2000}+;?\s{0,9}",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A statement that changes nothing: functions of a database may, but for a few."""
+IN_FILES = words("sqlite3 duckdb better-sqlite3 node:sqlite apsw aiosqlite sqlite unittest regex")
+"""What works on a file, which is named itself, or in memory."""
 
 
 def _clause(words: str) -> str:
@@ -174,7 +198,10 @@ def _by_method(act: Act) -> Named:
     verb, _, thing = CAPITALS.sub("_", call.removesuffix("Command")).partition("_")
     thing = thing.replace("_", " ") if verb.lower() in TAKES else "something"
     thing = " ".join(word if word.isupper() else word.lower() for word in thing.split()) or "data"
-    return Named(f"{thing} {quoted(name)}" if name.strip(HOLE) else f"{thing} by {identifier(call)}", not name)
+    if name.strip(HOLE):
+        return Named(f"{thing} {quoted(name)}")
+    found = f"each {thing} that it finds" if "repeated" in act.labels else thing
+    return Named(f"{found} by {identifier(call)}", computed=True)
 
 
 OF_MODEL = expression(r"(\w{1,60})\.objects\.")
@@ -286,8 +313,8 @@ def _serves(act: Act, targets: Targets) -> Described:
 
 
 def _looks_up(act: Act, targets: Targets) -> Described:
-    if secrets(labels_of((act.get("host"),))):
-        return Verb.SENDS, Named(f"{data_of((act.get('host'),))} in a name that it looks up")
+    if hidden := secrets(labels_of((act.get("host"),))):
+        return Verb.SENDS, Named(f"{data_of((Value(labels=hidden),))} in a name that it looks up")
     return Verb.CONNECTS, Named("a name server")
 
 

@@ -8,59 +8,74 @@ exec 8>&2
 exec 9> >(if command -v awk >/dev/null; then exec awk '!seen[$0]++ && n++ < 400 { print; fflush() }' >&8; else exec cat >&8; fi)
 filter=$!
 
-quoted() { # prints a JSON string
-    local text=${1:0:4000}
-    text=${text//\\/\\\\} text=${text//\"/\\\"} text=${text//$'\n'/\\n} text=${text//$'\t'/\\t} text=${text//[[:cntrl:]]/ }
-    printf '"%s"' "$text"
+quoted() { # makes a JSON string, in REPLY
+    REPLY=${1:0:4000}
+    REPLY=${REPLY//\\/\\\\} REPLY=${REPLY//\"/\\\"} REPLY=${REPLY//$'\n'/\\n} REPLY=${REPLY//$'\t'/\\t} REPLY=\"${REPLY//[[:cntrl:]]/ }\"
 }
 
-note() { printf '\n%s {"kind":%s,"target":%s,"data":%s,"at":%d}\n' "$m" "$(quoted "$1")" "$(quoted "$2")" "$(quoted "${3-}")" "${4:-0}" >&9; }
-
-secret() { # the value of a decoy, in REPLY
-    REPLY=$(printf '%s %s' "$s" "$1" | sha256sum)
-    REPLY=sk-${REPLY:0:32}
+note() {
+    local kind target
+    quoted "$1" && kind=$REPLY
+    quoted "$2" && target=$REPLY
+    quoted "${3-}"
+    printf '\n%s {"kind":%s,"target":%s,"data":%s,"at":%d}\n' "$m" "$kind" "$target" "$REPLY" "${4:-0}" >&9
 }
 
-declare -A laid
-put() {
-    [[ -e $1 ]] && return
-    mkdir -p -- "${1%/*}" 2>/dev/null
-    printf '%s\n' "$2" >"$1" 2>/dev/null && laid[$1]=$2
+# Processes are dear in gVisor, so what is laid out takes a few in all: words first, then folders, then files.
+declare -A laid secrets
+secrets_of() { # the values of decoys, by their names
+    local all=$top/secrets name
+    local -i number=0
+    mkdir "$all"
+    for name; do printf '%s %s' "$s" "$name" >"$all/$((1000 + number++))"; done
+    number=1
+    while read -r REPLY _; do
+        secrets[${!number}]=sk-${REPLY:0:32}
+        number+=1
+    done < <(sha256sum "$all"/*)
+    rm -r "$all"
 }
 
 lay_out() {
-    local name place
-    for name in AWS_SECRET_ACCESS_KEY GITHUB_TOKEN OPENAI_API_KEY \
-        $(printf '%s' "$c" | grep -oE '\b[A-Z][A-Z0-9_]{0,60}(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS|DSN|_URL)\b' | sort -u | head -n 40); do
-        secret "$name"
-        export "$name=$REPLY"
-        printf '%s=%s\n' "$name" "$REPLY" >>.env
+    local name place mine='~/'
+    local -a names places=(.ssh/id_rsa .ssh/id_ed25519 .aws/credentials .netrc .npmrc .docker/config.json)
+    local -A files folders
+    mapfile -t names < <(printf '%s' "$c" | grep -oE '\b[A-Z][A-Z0-9_]{0,60}(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS|DSN|_URL)\b' | sort -u | head -n 40)
+    names=(AWS_SECRET_ACCESS_KEY GITHUB_TOKEN OPENAI_API_KEY "${names[@]}")
+    secrets_of "${names[@]}" "${places[@]/#/$mine}"
+    for name in "${names[@]}"; do
+        export "$name=${secrets[$name]}"
+        printf '%s=%s\n' "$name" "${secrets[$name]}" >>.env
         note decoy "$name"
     done
     laid[$work/.env]=$(<.env)
-    for place in .ssh/id_rsa .ssh/id_ed25519 .aws/credentials .netrc .npmrc .docker/config.json; do
-        secret "~/$place"
-        put "$home/$place" "$REPLY"
-    done
-    for place in .bashrc .profile .gitconfig Documents/letter.txt Pictures/one.jpg Desktop/notes.txt; do put "$home/$place" decoy; done
+    for place in "${places[@]}"; do files[$home/$place]=${secrets[$mine$place]}; done
+    for place in .bashrc .profile .gitconfig Documents/letter.txt Pictures/one.jpg Desktop/notes.txt; do files[$home/$place]=decoy; done
     while IFS= read -r place; do
-        put "$work/$place" decoy
-        [[ $place == */* ]] || put "$home/Documents/$place" decoy
-        [[ $place == */* ]] && put "$home/$place" decoy
+        files[$work/$place]=decoy
+        [[ $place == */* ]] || place=Documents/$place
+        files[$home/$place]=${files[$home/$place]-decoy}
     done < <(printf '%s' "$c" | grep -oE '[A-Za-z0-9_][A-Za-z0-9_/-]{0,80}\.(json|csv|txt|md|env|ya?ml|toml|ini|cfg|log|sql|db|html|xml|pem|key|png|jpg|pdf|zip|bak)\b' | sort -u | head -n 60)
+    for place in "${!files[@]}"; do folders[${place%/*}]=; done
+    mkdir -p -- "${!folders[@]}" 2>/dev/null
+    for place in "${!files[@]}"; do
+        [[ -e $place ]] || { printf '%s\n' "${files[$place]}" >"$place" && laid[$place]=${files[$place]}; } 2>/dev/null
+    done
 }
 
 stand_ins() {
     local name
-    printf '#!/bin/sh\ncat >/dev/null 2>&1 </dev/null\nexit 0\n' >"$bin/curl"
-    chmod 755 "$bin/curl"
-    for name in aws az crontab docker gcloud gh git helm kubectl mail mailx mongosh mysql nc npm npx pip pip3 podman psql \
-        redis-cli rsync scp sendmail sftp ssh sudo systemctl terraform wget sleep at; do ln "$bin/curl" "$bin/$name"; done
+    for name in curl aws az crontab docker gcloud gh git helm kubectl mail mailx mongosh mysql nc npm npx pip pip3 podman \
+        psql redis-cli rsync scp sendmail sftp ssh sudo systemctl terraform wget sleep at; do
+        printf '#!/bin/sh\ncat >/dev/null 2>&1 </dev/null\nexit 0\n' >"$bin/$name"
+    done
+    chmod 755 "$bin"/*
     # Scripts for another shell are traced too.
     for name in sh dash zsh; do ln -s "$BASH" "$bin/$name"; done
 }
 
-command_not_found_handle() { return 0; }
+# What a program that is not here would make of its input is not known: it goes on as it is.
+command_not_found_handle() { [[ ! -p /dev/stdin ]] || cat; }
 
 compare() {
     local place folder

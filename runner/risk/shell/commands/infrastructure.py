@@ -82,8 +82,9 @@ def terraform(command: Command) -> Value | None:
     verb = words[0] if words else ""
     given = {name.lstrip("-"): value for name, _, value in (word.text.partition("=") for word in command.arguments)}
     destroys = verb in ("destroy", "down") or (verb in ("apply", "run-all") and "destroy" in given)
-    if verb == "plan" and "destroy" in given and given.get("out"):
-        command.act("write", path=text(given["out"]), data=Value(labels=PLANS_TO_DESTROY))
+    saves = given.get("out") or options.get("-out", UNKNOWN).text
+    if verb == "plan" and "destroy" in given and saves:
+        command.act("write", path=text(saves), data=Value(labels=PLANS_TO_DESTROY))
     saved = verb == "apply" and any(PLANS_TO_DESTROY & command.shell.nested.origin(one) for one in operands[1:])
     if destroys or saved or words[:2] == ["run-all", "destroy"]:
         part = given.get("target") or options.get("-target", UNKNOWN).text
