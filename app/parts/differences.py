@@ -35,6 +35,7 @@ class DifferenceView(QPlainTextEdit):
         super().__init__(parent)
         self._look = look
         self._shown: tuple[tuple[ShownLine, ...], bool, str] | None = None
+        self._words = ""
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("pane", True)
@@ -88,6 +89,7 @@ class DifferenceView(QPlainTextEdit):
     def show_words(self, text: str) -> None:
         """Show text that is no difference."""
         self._shown = None
+        self._words = text
         self._colors.forget()
         self.clear()
         cursor = QTextCursor(self.document())
@@ -100,6 +102,8 @@ class DifferenceView(QPlainTextEdit):
         """Show the same in other colors."""
         if self._shown is not None:
             self.show_lines(*self._shown)
+        elif self._words:
+            self.show_words(self._words)
 
     def _write(self, cursor: QTextCursor, text: str, ink: str, ground: str = "") -> None:
         write_line(cursor, text, getattr(self._look.tokens, ink), ground)

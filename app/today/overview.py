@@ -96,7 +96,7 @@ def _sums(one: dict[int, int], other: dict[int, int]) -> list[int]:
 def _show_median(tiles: Tiles, shown: SpanFigures) -> None:
     median = percentile(waits(shown, shown.first, shown.last), 0.5)
     slow = percentile(waits(shown, shown.first, shown.last), 0.9)
-    words = [f"90 % within {phrases.span(slow)}"] if slow is not None else ["No answer in this time"]
+    words = [f"90 % within {phrases.span(slow)}"] if slow is not None else ["No request answered in this time"]
     if median is not None and (earlier := before(shown)) is not None:
         was = percentile(waits(shown, *earlier), 0.5)
         days = earlier[1] - earlier[0] + 1

@@ -255,7 +255,7 @@ class ChangePane(QWidget):
         if more:
             named.append(f"and {more:,} more")
         number = counted(len(row.changes), "change")
-        say(self.below, f"{number}: ticked, all of them are applied. They are not read for findings.", "small")
+        say(self.below, f"{number}: a tick applies all of them. They are not read for findings.", "small")
         self.text.show_words("\n".join(named))
         self._stack.setCurrentWidget(self.text)
 

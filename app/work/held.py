@@ -64,6 +64,8 @@ class HeldDialog(QDialog):
         self._name = session.name
         self._command = command
         self._sent = False
+        self._problem = ""
+        """Why it could not be answered."""
         self._tasks = PageTasks("held command", self)
         by = bridge.decisions.approve_by()
         level = level_of(command)
@@ -147,6 +149,8 @@ class HeldDialog(QDialog):
         self.run.setEnabled(self.waits and rested and seen)
         if not self.waits and not self._sent:
             say(self.sentence, GONE, "muted")
+        elif not self._sent and self._problem:
+            say(self.sentence, self._problem, "bad")
         elif not self._sent:
             waited = WAITS.format(words.moment(self._command.at))
             say(self.sentence, waited if seen else SCROLL, "muted")
@@ -169,7 +173,7 @@ class HeldDialog(QDialog):
     def _answer(self, *, run: bool, pin: str) -> None:
         if self._sent or not self.waits or (run and not self.code.is_seen_to_end):
             return
-        self._sent = True
+        self._sent, self._problem = True, ""
         why = "" if run else phrases.cleaned(self.reason.text())
         answer = self._bridge.work.answer(self._name, self._command.number, run=run, why=why, pin=pin)
         self._show_state()
@@ -180,8 +184,8 @@ class HeldDialog(QDialog):
             await answer
         except KnownError as error:
             self._sent = False
+            self._problem = f"Not answered: {phrases.visible(str(error))}"
             self._show_state()
-            say(self.sentence, f"Not answered: {phrases.visible(str(error))}", "bad")
             return
         self.accept()
 

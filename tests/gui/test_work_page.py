@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
 from app.allowing.dialog import AllowDialog
+from app.look.look import Theme
 from app.parts.confirm import ConfirmDialog
 from app.parts.differences import beside_each_other
 from app.review.deliberate import DeliberateDialog
@@ -951,7 +952,7 @@ def test_what_was_applied_to_the_last_is_not_called_nothing(desk: Desk) -> None:
     one = session(at_work=False, ended=WorkEnded(time.time(), 0), can_undo=True)
     bench = Bench(desk, one, found=ProjectChanges())
     assert ("nothing left", "accent_ink") in bench.page.list.model.rows[0].parts
-    assert bench.page.changes.nothing._title.text() == "Nothing is left to apply"
+    desk.qtbot.waitUntil(lambda: bench.page.changes.nothing._title.text() == "Nothing is left to apply")
 
 
 def test_rows_that_are_left_unticked_are_named(desk: Desk) -> None:
@@ -959,3 +960,18 @@ def test_rows_that_are_left_unticked_are_named(desk: Desk) -> None:
     bench = Bench(desk, found=found)
     said = bench.page.changes.said
     desk.qtbot.waitUntil(lambda: bench.answered() and "Not ticked: .git/, node_modules/." in said.text())
+
+
+def test_what_a_folder_holds_is_written_in_the_colors_of_now(desk: Desk) -> None:
+    look = desk.window.commands._look
+    look.choose(Theme.LIGHT)
+    bench = Bench(desk, found=ProjectChanges(tuple(added(f"node_modules/{number}", number) for number in range(9))))
+    text = bench.page.changes.pane.text
+    desk.qtbot.waitUntil(lambda: bench.answered() and "node_modules/0" in text.toPlainText())
+    look.choose(Theme.DARK)
+
+    def ink() -> str:
+        return text.document().firstBlock().begin().fragment().charFormat().foreground().color().name()
+
+    desk.qtbot.waitUntil(lambda: ink() == look.tokens.text.lower())
+    look.choose(Theme.LIGHT)

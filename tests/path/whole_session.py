@@ -148,7 +148,7 @@ def compared(client: Client, place: Path, uid: int) -> WholeSession:
         contained, seen, asked = _contained(client, account, calls, server)
         touched = _differences(before, look(account.project))
         name = account.newest()
-        done = account.assent("work", "apply", name, "--marked")
+        done = account.assent("work", "apply", name, "--marked", "--folders")
         assert done.returncode == 0, done.stdout + done.stderr
         applied = _differences(expected, _look(account.project), moved=True)
         done = account.assent("work", "undo", name)
