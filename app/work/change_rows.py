@@ -13,7 +13,8 @@ from app.parts.expose import visible
 from app.work import words
 from runner.workspace.change import WHOLE, How
 from runner.workspace.entry import TreeKind
-from runner.workspace.marks import bulk
+from runner.workspace.marks import COUNTED as COUNTED_MARKS
+from runner.workspace.marks import counted as counted_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -112,7 +113,7 @@ def table_of(found: ProjectChanges) -> ChangeTable:
     for one in listed:
         if one.path in in_group:
             continue
-        folder = "" if one.conflict or one.mark else bulk(one.path) or _repository(one.path, found)
+        folder = "" if one.conflict else counted_in(one) or _repository(one.path, found)
         if folder:
             many[folder].append(one)
         else:
@@ -225,7 +226,7 @@ def _files(group: Iterable[ProjectChange]) -> str:
 
 
 def _is_new_folder(one: ProjectChange) -> bool:
-    return one.before is None and _is_folder(one.after) and not one.mark and not one.conflict
+    return one.before is None and _is_folder(one.after) and one.mark in COUNTED_MARKS and not one.conflict
 
 
 def _is_folder(entry: object) -> bool:

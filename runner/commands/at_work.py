@@ -104,7 +104,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
             contextlib.closing(Judging(places.own_rules, in_force)) as judging,
             _client(what, edge, places, key) as (what, edge, facts),
         ):
-            client = WorkFacts("", (), unwrapped=_command) if facts is None else facts
+            client = WorkFacts("", ()) if facts is None else facts
             run = WorkRun(
                 what,
                 edge,
@@ -241,16 +241,6 @@ def _client(what: InRings, edge: Edge, places: Places, key: str) -> Iterator[tup
             door.close()
         for written in ready.layer.finish():
             _say(f"the log-in that {ready.name} has renewed is in {written}.")
-
-
-def _command(words: Sequence[str]) -> str:
-    """Return what a shell is started for: the text after `-c`, else its arguments."""
-    for at, word in enumerate(words[1:], 1):
-        if word.startswith("-") and not word.startswith("--") and "c" in word and at + 1 < len(words):
-            return words[at + 1]
-        if not word.startswith(("-", "+")):
-            break
-    return " ".join((os.path.basename(words[0]), *words[1:]))
 
 
 def _say(words: str) -> None:

@@ -32,11 +32,11 @@ from runner.sandbox.file_names import shown
 from runner.work import project_hosts
 from runner.work.control import order
 from runner.work.log import WorkReading
-from runner.workspace.change import MERGED, WHOLE, How, ProjectChange, digest
+from runner.workspace.change import MERGED, WHOLE, How, ProjectChange, digest, repository_of
 from runner.workspace.difference import compared, total
 from runner.workspace.hunks import with_hunks
 from runner.workspace.lines import unified_numbers
-from runner.workspace.marks import PART, bulk
+from runner.workspace.marks import PART, counted
 from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, named
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ APPLY_EPILOG = """\
 examples:
   assent work apply shop-1a2b3c                       everything that is not marked, merged or in conflict
   assent work apply shop-1a2b3c src docs/index.md     only what is there and below
+  assent work apply shop-1a2b3c .git                  the commits, with nothing that git obeys
   assent work apply shop-1a2b3c Makefile --marked     a file that runs something later by itself
   assent work apply shop-1a2b3c app.py --hunks 1,3    two places of one file, as `changes --diff` numbers them
   assent work apply shop-1a2b3c --digest DIGEST       only exactly what `changes --json` has shown
@@ -294,7 +295,8 @@ def apply_changes(arguments: argparse.Namespace, places: Places) -> int:
         raise KnownError("Nothing is changed there.", f"assent work changes {copy.name}")
     if arguments.hunks and (len(below) != 1 or [one.path for one in asked] != below):
         raise KnownError("Hunks are of one file.", f"assent work apply {copy.name} PATH --hunks 1,3")
-    wanted = chosen(asked, marked=arguments.marked, merged=arguments.merged)
+    # Whoever names it has said the word for commits; what git obeys there is marked by itself.
+    wanted = chosen(asked, marked=arguments.marked, merged=arguments.merged, repository=any(map(repository_of, below)))
     _require_whole(copy, found, wanted)
     if arguments.hunks:
         wanted = [with_hunks(one, copy.project, copy.content, arguments.hunks) for one in wanted]
@@ -535,12 +537,16 @@ def _bytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
 
 
-def chosen(changes: Iterable[ProjectChange], *, marked: bool = False, merged: bool = False) -> list[ProjectChange]:
-    """Return those that may be applied: what is marked or merged only where that is asked for, conflicts never."""
+def chosen(
+    changes: Iterable[ProjectChange], *, marked: bool = False, merged: bool = False, repository: bool = False
+) -> list[ProjectChange]:
+    """Return those that may be applied: what is marked or merged only where that is asked for, conflicts never.
+
+    `repository`: parts of one are asked for.
+    """
+    unasked = {"", MERGED, *((PART,) if repository else ())}
     return [
-        one
-        for one in changes
-        if not one.conflict and (marked or one.mark in ("", MERGED)) and (merged or not one.merged)
+        one for one in changes if not one.conflict and (marked or one.mark in unasked) and (merged or not one.merged)
     ]
 
 
@@ -560,19 +566,23 @@ def tell(found: ProjectChanges) -> None:
     """Print the changes, a line each; many in one folder of a build as one line."""
     grouped: dict[str, list[ProjectChange]] = defaultdict(list)
     for one in found.changes:
-        grouped[bulk(one.path) and f"{bulk(one.path)}\0{one.mark}"].append(one)
+        grouped[(folder := counted(one)) and f"{folder}\0{one.mark}"].append(one)
     single = list(grouped.pop("", []))
     for many in [*grouped.values()]:
         if len(many) <= MOST_BULK or any(one.conflict for one in many):
             single += many
-            del grouped[f"{bulk(many[0].path)}\0{many[0].mark}"]
-    for one in sorted(single, key=lambda one: one.path)[:MOST_LISTED]:
+            del grouped[f"{counted(many[0])}\0{many[0].mark}"]
+    # What needs a word first, as what follows may be too much to be listed.
+    single.sort(key=lambda one: (not (one.conflict or one.mark), one.path))
+    for one in single[:MOST_LISTED]:
         _line(SIGNS[one.how], _path(one), one.conflict or one.mark, conflict=bool(one.conflict))
     for key, many in grouped.items():
         folder, _, mark = key.partition("\0")
         _line("*", f"{shown(os.fsencode(folder))}/: {total(many)}", mark)
     if len(single) > MOST_LISTED:
-        _say(f"  ... and {len(single) - MOST_LISTED:,} more")
+        more = single[MOST_LISTED:]
+        marked = sum(bool(one.conflict or one.mark) for one in more)
+        _say(f"  ... and {len(more):,} more{f', of them {marked:,} marked (!) or in conflict' if marked else ''}")
     for path, why in found.left_out[:MOST_LISTED]:
         _line("?", shown(path), why)
     _say(f"{total(found.changes)}.")
@@ -582,7 +592,7 @@ def tell(found: ProjectChanges) -> None:
 
 def tell_lines(places: Places, copy: WorkingCopy, found: ProjectChanges) -> None:
     """Print the lines that differ, of all changes, with what the classifier finds in them."""
-    shown_changes = [one for one in found.changes if one.mark or not bulk(one.path)]
+    shown_changes = [one for one in found.changes if not counted(one)]
     read = added_findings.read(places, copy, found.changes)
     for one in shown_changes:
         lines = compared(one, copy.project, copy.content)

@@ -1,10 +1,10 @@
 """Apply as it goes: what a program has changed is applied by itself whenever the program is quiet.
 
 Only what a person would hardly stop at. Left to a person: what is marked, conflicts or was merged, what has a finding
-of HIGH or CRITICAL in what it adds, what was not read for findings, folders of many changes, whatever is deleted or
-becomes something else, pipes, what more accounts could write to, and whatever was applied by itself before and is not
-there any more, because somebody took it back. Each time is one deed with its own entry in
-the history and its own Undo. It belongs to the process on the terminal, outside the rings, and ends with it.
+of HIGH or CRITICAL in what it adds, what was not read for findings, whatever is deleted or becomes something else, and
+whatever was applied by itself before and is not there any more, because somebody took it back. Each time is one deed
+with its own entry in the history and its own Undo. It belongs to the process on the terminal, outside the rings, and
+ends with it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.workspace.change import ProjectChange, ProjectChanges
 from runner.workspace.entry import TreeKind
-from runner.workspace.marks import bulk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,8 +36,6 @@ LOOK_SECONDS = 1.0
 """Between two looks."""
 SHARE = 5.0
 """Rest after a look that took longer, in times that look."""
-WRITTEN_BY_OTHERS = 0o022
-"""Permission bits: the group, everybody."""
 MOST_FAILURES = 3
 """In a row; then it is switched off, with the reason."""
 OFF = "It was switched off."
@@ -157,11 +154,10 @@ class ApplyingAsItGoes:
 
         number = 0
         plain = []
-        project = self._copy.project.stat()
         for one in found.changes:
             if not self._is_plain(one):
                 continue
-            if _loses(one) or _opens(one, project.st_mode):
+            if _loses(one):
                 continue
             text = text_of(one, self._copy.project, self._copy.content)
             if not isinstance(text, AddedFindings):
@@ -174,7 +170,7 @@ class ApplyingAsItGoes:
         return with_their_folders(found.changes, plain)
 
     def _is_plain(self, one: ProjectChange) -> bool:
-        if one.conflict or one.mark or one.merged or bulk(one.path) or not one.path:
+        if one.conflict or one.mark or one.merged or not one.path:
             return False
         return one.path not in self._applied or self._applied[one.path] != one.after
 
@@ -182,13 +178,6 @@ class ApplyingAsItGoes:
 def _loses(one: ProjectChange) -> bool:
     """Whether what the project has would be gone: git need not have it."""
     return one.after is None or (one.before is not None and one.before.kind is not one.after.kind)
-
-
-def _opens(one: ProjectChange, usual: int) -> bool:
-    """Whether it is a pipe, or other accounts could write to it newly; `usual` is the mode of the project's folder."""
-    if one.after is None or one.after.kind is TreeKind.PIPE:
-        return True
-    return bool(one.after.mode & WRITTEN_BY_OTHERS & ~(usual if one.before is None else one.before.mode))
 
 
 def with_their_folders(found: Sequence[ProjectChange], plain: Sequence[ProjectChange]) -> tuple[ProjectChange, ...]:
