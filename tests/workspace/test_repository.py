@@ -185,3 +185,12 @@ def test_a_pack_that_has_other_content_for_a_blob_needs_a_word(copy: WorkingCopy
     work(later, f"python3 -c '{FORGED}'; rm f1; git checkout -q f1; grep evil f1; echo 1 >f1")
     found = {one.path: one.mark for one in later.changes().changes if one.path.endswith((b".pack", b".idx"))}
     assert len(found) == 2 and {*found.values()} == {PART}
+
+
+def test_no_part_of_a_repository_that_moved_meanwhile_is_merged(copy: WorkingCopy) -> None:
+    """HEAD alone would name a branch whose commits stay in the working copy."""
+    work(copy, f"git checkout -qb side; {commit('theirs')}")
+    copy.keep_originals(copy.changes())
+    person(copy.project, f"echo m >mine; git add mine; {GIT} commit -qm mine")
+    found = {one.path: one.conflict for one in copy.changes().changes if one.path.startswith(b".git/")}
+    assert b".git/HEAD" in found and all(found.values()), found
