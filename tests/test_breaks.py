@@ -64,6 +64,7 @@ FINDINGS = {
     "further.toml": ["further-1", "further-2", "further-3", "further-4", "further-5", "further-6"],
     "attack26.toml": [f"ring-{number}" for number in range(1, 8)],
     "speed.toml": [f"speed-{number}" for number in range(2, 10)],
+    "fifth.toml": [f"fifth-{number}" for number in range(1, 15)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
     "e2b.toml": [f"e2b-{number}" for number in range(1, 20)],
     "held.toml": [f"held-{number}" for number in range(1, 23)],

@@ -143,8 +143,8 @@ def _row(group: ChangeGroup, commits: GitCommits | None) -> ChangeRow:
     if group.is_repository:
         if one.conflict:
             return _folder_row(group, _tag(group), why)
-        gone = GONE if all(each.how is How.DELETED for each in group.changes) else PARTLY_GONE
-        parts = [gone] if one.mark else []
+        deleted = sum(each.how is How.DELETED for each in group.changes)
+        parts = [GONE if deleted == len(group.changes) else PARTLY_GONE] if deleted else []
         if commits is not None and group.path == REPOSITORY:
             parts = [f"{commits.words} {WHOLE}", *parts]
         return _folder_row(group, _tag(group) or "commits" * bool(commits), visible(" ".join(parts)) or OF_GIT)

@@ -6,6 +6,7 @@ it: too much on screen, but nothing left out.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING
 
@@ -39,11 +40,10 @@ CODEX_LINE = re.compile(
 )
 """A line before the command: it sources a snapshot of the person's shell, and sets some variables again."""
 CODEX_COMMAND = re.compile(rf"exec {PLAIN_PATH} -c (?P<command>{QUOTED})")
-CODEX_SNAPSHOT = re.compile(
-    r'if \[ -z "\$\{BASH_ENV-\}" \] && \[ -n "\$\{HOME-\}" \] && \[ -r "\$HOME/.bashrc" \]; then\n'
-    r"  \. \"\$HOME/.bashrc\"\nfi\necho '# Snapshot file'\n"
-)
-CODEX_TRIAL = re.compile(r'set -e; \. "[\w./@%+ -]*/shell_snapshots/[\w.-]+"')
+CODEX_SNAPSHOTS = frozenset({"6414b5f0a9e24341a4f2215ad77a0ae9b1871bcfa1dfff48260df5e29f4f8638"})
+"""SHA-256 of all that Codex 0.169 gives bash for its look at the shell. A command of its model comes in the same form,
+and may begin with the same lines: so any other text is judged, also that of another version."""
+CODEX_TRIAL = re.compile(r'set -e; \. "/[\w./@%+ -]*/shell_snapshots/[\w-]+\.tmp-[0-9]+"')
 GEMINI_CLI = re.compile(
     r"shopt -u promptvars nullglob extglob nocaseglob dotglob; "
     rf"(?:_bgpids_file={PLAIN_PATH}\n)?\(\n(?:  trap 'jobs -p > \"\$_bgpids_file\"' EXIT\n)?"
@@ -84,4 +84,5 @@ def claude_code_prepares(argv: Sequence[str]) -> bool:
 def codex_prepares(argv: Sequence[str]) -> bool:
     """Return whether Codex takes its snapshot of the shell, or tries it."""
     text = script(argv) or ""
-    return CODEX_SNAPSHOT.match(text) is not None or CODEX_TRIAL.fullmatch(text) is not None
+    hash = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hash in CODEX_SNAPSHOTS or CODEX_TRIAL.fullmatch(text) is not None

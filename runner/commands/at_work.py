@@ -24,7 +24,7 @@ from runner.work.installation import shown_for
 from runner.work.judging import Judging
 from runner.work.rings import InRings
 from runner.work.session import Edge, WorkRun
-from runner.work.shell_words import is_of_nobody
+from runner.work.shell_words import is_of_nobody, unwrapped
 from runner.workspace import copied, git_identity
 from runner.workspace.working_copy import WorkingCopy
 
@@ -110,7 +110,7 @@ def start(arguments: argparse.Namespace, places: Places) -> int:
                 client=client,
                 judge=judging.judge,
                 in_force=in_force,
-                unwrapped=_command if facts is None else facts.unwrapped,
+                unwrapped=unwrapped if facts is None else facts.unwrapped,
                 prepares=is_of_nobody if facts is None else facts.prepares,
                 going=lambda tell: _going(places, copy, judging, in_force, tell),
                 key=key,
@@ -215,16 +215,6 @@ def _kept(in_force: InForce, hosts: Sequence[ProjectHost]) -> Iterator[tuple[Des
                 _say(f"{one.destination} stays closed: {why}")
         else:
             yield one.destination, one.private
-
-
-def _command(words: Sequence[str]) -> str:
-    """Return what a shell is started for: the text after `-c`, else its arguments."""
-    for at, word in enumerate(words[1:], 1):
-        if word.startswith("-") and not word.startswith("--") and "c" in word and at + 1 < len(words):
-            return words[at + 1]
-        if not word.startswith(("-", "+")):
-            break
-    return " ".join((os.path.basename(words[0]), *words[1:]))
 
 
 def _say(words: str) -> None:

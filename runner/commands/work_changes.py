@@ -256,6 +256,8 @@ def tell(found: ProjectChanges) -> None:
     groups = groups_of(found)
     listed = [one for group in groups if not is_counted(group) for one in group.changes]
     left = {one.path for group in groups if group.kind is GroupKind.MANY for one in group.changes}
+    # What needs a word first, as what follows may be too much to be listed.
+    listed.sort(key=lambda one: (not (one.conflict or one.mark), one.path))
     for one in listed[:MOST_LISTED]:
         why = one.conflict or one.mark
         more = LEFT_OUT * (one.path in left)
@@ -263,7 +265,9 @@ def tell(found: ProjectChanges) -> None:
     for group in filter(is_counted, groups):
         tell_counted(group)
     if len(listed) > MOST_LISTED:
-        say(f"  ... and {len(listed) - MOST_LISTED:,} more")
+        more_marked = sum(bool(one.conflict or one.mark) for one in listed[MOST_LISTED:])
+        among = f", of them {more_marked:,} marked (!) or in conflict" if more_marked else ""
+        say(f"  ... and {len(listed) - MOST_LISTED:,} more{among}")
     for path, why in found.left_out[:MOST_LISTED]:
         change_line("?", shown(path), why)
     say(f"{total(found.changes)}.")

@@ -21,6 +21,7 @@ from runner.gateway.messages import (
     MODERN,
     OWN_ERROR,
     Json,
+    answers,
     asked_version,
     client_name,
     events,
@@ -226,14 +227,16 @@ class StdioBridge:
         if kind == "text/event-stream":
             answered = False
             for data in events(response):
+                answered = answers(data, message) or answered
                 self._note(message, data)
                 self._client.send(data)
-                answered = answered or '"id"' in data
             if not answered:
                 raise BrokenExchange("there was no answer")
             return
         text = response.read().decode("utf-8", "replace")
         if response.status == 200 and kind == "application/json":
+            if not answers(text, message):
+                raise BrokenExchange("there was no answer")
             self._note(message, text)
             self._client.send(text)
         elif response.status != 202:

@@ -66,12 +66,18 @@ class HttpResponse:
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the lines of the body, each as soon as it is there. Raises OSError."""
-        held = b""
+        held: list[bytes] = []
+        size = 0
         for piece in self._pieces():
-            *lines, held = (held + piece).split(b"\n")
-            yield from (line + b"\n" for line in lines)
-        if held:
-            yield held
+            *lines, rest = piece.split(b"\n")
+            for line in lines:
+                yield b"".join((*held, line, b"\n"))
+                held, size = [], 0
+            held.append(rest)
+            if (size := size + len(rest)) > MOST_BODY:
+                raise BrokenExchange("a line of the response is longer than any of the console")
+        if size:
+            yield b"".join(held)
 
     def close(self) -> None:
         self._stream.close()

@@ -6,6 +6,8 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any
 
+from runner.gateway.exchange import MOST_BODY, BrokenExchange
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -30,16 +32,38 @@ def asked_version(introduction: Json) -> str:
 
 
 def events(response: Iterable[bytes]) -> Iterator[str]:
-    """The data of each server-sent event that has any."""
+    """The data of each server-sent event that has any. Raises BrokenExchange."""
     data: list[str] = []
+    size = 0
     for raw in response:
         line = raw.decode("utf-8").rstrip("\r\n")
         if line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
+            if (size := size + len(raw)) > MOST_BODY:
+                raise BrokenExchange("an event of the response is longer than any of the console")
         elif not line and data:
             if text := "\n".join(data):
                 yield text
-            data = []
+            data, size = [], 0
+
+
+def answers(text: str, request: Json) -> bool:
+    """Return whether a message of the console is the answer to a request, and not on its own account.
+
+    Raises BrokenExchange for what is neither. An error without an id may be about whatever it came for.
+    """
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise BrokenExchange("what answers does not speak JSON-RPC")
+    if "method" in said:
+        return False
+    given = said.get("id")
+    if json.dumps(given) != json.dumps(request.get("id")) and not (given is None and "error" in said):
+        raise BrokenExchange("the answer is to another request")
+    return True
 
 
 def modern_version(message: Json) -> str:

@@ -20,7 +20,7 @@ from runner.workspace import lines
 from runner.workspace.change import MOST_BYTES, How
 from runner.workspace.difference import MOST_LINES, beginning
 from runner.workspace.entry import TreeKind, UnreadableEntry
-from runner.workspace.marks import bulk
+from runner.workspace.marks import counted
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -92,7 +92,7 @@ def text_of(change: ProjectChange, project: Path, content: Path) -> AddedText | 
     after = change.after
     if after is None or after.kind is not TreeKind.FILE or change.how is How.TOUCHED:
         return AddedFindings()
-    if bulk(change.path) and not change.mark:
+    if counted(change):
         return not_read(COUNTED)
     if after.size > MOST_BYTES:
         return not_read(TOO_LARGE)

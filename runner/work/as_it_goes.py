@@ -2,9 +2,9 @@
 
 Only what a person would hardly stop at: what is ticked beforehand (`runner.workspace.groups`). Of that is left to a
 person: what has a finding of HIGH or CRITICAL in what it adds, what was not read for findings, whatever is deleted or
-becomes something else, pipes, what more accounts could write to, and whatever was applied by itself before and is not
-there any more, because somebody took it back. Each time is one deed with its own entry in
-the history and its own Undo. It belongs to the process on the terminal, outside the rings, and ends with it.
+becomes something else, and whatever was applied by itself before and is not there any more, because somebody took it
+back. Each time is one deed with its own entry in the history and its own Undo. It belongs to the process on the
+terminal, outside the rings, and ends with it.
 """
 
 from __future__ import annotations
@@ -37,8 +37,6 @@ LOOK_SECONDS = 1.0
 """Between two looks."""
 SHARE = 5.0
 """Rest after a look that took longer, in times that look."""
-WRITTEN_BY_OTHERS = 0o022
-"""Permission bits: the group, everybody."""
 MOST_FAILURES = 3
 """In a row; then it is switched off, with the reason."""
 OFF = "It was switched off."
@@ -157,11 +155,10 @@ class ApplyingAsItGoes:
 
         number = 0
         plain = []
-        project = self._copy.project.stat()
         for one in chosen(found):
             if not self._is_new(one):
                 continue
-            if _loses(one) or _opens(one, project.st_mode):
+            if _loses(one):
                 continue
             text = text_of(one, self._copy.project, self._copy.content)
             if not isinstance(text, AddedFindings):
@@ -181,13 +178,6 @@ class ApplyingAsItGoes:
 def _loses(one: ProjectChange) -> bool:
     """Whether what the project has would be gone: git need not have it."""
     return one.after is None or (one.before is not None and one.before.kind is not one.after.kind)
-
-
-def _opens(one: ProjectChange, usual: int) -> bool:
-    """Whether it is a pipe, or other accounts could write to it newly; `usual` is the mode of the project's folder."""
-    if one.after is None or one.after.kind is TreeKind.PIPE:
-        return True
-    return bool(one.after.mode & WRITTEN_BY_OTHERS & ~(usual if one.before is None else one.before.mode))
 
 
 def with_their_folders(found: Sequence[ProjectChange], plain: Sequence[ProjectChange]) -> tuple[ProjectChange, ...]:

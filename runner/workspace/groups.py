@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from runner.workspace.change import MERGED, How, repository_of
 from runner.workspace.entry import TreeKind
-from runner.workspace.marks import PART, bulk
+from runner.workspace.marks import COUNTED, PART, bulk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,13 +72,13 @@ def groups_of(found: ProjectChanges) -> tuple[ChangeGroup, ...]:
             continue
         if _is_of_repository(one):
             counted[repository_of(one.path), bool(one.conflict)].append(one)
-        elif not one.conflict and not one.mark and (folder := _bulk(one)):
+        elif not one.conflict and one.mark in COUNTED and (folder := _bulk(one)):
             counted[folder, False].append(one)
         else:
             groups.append(ChangeGroup(one.path, _kind(one), (one,)))
     for (folder, _), many in counted.items():
         if len(many) > MOST_BULK or _is_of_repository(many[0]):
-            groups.append(ChangeGroup(folder, _kind(many[0], GroupKind.MANY), tuple(many), folder))
+            groups.append(ChangeGroup(folder, _kind_of_many(many), tuple(many), folder))
         else:
             groups += (ChangeGroup(one.path, GroupKind.MANY, (one,), folder) for one in many)
     return tuple(sorted(groups, key=lambda group: group.path))
@@ -127,7 +127,7 @@ def _with_folders(found: ProjectChanges, wanted: Sequence[ProjectChange]) -> tup
 
 def is_new_folder(one: ProjectChange) -> bool:
     """Whether it is nothing but a new folder, which comes with what is in it."""
-    return one.before is None and _is_folder(one.after) and not one.mark and not one.conflict
+    return one.before is None and _is_folder(one.after) and one.mark in COUNTED and not one.conflict
 
 
 def above(path: bytes) -> list[bytes]:
@@ -141,7 +141,16 @@ def _kind(one: ProjectChange, usual: GroupKind = GroupKind.ORDINARY) -> GroupKin
         return GroupKind.CONFLICT
     if one.mark == MERGED:
         return GroupKind.MERGED
-    return GroupKind.MARKED if one.mark else usual
+    if one.mark not in COUNTED:
+        return GroupKind.MARKED
+    return GroupKind.MANY if one.mark else usual
+
+
+def _kind_of_many(many: Sequence[ProjectChange]) -> GroupKind:
+    """Return the kind of what is counted: where something of a repository is deleted, that is grave."""
+    if _is_of_repository(many[0]) and any(one.how is How.DELETED for one in many) and not many[0].conflict:
+        return GroupKind.MARKED
+    return _kind(many[0], GroupKind.MANY)
 
 
 def _bulk(one: ProjectChange) -> bytes:
@@ -156,8 +165,11 @@ def _is_of_repository(one: ProjectChange) -> bool:
 
 
 def _deleted(path: bytes, group: list[ProjectChange]) -> ChangeGroup:
-    usual = GroupKind.MANY if len(group) > MOST_BULK else GroupKind.ORDINARY
-    return ChangeGroup(path, _kind(group[0], usual), tuple(group), path)
+    if repository_of(path):
+        kind = GroupKind.MARKED
+    else:
+        kind = _kind(group[0], GroupKind.MANY if len(group) > MOST_BULK else GroupKind.ORDINARY)
+    return ChangeGroup(path, kind, tuple(group), path)
 
 
 def _deleted_folders(listed: Iterable[ProjectChange]) -> dict[bytes, list[ProjectChange]]:

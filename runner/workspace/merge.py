@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
 from runner.workspace import entry, git, originals
-from runner.workspace.change import MERGED, ProjectChange, ProjectChanges
+from runner.workspace.change import MERGED, ProjectChange, ProjectChanges, repository_of
 from runner.workspace.entry import TreeEntry, UnreadableEntry
 
 if TYPE_CHECKING:
@@ -48,7 +48,12 @@ def with_merges(
     `folder` is the working copy's own, `top` the open project, `content` the folder with what the layer has. `taken`
     has the SHA-256 of what the layer had at a path when that was applied.
     """
-    conflicts = [one for one in found.conflicts if one.is_of_text and _is_about_content(one)][:MOST_FILES]
+    conflicts = [
+        one
+        for one in found.conflicts
+        # Half of a repository would break it.
+        if one.is_of_text and _is_about_content(one) and not repository_of(one.path)
+    ][:MOST_FILES]
     if not conflicts:
         return found
     known = originals.texts(folder, [one.path for one in conflicts if one.path not in taken])

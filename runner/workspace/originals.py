@@ -19,6 +19,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.system.plain_file import read_file
 from runner.system.private_folder import make_folder
 from runner.workspace import entry, git
 from runner.workspace.change import MOST_BYTES
@@ -34,6 +35,8 @@ MOST_KEPT, MOST_KEPT_BYTES = 1000, 64 << 20
 """Files of one working copy that are kept, and their bytes altogether."""
 MOST_INDEX = 64 << 20
 MOST_ATTRIBUTES = 1 << 16
+MOST_NAMED = 1 << 12
+"""Bytes of a file that names a folder."""
 GIT, INDEX, DIFFERING, OBJECTS = "git", "index", "differing", "objects-at"
 KEPT = "originals"
 END = b"."
@@ -51,17 +54,20 @@ CONVERTING = ("filter", "ident", "working-tree-encoding")
 
 def note_index(folder: Path, project: Path) -> None:
     """Keep the index of the project's repository in `folder`, where it has one. Raises OSError."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+    try:
         own, common = _repository(project)
+    except OSError:
+        return  # none, or one that git could not read either
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         found = os.lstat(own / "index")
         if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_INDEX:
             return
         git.make_folder_of_git(folder / GIT)
         (folder / GIT / OBJECTS).write_bytes(os.fsencode(common / "objects"))
-        attributes = common / "info" / "attributes"
         with contextlib.suppress(OSError):
-            if attributes.stat().st_size <= MOST_ATTRIBUTES:
-                (folder / GIT / "info" / "attributes").write_bytes(attributes.read_bytes())
+            (folder / GIT / "info" / "attributes").write_bytes(
+                read_file(common / "info" / "attributes", MOST_ATTRIBUTES)
+            )
         descriptor = os.open(own / "index", entry.READ_FLAGS)
         with open(descriptor, "rb") as source:
             found = os.fstat(source.fileno())
@@ -229,12 +235,12 @@ def _repository(project: Path) -> tuple[Path, Path]:
     """Return the folder of git's that the project has, and the one that it shares with others. Raises OSError."""
     own = project / ".git"
     if own.is_file():
-        said = own.read_bytes()[:4096]
+        said = read_file(own, MOST_NAMED)
         if not said.startswith(b"gitdir: "):
             raise FileNotFoundError(own)
         own = project / os.fsdecode(said.removeprefix(b"gitdir: ").rstrip(b"\n"))
     try:
-        common = own / os.fsdecode((own / "commondir").read_bytes()[:4096].rstrip(b"\n"))
+        common = own / os.fsdecode(read_file(own / "commondir", MOST_NAMED).rstrip(b"\n"))
     except FileNotFoundError:
         common = own
     return own, common

@@ -170,6 +170,7 @@ class LayerReading:
         """Return where the two differ."""
         self._conflicts |= dict.fromkeys(self._deleted(), DELETED_MEANWHILE)
         found = []
+        usual = self._before[b""].mode
         for path in sorted(self._before.keys() | self._after.keys()):
             if path in self._left_out or self._is_below_moving(path):
                 continue
@@ -178,7 +179,7 @@ class LayerReading:
                 before = self._hashed(path, before)
             if before != after:
                 why = self._conflicts.get(path, "")
-                found.append(ProjectChange(path, before, after, why, mark(path, before, after)))
+                found.append(ProjectChange(path, before, after, why, mark(path, before, after, usual)))
         return ProjectChanges(as_one(found), tuple(sorted(self._left_out.items())))
 
     def _deleted(self) -> list[bytes]:

@@ -54,14 +54,15 @@ def staged(
     """
     steps = []
     copying = Copying(changes, report)
-    first: dict[int, str] = {}
+    first: dict[tuple[int, TreeEntry], str] = {}
     with entry.folder_below(stage, top) as inner, entry.folder_open(content) as source:
         for number, change in enumerate(sorted(changes, key=lambda one: one.path)):
             name, after = str(number), change.after
             if own and after is not None and after.kind is TreeKind.FILE and _linked(inner, name, source, change.path):
                 pass
             elif after is not None and after.kind is not TreeKind.FOLDER:
-                same = first.setdefault(after.inode, name) if after.names > 1 and after.kind is TreeKind.FILE else name
+                # A program that is at work may have shown another content under each name.
+                same = name if after.names == 1 else first.setdefault((after.inode, after), name)
                 if same != name:
                     os.link(same, name, src_dir_fd=inner, dst_dir_fd=inner)
                 else:

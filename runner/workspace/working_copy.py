@@ -185,7 +185,10 @@ class WorkingCopy:
         earlier such look found, an empty one at the first. Where nothing changed since that very object is returned,
         and no file is opened for it.
         """
-        with self._finished(), self._top() as top:
+        # Not with the project held: reading what a program has made may take long, and other copies go on meanwhile.
+        with self._alone(), self._top() as top:
+            with self._finished():
+                pass
             if known is None:
                 return self._changes(top)
             stamp = Stamp(self.folder, self.content, top, whole=self.way == copied.NAME).text
@@ -211,7 +214,7 @@ class WorkingCopy:
         """Write these changes into the project, as `apply.write` does. Blocks. Raises KnownError and OSError."""
         if any(one.conflict for one in wanted):
             raise KnownError("Changes that conflict with the project cannot be applied.", staging.AGAIN)
-        with self._finished(), self._top():
+        with self._alone(), self._finished(), self._top():
             originals.keep_applied(self.folder, self.content, wanted)
             return apply.write(self.project, wanted, self.content, self.folder, report, number=number)
 
@@ -220,7 +223,7 @@ class WorkingCopy:
 
         Raises KnownError where nothing was applied, and OSError.
         """
-        with self._finished(), self._top() as top:
+        with self._alone(), self._finished(), self._top() as top:
             return self._undo_plan(top)
 
     def undo(self, report: Report = unheard, *, number: str = "", wanted: str = "") -> Applied:
@@ -229,7 +232,7 @@ class WorkingCopy:
         What somebody changed since stays as that left it, and can be taken back later. Blocks. Raises KnownError, also
         where nothing can be, and OSError.
         """
-        with self._finished(), self._top() as top:
+        with self._alone(), self._finished(), self._top() as top:
             plan = self._undo_plan(top)
             if wanted and digest(plan.changes) != wanted:
                 raise KnownError("What can be taken back is not what you looked at any more.", staging.AGAIN)
@@ -249,7 +252,7 @@ class WorkingCopy:
 
     def discard(self, report: Report = unheard) -> None:
         """Remove the working copy, with its changes and its way back. Raises KnownError and OSError."""
-        with self.in_use(), self.without_runs(BEGIN_SECONDS), self._finished():
+        with self.in_use(), self.without_runs(BEGIN_SECONDS), self._alone(), self._finished():
             _remove(self.folder, report)
 
     def discard_applied(self) -> bool:
@@ -257,7 +260,7 @@ class WorkingCopy:
 
         Raises KnownError and OSError.
         """
-        with self._finished():
+        with self._alone(), self._finished():
             if not self._is_applied():
                 return False
             _remove(self.folder)
@@ -273,7 +276,7 @@ class WorkingCopy:
             used = max(used, (self.folder / apply.UNDO_LIST).stat().st_mtime)
         if now - used < KEPT_DAYS * 86_400:
             return False
-        with self._finished():
+        with self._alone(), self._finished():
             return self._is_applied()
 
     def _is_applied(self) -> bool:
@@ -321,6 +324,16 @@ class WorkingCopy:
     def is_in_use(self) -> bool:
         """Whether a program is running over it now. Raises OSError."""
         return is_held(self.folder / USE)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the working copy's own record, before the project. Raises KnownError and OSError."""
+        try:
+            with held(self.folder.parent / f".{self.name}", APPLY_SECONDS):
+                yield
+        except BlockingIOError as error:
+            what = f"Another command is reading or applying the changes of {self.name}."
+            raise KnownError(what, "Wait for its end.") from error
 
     @contextlib.contextmanager
     def _finished(self) -> Iterator[None]:
@@ -440,6 +453,7 @@ def _remove(folder: Path, report: Report = unheard) -> None:
     """
     removed = folder.with_name(f"{REMOVED}{folder.name}")
     folder.rename(removed)
+    folder.with_name(f".{folder.name}.lock").unlink(missing_ok=True)
     total = 0 if report is unheard else _used(removed, "--inodes")
     remove_tree(removed, lambda done: report(WriteProgress(min(done, total), total, sure=True)))
     for left in folder.parent.glob(f"{REMOVED}*"):

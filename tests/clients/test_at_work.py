@@ -163,5 +163,15 @@ def test_a_clients_own_look_at_the_shell_is_no_command() -> None:
     assert not claude(["/bin/bash", "-c", snapshot]) and not claude(["/bin/bash", "-c", "-l", f"rm x; {snapshot}"])
     trial = 'set -e; . "/h/.codex/shell_snapshots/01a2.tmp-17"'
     assert codex(["/usr/bin/bash", "-c", trial])
+    look = (Path(__file__).parent / "codex_snapshot.txt").read_text("utf-8")
+    assert codex(["/bin/bash", "-lc", look])
+    lines = look.splitlines(keepends=True)
+    for more in (
+        f"{look}rm x",
+        f"{look} ",
+        "".join((*lines[:4], "rm x\n")),
+        "".join((*lines[:9], "rm x\n", *lines[9:])),
+    ):
+        assert not codex(["/bin/bash", "-lc", more]), "a model's own command comes in the same form"
     assert not codex(["/usr/bin/bash", "-c", f"{trial}; rm x"]) and not codex(["bash", "-c", 'set -e; . "$(rm x)"'])
     assert not any(AT_WORK[one["client"].partition(",")[0]].prepares(one["argv"]) for one in SEEN)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.commands import cli
+from runner.commands import at_work, cli, work_changes
 from runner.commands import work_orders as commands
+from runner.model.errors import KnownError
 from runner.model.network import UnusableHost
 from runner.model.work import CommandSeen, WorkEnded
 from runner.system.places import Places
@@ -409,3 +410,47 @@ def test_the_list_says_how_each_ended(shell: Shell, copy: WorkingCopy) -> None:
     log.close()
     assert re.search(r", ended \d\d:\d\d \(A person ended it from Assent\)$", shell("list").out, re.MULTILINE)
     assert [(row["at_work"], row["ended"]["code"]) for row in shell.json("list")] == [(False, 137), (False, 3)]
+
+
+def test_what_needs_a_word_is_listed_before_what_may_not_be_listed(
+    shell: Shell, copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_changes, "MOST_LISTED", 3)
+    work(copy, "touch n1 n2 n3 n4; mkdir z; echo x >z/Makefile")
+    said = shell("changes", copy.name).out
+    assert said.splitlines()[0].startswith("+ z/Makefile  ! ") and "... and 3 more\n" in said
+    work(copy, "mkdir y; for one in 1 2 3 4; do mkdir y/$one; echo x >y/$one/Makefile; done")
+    assert " more, of them 2 marked (!) or in conflict" in shell("changes", copy.name).out
+
+
+def test_commits_are_applied_by_a_word_for_them(shell: Shell, copy: WorkingCopy) -> None:
+    """What a commit has need not be what the files have, which alone are shown."""
+    git = "git -c user.name=a -c user.email=a@example.com"
+    work(copy, f"git init -q -b trunk; rm -rf .git/hooks; git add a; {git} commit -qm 'Add a'; echo n >n")
+    assert shell("apply", copy.name).code == 1
+    assert (copy.project / "n").exists() and not (copy.project / ".git/HEAD").exists()
+    assert shell("apply", copy.name, ".git").code == 1, "its configuration is marked by itself"
+    assert (copy.project / ".git/HEAD").exists() and not (copy.project / ".git/config").exists()
+
+
+def test_of_a_program_that_is_not_known_all_words_of_its_shell_are_judged(
+    shell: Shell, copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`bash -c -e 'rm -rf ~'` was judged, held and shown as `-e`."""
+    given: dict[str, Any] = {}
+
+    def caught(*_words: object, **named: object) -> object:
+        given.update(named)
+        raise KnownError("caught")
+
+    monkeypatch.setattr(at_work, "WorkRun", caught)
+    monkeypatch.chdir(copy.project)
+    assert "caught" in shell("--", "true").err
+    unwrapped = given["unwrapped"]
+    assert unwrapped(("bash", "-lc", "pytest -q")) == "pytest -q"
+    for words in (
+        ("-c", "-e", "rm -rf ~"),
+        ("-c", '"$@"', "x", "rm", "-rf", "/"),
+        ("-c", 'eval "$1"', "x", "rm -rf /"),
+    ):
+        assert "rm" in unwrapped(("/usr/bin/bash", *words))

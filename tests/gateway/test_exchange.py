@@ -5,15 +5,21 @@ from __future__ import annotations
 import contextlib
 import http.client
 import io
+import itertools
 import socket
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runner.gateway import exchange, messages
+from runner.gateway.bridge import StdioBridge
 from runner.gateway.exchange import BrokenExchange, Exchange, HttpResponse
+from runner.gateway.stdio import StdioClient
+from runner.system.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,3 +180,69 @@ def test_one_that_was_broken_off_before_it_was_sent_is_not_sent(server: socket.s
     connection, _ = server.accept()
     with connection:
         assert connection.recv(1000) == b""
+
+
+def endless(piece: bytes) -> Iterator[bytes]:
+    while True:
+        yield piece
+
+
+def test_a_line_without_end_is_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "MOST_BODY", 1000)
+    with contextlib.closing(response(TO_THE_END)) as read:
+        monkeypatch.setattr(read, "_pieces", lambda: itertools.islice(endless(b"x" * 100), 100))
+        with pytest.raises(BrokenExchange, match="line"):
+            next(iter(read))
+        monkeypatch.setattr(read, "_pieces", lambda: itertools.islice(endless(b"x" * 100 + b"\n"), 20))
+        assert len(list(read)) == 20
+
+
+def test_an_event_without_end_is_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "MOST_BODY", 1000)
+    with pytest.raises(BrokenExchange, match="event"):
+        next(messages.events([*itertools.islice(endless(b"data: " + b"x" * 100 + b"\n"), 100), b"\n"]))
+    assert len([*messages.events([b"data: " + b"x" * 900 + b"\n", b"\n"] * 3)]) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"id": 7, "result": {}}', True),
+        ('{"id": 7, "error": {}}', True),
+        ('{"id": null, "error": {}}', True),
+        ('{"method": "notifications/progress"}', False),
+        ('{"id": 7, "method": "ping"}', False),
+        ('{"id": 8, "result": {}}', None),
+        ('{"id": "7", "result": {}}', None),
+        ('{"id": 7.0, "result": {}}', None),
+        ('{"id": null, "result": {}}', None),
+        ('{"result": {}}', None),
+        ("[]", None),
+        ("no", None),
+    ],
+)
+def test_an_answer_is_to_the_request_that_was_made(text: str, said: bool | None) -> None:
+    if said is None:
+        with pytest.raises(BrokenExchange):
+            messages.answers(text, {"id": 7})
+    else:
+        assert messages.answers(text, {"id": 7}) is said
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+def test_the_bridge_hands_on_no_answer_to_another_request(kind: str) -> None:
+    out = io.BytesIO()
+    bridge = StdioBridge(Places.under(Path("/nowhere")), "token", "", StdioClient(out))
+    for number in (7, 8):
+        body = b'{"id": %d, "result": {"behavior": "allow"}}' % number
+        body = b"data: %b\n\n" % body if kind.startswith("text") else body
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n" % (kind.encode(), len(body))
+        with contextlib.closing(response(head + body)) as read:
+            if number == 7:
+                bridge._hand_back({"id": 7, "method": "tools/call"}, read)
+                assert out.getvalue()
+            else:
+                before = out.getvalue()
+                with pytest.raises(BrokenExchange):
+                    bridge._hand_back({"id": 7, "method": "tools/call"}, read)
+                assert out.getvalue() == before

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -314,3 +315,14 @@ def test_the_end_of_assent_ends_it_and_leaves_the_changes(stage: Stage, number: 
         assert end_of(said) == [137, f"It was ended, as Assent was ({number.name}).", int(number), ["new"]]
     (copy,) = all_below(stage.work)
     assert [one.path for one in copy.changes().changes] == [b"new"]
+
+
+@pytest.mark.parametrize(("files", "left", "is_full"), [(10**6, 49_999, True), (10**6, 50_000, False), (0, 0, False)])
+def test_a_disk_is_full_as_well_where_it_has_room_for_no_more_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int, left: int, is_full: bool
+) -> None:
+    """However small they are: a program could use up what a disk has of them, and nobody could make one any more."""
+    disk = SimpleNamespace(f_bavail=1 << 30, f_frsize=4096, f_files=files, f_favail=left)
+    monkeypatch.setattr(os, "statvfs", lambda _path: disk)
+    what = contained.Contained(("true",), tmp_path, tmp_path, tmp_path)
+    assert bool(contained._is_full(what)) is is_full

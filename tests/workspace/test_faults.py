@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from runner.model.errors import KnownError
-from runner.workspace import apply, journal, reading
+from runner.workspace import apply, journal, reading, working_copy
 from runner.workspace.reading import CHANGED_MEANWHILE
 from runner.workspace.working_copy import REMOVED, WAYS, WorkingCopy, all_below
 from tests.workspace.trees import look, make, work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from runner.workspace.change import ProjectChanges
 
 DEEP = f"""{sys.executable} -c '
 import os
@@ -105,6 +109,51 @@ def test_two_sessions_over_a_project_never_write_over_each_other(tmp_path: Path,
     one.undo()
     assert (one.project / "a").read_text() == "a\n"
     assert sorted(os.listdir(one.project)) == sorted(os.listdir(make(tmp_path / "as it was")))
+
+
+def test_reading_one_copy_for_long_keeps_nobody_from_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of thousands of files take minutes, in which nothing could be applied, undone or discarded."""
+    one, other = made(tmp_path), made(tmp_path)
+    work(other, "echo n >own")
+    wanted = other.changes().changes
+    really = WorkingCopy._changes
+
+    def meanwhile(copy: WorkingCopy, top: int) -> ProjectChanges:
+        other.apply(wanted)
+        with pytest.raises(KnownError, match=f"changes of {copy.name}"):
+            one.undo_plan()
+        monkeypatch.setattr(WorkingCopy, "_changes", really)
+        return really(copy, top)
+
+    monkeypatch.setattr(working_copy, "APPLY_SECONDS", 0.0)
+    monkeypatch.setattr(WorkingCopy, "_changes", meanwhile)
+    one.changes()
+    assert (one.project / "own").exists()
+    other.discard()
+    assert not [name for name in os.listdir(one.folder.parent) if other.name in name]
+
+
+@pytest.mark.parametrize(("place", "kept"), [("commondir", "git/index"), ("info/attributes", "git/info/attributes")])
+def test_what_a_repository_has_in_place_of_a_file_is_not_read(tmp_path: Path, place: str, kept: str) -> None:
+    """A pipe kept `assent try` waiting for ever, and a device took all memory."""
+    project = make(tmp_path / "project")
+    subprocess.run(
+        ["bash", "-ec", "git init -q; git add .; rm -rf .git/info; mkdir .git/info"], cwd=project, check=True
+    )
+    assert (made(tmp_path).folder / "git/index").exists()
+    (project / ".git" / place).symlink_to(os.devnull)
+    assert not (made(tmp_path).folder / kept).exists()
+
+
+def test_two_names_of_one_file_get_what_was_shown_of_each(copy: WorkingCopy) -> None:
+    """A program at work can change a file between the looks at its two names."""
+    work(copy, "echo shown >n1; ln n1 n2")
+    one, two = [change for change in copy.changes().changes if change.path in (b"n1", b"n2")]
+    assert one.after is not None and two.after is not None and two.after.names == 2
+    other = replace(two.after, sha256=hashlib.sha256(b"other\n").hexdigest())
+    with pytest.raises(KnownError, match=r"n2.* was changed"):
+        copy.apply([one, replace(two, after=other)])
+    assert not (copy.project / "n1").exists()
 
 
 def at_once(*calls: Callable[[], object]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.workspace import apply, git_index, undo
+from runner.workspace.marks import PART
 from runner.workspace.working_copy import WAYS, WorkingCopy
 from tests.workspace.trees import look, work
 
@@ -191,6 +192,41 @@ def test_what_git_goes_on_with_or_shows_otherwise_needs_a_word(copy: WorkingCopy
     assert any(mark for path, mark in found.items() if path.startswith(marked)), found
 
 
-def test_what_commits_write_needs_none(copy: WorkingCopy) -> None:
+def test_what_commits_write_needs_a_word(copy: WorkingCopy) -> None:
+    """What is in a commit need not be what is in the files, which alone are shown."""
     work(copy, f"{commit('two')}; git branch side; git tag t1")
-    assert {one.path: one.mark for one in copy.changes().changes if one.mark} == {}
+    found = copy.changes().changes
+    assert [one.path for one in found if not one.mark] == [b"f1"] and len(found) > 6
+
+
+FORGED = """
+import hashlib, struct, subprocess, zlib
+blob = bytes.fromhex(subprocess.check_output(["git", "rev-parse", "HEAD:f1"], text=True))
+evil = zlib.compress(b"evil")
+data = b"PACK" + struct.pack(">LL", 2, 1) + bytes([3 << 4 | 4]) + evil
+ends = hashlib.sha1(data).digest()
+fan = b"".join(struct.pack(">L", number >= blob[0]) for number in range(256))
+index = b"\\xfftOc" + struct.pack(">L", 2) + fan + blob
+index += struct.pack(">LL", zlib.crc32(bytes([3 << 4 | 4]) + evil), 12) + ends
+name = ".git/objects/pack/pack-" + ends.hex()
+open(name + ".pack", "wb").write(data + ends)
+open(name + ".idx", "wb").write(index + hashlib.sha1(index).digest())
+"""
+
+
+def test_a_pack_that_has_other_content_for_a_blob_needs_a_word(copy: WorkingCopy) -> None:
+    """git compares no name with what it reads: `git checkout f1` would write what nobody has seen."""
+    person(copy.project, "git gc -q; touch -d yesterday .git/objects/pack/*  # of two packs git reads the newer one")
+    later = WorkingCopy.make(copy.folder.parent, copy.project, ("bash",), way=copy.way)
+    work(later, f"python3 -c '{FORGED}'; rm f1; git checkout -q f1; grep evil f1; echo 1 >f1")
+    found = {one.path: one.mark for one in later.changes().changes if one.path.endswith((b".pack", b".idx"))}
+    assert len(found) == 2 and {*found.values()} == {PART}
+
+
+def test_no_part_of_a_repository_that_moved_meanwhile_is_merged(copy: WorkingCopy) -> None:
+    """HEAD alone would name a branch whose commits stay in the working copy."""
+    work(copy, f"git checkout -qb side; {commit('theirs')}")
+    copy.keep_originals(copy.changes())
+    person(copy.project, f"echo m >mine; git add mine; {GIT} commit -qm mine")
+    found = {one.path: one.conflict for one in copy.changes().changes if one.path.startswith(b".git/")}
+    assert b".git/HEAD" in found and all(found.values()), found

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,9 @@ import pytest
 from runner.model.errors import KnownError
 from runner.risk.rules.knowledge import bundled
 from runner.workspace import apply, entry, journal, reading
-from runner.workspace.change import How, ProjectChanges, digest
+from runner.workspace.change import How, ProjectChange, ProjectChanges, digest
 from runner.workspace.entry import TreeEntry, TreeKind
-from runner.workspace.marks import OBEYED, mark
+from runner.workspace.marks import OBEYED, counted, mark
 from runner.workspace.working_copy import WAYS, WorkingCopy, all_below, named
 from tests.patience import HANGS
 from tests.small_disk import small_disk
@@ -274,10 +275,23 @@ OBEYED_FILES = """
     .babelrc.json .eslintrc.cjs .prettierrc .mocharc.yml Cargo.toml build.rs .bazelrc a.csproj Directory.Build.props
     SConstruct wscript configure main.tf .Rprofile .ghci .pryrc .irbrc latexmkrc uv.toml requirements.txt
     requirements-dev.txt requirements/base.txt ansible.cfg next.config.mjs .envrc Makefile
+    package-lock.json yarn.lock go.mod .yarn/releases/yarn-4.cjs .pnp.cjs docker-compose.override.yml compose.dev.yaml
+    Dockerfile.dev api.Dockerfile .devcontainer.json .gitlab/ci.yml .buildkite/pipeline.yml .forgejo/workflows/x.yml
+    .envrc.local .direnv/x .nvmrc .storybook/main.js .amp/settings.json .kilocode/x .github/CODEOWNERS .rspec
+    githooks/pre-commit tools/git-hooks/post-checkout scripts/pre-commit.sh a/commit-msg buildSrc/src/A.kt
+    gradle/libs.versions.toml karma.conf.js App.xcodeproj/project.pbxproj env.nix x.cabal BUILD rust-toolchain.toml
+    .venv/bin/python
 """
 ORDINARY_FILES = """
     a.py src/head.html src/config.py d/config.json docs/requirements.md requirements.py src/hooks/use.ts tasks.py
-    src/wrapper/x.py README.md notmakefile.x .gitignore .git/HEAD .git/objects/00/x Cargo.lock a.txt
+    src/wrapper/x.py README.md notmakefile.x .gitignore d/.gitkeep .dockerignore Cargo.lock a.txt src/build.ts
+    docs/commit-message.md src/pre-commit-words.md compose.py
+"""
+COUNTED_FILES = """
+    .git/HEAD .git/index .git/objects/00/x .git/objects/pack/pack-1.pack .git/refs/heads/main d/.git/packed-refs
+    __pycache__/a.cpython-311.pyc src/__pycache__/a.cpython-311.pyc node_modules/a/index.js
+    .venv/lib/python3.11/site-packages/six.py target/debug/app .next/server/page.js .terraform/providers/x
+    node_modules/.cache/a.json
 """
 
 
@@ -289,6 +303,42 @@ def test_files_that_tools_obey_are_marked(path: str) -> None:
 @pytest.mark.parametrize("path", ORDINARY_FILES.split())
 def test_ordinary_files_are_not_marked(path: str) -> None:
     assert not mark(path.encode(), None, TreeEntry(TreeKind.FILE, 0o644))
+
+
+@pytest.mark.parametrize("path", COUNTED_FILES.split())
+def test_what_is_counted_and_not_looked_at_needs_a_word(path: str) -> None:
+    """Alone as well: one forged pack, or one compiled file, is what runs in place of what a person has looked at."""
+    change = ProjectChange(path.encode(), None, TreeEntry(TreeKind.FILE, 0o644))
+    marked = replace(change, mark=mark(change.path, None, change.after))
+    assert marked.mark and counted(marked)
+    assert mark(change.path, None, TreeEntry(TreeKind.LINK, 0, target=b"x"))
+    assert mark(change.path.rpartition(b"/")[0], None, TreeEntry(TreeKind.FOLDER, 0o755)), "nor an empty folder"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "usual", "word"),
+    [
+        (0o644, 0o666, 0o755, "other accounts"),
+        (0o644, 0o664, 0o755, "other accounts"),
+        (None, 0o777, 0o755, "other accounts"),
+        (0o664, 0o664, 0o755, ""),
+        (None, 0o664, 0o775, ""),
+        (None, 0o755, 0o755, ""),
+    ],
+)
+@pytest.mark.parametrize("kind", [TreeKind.FILE, TreeKind.FOLDER])
+def test_what_other_accounts_could_write_to_is_marked(
+    kind: TreeKind, before: int | None, after: int, usual: int, word: str
+) -> None:
+    found = mark(b"a", None if before is None else TreeEntry(kind, before), TreeEntry(kind, after), usual)
+    assert word in found and bool(word) == bool(found)
+
+
+def test_pipes_and_the_projects_own_folder_are_marked_in_a_list(copy: WorkingCopy) -> None:
+    work(copy, "chmod 777 .; mkfifo waits; mkdir -m 777 open; echo >open/n")
+    marks = {one.path: one.mark for one in copy.changes().changes}
+    assert "pipe" in marks[b"waits"] and "other accounts" in marks[b""] and "other accounts" in marks[b"open"]
+    assert not marks[b"open/n"]
 
 
 def test_a_repository_that_is_deleted_is_marked_whole_and_an_ordinary_file_is_not(copy: WorkingCopy) -> None:

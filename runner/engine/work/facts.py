@@ -9,7 +9,7 @@ from runner.sandbox.file_names import shown
 from runner.workspace import entry
 from runner.workspace.change import How
 from runner.workspace.entry import SpecialEntry, TreeKind, UnreadableEntry
-from runner.workspace.marks import bulk
+from runner.workspace.marks import bulk, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ MOST_HASHED = 64 << 20
 def facts_of(copy: WorkingCopy, changes: Sequence[ProjectChange]) -> dict[str, object]:
     """Return the facts of changes in a working copy. Blocks: files of the project are hashed."""
     # What needs a word of its own first, then single files, then what is counted as one.
-    ordered = sorted(changes, key=lambda one: (not one.mark, bool(bulk(one.path)), one.path))
+    ordered = sorted(changes, key=lambda one: (bool(counted(one)), not one.mark, one.path))
     named, rest = ordered[:MOST_PATHS], ordered[MOST_PATHS:]
     hashed = _hashes(copy, named)
     counts = Counter(one.how for one in changes)

@@ -11,7 +11,6 @@ import functools
 import os
 import resource
 import select
-import shutil
 import signal
 import stat
 import subprocess
@@ -70,6 +69,8 @@ FOR_A_RING = ("CAP_SYS_ADMIN", "CAP_SETPCAP", TO_BE_ITSELF)
 """What root needs to make a further ring inside, and to give these up."""
 LEAST_FREE = 1 << 30
 """Bytes of disk that stay free: a program that would take more is ended."""
+LEAST_FILES = 50_000
+"""The same in files, of which a disk holds so many, however small they are. Some 20,000 are made in a second."""
 NOT_FOUND, NOT_STARTED = 127, 125
 ENV = "/usr/bin/env"
 AS_WORDS = ("/bin/sh", "-c", 'exec "$@"', "assent")
@@ -151,8 +152,8 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
         raise KnownError(f"bubblewrap is not installed. {trusted.elsewhere('bwrap')}".rstrip(), REMEDY)
     if not (refused := syscalls.program()):
         raise KnownError("System calls cannot be filtered on this machine, so nothing is contained here.")
-    if _is_full(what):
-        raise KnownError(f"Less than {_gigabytes(what)} of the disk is free.", "Free disk space, then try again.")
+    if full := _is_full(what):
+        raise KnownError(f"It was not started: {full} is left.", "Free disk space, then try again.")
     with contextlib.ExitStack() as kept:
         doors = None if what.gate is None else open_doors(what.gate, kept)
         group = _group(what, kept)
@@ -195,16 +196,16 @@ def run(what: Contained, wrap: Callable[[tuple[str, ...]], tuple[str, ...]]) -> 
         attended.begin(own_group)
         os.write(release, b"go")
         what.began(root)
-        full = False
+        full = ""
 
         def is_full() -> bool:
             nonlocal full
             full = full or _is_full(what)
-            return full
+            return bool(full)
 
         code = attended.wait(process, is_full)
     dropped = NOTHING if terminal is None else terminal.dropped
-    why = _why(what, full=full, told=attended.told)
+    why = _why(full, attended.told)
     return ProgramEnd(code if code >= 0 else 128 - code, why, attended.told, dropped)
 
 
@@ -349,19 +350,22 @@ def _limit(root: int, bounds: Mapping[str, int]) -> None:
             resource.prlimit(root, kind, (bound, bound))
 
 
-def _why(what: Contained, *, full: bool, told: int) -> str:
+def _why(full: str, told: int) -> str:
     """Return why it was ended; '' where it ended by itself."""
     if full:
-        return f"It was ended: less than {_gigabytes(what)} of the disk was left."
+        return f"It was ended: {full} was left."
     return f"It was ended, as Assent was ({signal.Signals(told).name})." if told else ""
 
 
-def _is_full(what: Contained) -> bool:
-    return shutil.disk_usage(what.temporary).free < what.least_free
-
-
-def _gigabytes(what: Contained) -> str:
-    return f"{what.least_free / (1 << 30):.2g} GB"
+def _is_full(what: Contained) -> str:
+    """Return what of the disk is used up, in words; '' for nothing."""
+    found = os.statvfs(what.temporary)
+    if found.f_bavail * found.f_frsize < what.least_free:
+        return f"less than {what.least_free / (1 << 30):.2g} GB of the disk"
+    # File systems without a bound of their own say 0.
+    if found.f_files > 0 and found.f_favail < LEAST_FILES:
+        return f"room for less than {LEAST_FILES:,} files on the disk"
+    return ""
 
 
 def _all_ended(inside: int) -> None:
