@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from runner.model.language_support import LANGUAGES as SUPPORTED
+
 TABLES = (".csv", ".tsv")
 PICTURES = (".png", ".jpg", ".jpeg")
 VECTORS = (".svg",)
 PAGES = (".md", ".markdown")
 JSON = (".json", ".geojson", ".ipynb")
-LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".ts": "javascript"}
-LANGUAGES |= {".sh": "shell", ".bash": "shell"}
+LANGUAGES = {ending: language.value for language, support in SUPPORTED.items() for ending in support.endings}
+LANGUAGES |= {".ts": "javascript"}
 TEXTS = (".txt", ".md", ".log", ".html", ".xml", ".svg", ".yaml", ".yml", ".toml", ".ini", ".css", ".sql", ".jsonl")
 
 

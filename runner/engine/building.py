@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.events import RunMeasured
-from runner.model.request import Language, NetworkMode, Tool
+from runner.model.language_support import packages_of
+from runner.model.request import NetworkMode, Tool
 from runner.model.result import Outcome
 from runner.packages.building import OUT, asked_for
 from runner.packages.failures import Unusable
@@ -49,8 +50,6 @@ LONGEST_END = 1_500
 """Characters of the end of a failed build's output that its error repeats."""
 MOST_HOSTS = 8
 NOTHING = "Nothing was installed."
-DRIVERS = {Language.PYTHON: "build_wheel.py", Language.JAVASCRIPT: "run_scripts.cjs"}
-"""The programs inside that drive a build."""
 
 
 class BuildFailed(KnownError):
@@ -160,13 +159,14 @@ class PackageBuilder:
             self._results[request.id] = result
 
     def _job(self, request: Request, work: BuildWork, gate: Gate, folder: Path) -> Job:
-        settings = self._settings()
+        settings, support = self._settings(), packages_of(work.language)
+        assert support is not None
         most = settings.package_file_mb << 20
         return Job(
             agent=request.agent,
             id=request.id,
             language=work.language,
-            code=inside(DRIVERS[work.language]),
+            code=inside(support.builder),
             limits=replace(request.limits, seconds=settings.package_build_seconds),
             context=json.dumps({"build": dict(work.values)}),
             own_modules=False,

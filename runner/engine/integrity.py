@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from runner.model.bundle import NODE_FOLDER, PYTHON_FOLDER
 from runner.model.errors import KnownError
-from runner.model.request import Language, Limits
+from runner.model.language_support import packages_of
+from runner.model.request import Limits
 from runner.model.result import Outcome
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.contract import Job, NotPermitted
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 SECONDS = 60.0
 """For everything to be read: a large set has some 500 MB."""
-PLACES = {
-    Language.PYTHON: ("intact.py", PYTHON_FOLDER),
-    Language.JAVASCRIPT: ("intact.cjs", NODE_FOLDER),
-}
 AGAIN = "Nothing was run. Install the packages again, then ask again."
 
 
@@ -35,7 +31,7 @@ class Altered(NotPermitted):
 
 def mentions(request: Request, packages: PackageSet) -> bool:
     """Return whether code of `request` may import any of `packages` by its name. Takes its time for long code."""
-    if request.language not in PLACES:
+    if packages_of(request.language) is None:
         return False
     texts = (request.code, *(file.text for file in request.known))
     return any(name in text for text in texts for name in packages.names)
@@ -46,13 +42,13 @@ async def require(session: Session, request: Request, packages: PackageSet) -> N
 
     Nothing else may run in the sandbox until the code does: what was looked at stays as it is.
     """
-    assert request.language is not None
-    program, folder = PLACES[request.language]
-    orders = {"folder": f"{WORKSPACE}/{folder}", "files": dict(packages.files)}
+    support = packages_of(request.language)
+    assert request.language is not None and support is not None
+    orders = {"folder": f"{WORKSPACE}/{support.folder}", "files": dict(packages.files)}
     job = Job(
         id=f"{request.id} packages",
         language=request.language,
-        code=inside(program),
+        code=inside(support.checker),
         limits=Limits(seconds=SECONDS),
         stdin=json.dumps(orders),
         own_modules=False,
@@ -69,7 +65,7 @@ async def require(session: Session, request: Request, packages: PackageSet) -> N
         raise KnownError(f"The installed packages could not be looked at: {said}", AGAIN)
     if place:
         name = shown(place.encode("utf-8", "surrogateescape"))[:300]
-        raise Altered(f"{WORKSPACE}/{folder}/{name} is not as it was installed.", AGAIN)
+        raise Altered(f"{WORKSPACE}/{support.folder}/{name} is not as it was installed.", AGAIN)
 
 
 def _said(text: str) -> str | None:

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from runner.engine.past_states import MOST_OF_ALL, RUNNING, PastStates
-from runner.model.bundle import NODE_FOLDER, PYTHON_FOLDER
 from runner.model.codec import encode
 from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED
-from runner.model.request import Language
+from runner.model.language_support import packages_of
 from runner.risk.foreseen import with_removal
 from runner.system.tasks import spawn
 
@@ -60,9 +59,8 @@ class OpenSandbox:
     @property
     def left(self) -> tuple[str, ...]:
         """The folder of installed packages, which is neither copied nor put back; its files are known by hashes."""
-        if self.packages is None:
-            return ()
-        return (NODE_FOLDER if self.kept.language is Language.JAVASCRIPT else PYTHON_FOLDER,)
+        support = packages_of(self.kept.language)
+        return () if self.packages is None or support is None else (support.folder,)
 
 
 def _unforeseen(one: OpenSandbox, found: RunChanges) -> dict[str, list[str]]:

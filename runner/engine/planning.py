@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError, Refused
-from runner.model.language_support import LANGUAGES
+from runner.model.language_support import packages_of
 from runner.model.plan import Registry
 from runner.model.request import Language, Limits, Tool
 from runner.model.result import Outcome
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 PROBE_SECONDS = 20.0
+TARGETS: dict[Registry, tuple[str, Callable[[str], PythonTarget | NodeTarget]]] = {
+    Registry.PYPI: (PROBE, PythonTarget.read),
+    Registry.NPM: (NODE_PROBE, NodeTarget.read),
+}
+"""What an interpreter is asked, and what reads its answer."""
 
 
 class Planning:
@@ -70,12 +75,11 @@ class Planning:
         key = request.isolation, request.image, language
         if key not in self._targets:
             sandbox = self.sandbox(request)
-            code = PROBE if language is Language.PYTHON else NODE_PROBE
+            code, read = TARGETS[registry_of(language)]
             job = Job("probe", language, code, Limits(seconds=PROBE_SECONDS), image=request.image)
             result = await (await sandbox.start(job, _unmeasured)).finished()
             if result.outcome is not Outcome.OK:
                 raise KnownError(f"The sandbox does not say which interpreter it has: {result.error}.", "Open Doctor.")
-            read = PythonTarget.read if language is Language.PYTHON else NodeTarget.read
             self._targets[key] = read(result.stdout)
         return self._targets[key]
 
@@ -117,11 +121,12 @@ class Planning:
 
 def registry_of(language: Language | None, named: str = "") -> Registry:
     """Return the registry for packages of a language. Raises Refused where `named` is another one, or there is none."""
-    registry = None if language is None else LANGUAGES[language].registry
-    if language is None or registry is None:
+    packages = packages_of(language)
+    if language is None or packages is None:
         raise Refused(
             "Packages are for Python and JavaScript code.", "Leave packages out, or send code in one of the two."
         )
+    registry = packages.registry
     if named and named != registry.value:
         known = ", ".join(Registry)
         raise Refused(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from runner.model.bundle import NODE_FOLDER, PACKAGE_FOLDERS, PYTHON_FOLDER
+from runner.model.bundle import PACKAGE_FOLDERS
 from runner.model.decision import Verdict
 from runner.model.expression import expression
+from runner.model.language_support import LANGUAGES
 from runner.model.network import UnusableHost, canonical_host
 from runner.model.plain import plain, plain_value
 from runner.model.result import Outcome
@@ -37,7 +38,7 @@ NAMED = 20
 """Most files, hosts and imports that are named in an answer."""
 LONGEST_NAME = 100
 """Characters of the name of an import: the code wrote it."""
-INSTALLED = frozenset(f"{PACKAGE_FOLDERS}: {folder}" for folder in (PYTHON_FOLDER, NODE_FOLDER))
+INSTALLED = frozenset(f"{PACKAGE_FOLDERS}: {one.packages.folder}" for one in LANGUAGES.values() if one.packages)
 """What is left out of the files where Assent itself has put the packages of a run."""
 NO_HOST = "(not a host name)"
 ASK_FOR_HOSTS = (

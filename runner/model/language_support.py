@@ -7,8 +7,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from runner.model.bundle import NODE_FOLDER, PYTHON_FOLDER
 from runner.model.plan import Registry
 from runner.model.request import Language
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSupport:
+    """Packages of a language."""
+
+    registry: Registry
+    """Where they come from."""
+    setting: str
+    """Name of the setting for what every new sandbox starts with."""
+    folder: str
+    """Where they are, below the workspace."""
+    checker: str
+    """The program inside a sandbox that looks whether they are as they were installed."""
+    builder: str
+    """The one that drives a build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +50,10 @@ class LanguageSupport:
     """Code that does nothing."""
     image: str
     """Name of the setting for its image."""
-    packages: str = ""
-    """Name of the setting for what every new sandbox starts with; '' where there are no packages for it."""
-    registry: Registry | None = None
-    """Where its packages come from."""
+    packages: PackageSupport | None = None
+    """None where there are no packages for it."""
+    loads: bool = False
+    """Whether a program loads files beside it by name, one that it has just written as well."""
 
 
 LANGUAGES = {
@@ -50,8 +67,8 @@ LANGUAGES = {
         sample=("print(6 * 7)\n", "42"),
         idle="pass",
         image="python_image",
-        packages="python_packages",
-        registry=Registry.PYPI,
+        packages=PackageSupport(Registry.PYPI, "python_packages", PYTHON_FOLDER, "intact.py", "build_wheel.py"),
+        loads=True,
     ),
     Language.JAVASCRIPT: LanguageSupport(
         title="JavaScript",
@@ -63,8 +80,8 @@ LANGUAGES = {
         sample=("console.log(6 * 7)\n", "42"),
         idle=";",
         image="javascript_image",
-        packages="javascript_packages",
-        registry=Registry.NPM,
+        packages=PackageSupport(Registry.NPM, "javascript_packages", NODE_FOLDER, "intact.cjs", "run_scripts.cjs"),
+        loads=True,
     ),
     Language.SHELL: LanguageSupport(
         title="Bash",
@@ -83,4 +100,9 @@ LANGUAGES = {
 
 def language_of(registry: Registry) -> Language:
     """Return the language whose packages come from `registry`."""
-    return next(language for language, support in LANGUAGES.items() if support.registry is registry)
+    return next(one for one, support in LANGUAGES.items() if support.packages and support.packages.registry is registry)
+
+
+def packages_of(language: Language | None) -> PackageSupport | None:
+    """Return what there is for packages of a language; None without."""
+    return None if language is None else LANGUAGES[language].packages

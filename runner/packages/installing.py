@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from runner.model.bundle import NODE_FOLDER, PYTHON_FOLDER, Archive, Bundle, Installed, Member
+from runner.model.bundle import Archive, Bundle, Installed, Member
 from runner.model.errors import KnownError
+from runner.model.language_support import language_of, packages_of
 from runner.model.plan import Registry
 from runner.packages.failures import Unusable
 from runner.packages.places import TakenPlaces
@@ -116,8 +117,9 @@ def prepare(
         work.files,
         tuple(dict.fromkeys((*before.names, *work.names))),
     )
-    folder = PYTHON_FOLDER if plan.registry is Registry.PYPI else NODE_FOLDER
-    bundle = Bundle(folder, tuple(work.archives), tuple(work.commands), not before.packages, after.modules)
+    support = packages_of(language_of(plan.registry))
+    assert support is not None
+    bundle = Bundle(support.folder, tuple(work.archives), tuple(work.commands), not before.packages, after.modules)
     titles = tuple(package.title for package in plan.packages if place_of(package) in (built or {}))
     return Prepared(bundle, after, before.titles, tuple(work.left_out), titles)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import Capability
 from runner.model.expression import expression
-from runner.model.request import Language
+from runner.model.language_support import LANGUAGES
 from runner.model.verdict import MOST_ACTS, Verb
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ EXCHANGE = expression(
 MOST_UNREAD = 6
 """As many sentences as an assessment holds: there may be more."""
 ONLY_LOOKS = frozenset((Verb.SENDS, Verb.CONNECTS, Verb.FETCHES, Verb.READS, Verb.LISTS))
-CAN_LOAD = (Language.PYTHON, Language.JAVASCRIPT)
-"""Languages in which a program loads files beside it by name, one that it has just written as well."""
 
 
 def runs_unread(request: Request, assessment: Assessment) -> str:
@@ -51,6 +49,7 @@ def runs_unread(request: Request, assessment: Assessment) -> str:
     acts = assessment.verdict.acts
     if len(assessment.unread) >= MOST_UNREAD or len(acts) >= MOST_ACTS:
         return "It does more than was written down of it."
-    if request.language in CAN_LOAD and any(one.verb not in ONLY_LOOKS for one in acts):
+    loads = request.language is not None and LANGUAGES[request.language].loads
+    if loads and any(one.verb not in ONLY_LOOKS for one in acts):
         return "It changes files, and may load them as code."
     return ""

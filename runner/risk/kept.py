@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import Capability, Finding, Level
 from runner.model.expression import expression
+from runner.model.language_support import packages_of
 from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.executing import executes
@@ -134,7 +135,7 @@ def _named(language: Language | None, trail: Trail, use: Use, installed: frozens
         elif act.kind == "import":
             name = "" if act.get("module").text in use.imports else _imported(act, act.language or (language or ""))
             # In the code itself alone: a Python or Node.js that it starts does not look whether they were changed.
-            if name and language in (Language.PYTHON, Language.JAVASCRIPT) and act.language in ("", language):
+            if name and packages_of(language) is not None and act.language in ("", language):
                 name = "" if _package(name, language) in installed else name
         else:
             name = CHECKS[act.kind](act) if act.kind in CHECKS else ""

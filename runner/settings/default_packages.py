@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.model.language_support import LANGUAGES
+from runner.model.language_support import packages_of
 
 if TYPE_CHECKING:
     from runner.model.request import Language
@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 def default_packages(language: Language | None, settings: Settings) -> tuple[str, ...]:
     """Return the packages that the settings give a sandbox for `language`; none for shell."""
-    name = "" if language is None else LANGUAGES[language].packages
-    return tuple(getattr(settings, name)) if name else ()
+    packages = packages_of(language)
+    return () if packages is None else tuple(getattr(settings, packages.setting))

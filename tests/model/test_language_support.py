@@ -11,15 +11,18 @@ import pytest
 from app import phrases
 from runner.commands import fixes
 from runner.commands import run as run_command
+from runner.engine import integrity
 from runner.engine.planning import registry_of
 from runner.gateway import catalog
 from runner.model.errors import Refused
 from runner.model.language_support import LANGUAGES, language_of
 from runner.model.plan import Registry
-from runner.model.request import Language
+from runner.model.request import Language, Request, Tool
+from runner.packages.installing import PackageSet
 from runner.risk import writes
 from runner.sandbox.container import trial
 from runner.sandbox.local.sandbox import LocalSandbox
+from runner.sandbox.programs import inside
 from runner.settings.declared import Settings
 from runner.settings.default_packages import default_packages
 
@@ -50,6 +53,8 @@ def test_a_language_from_outside_has_its_name_its_files_and_its_package(toy: Lan
     assert default_packages(toy, Settings()) == ()
     with pytest.raises(Refused):
         registry_of(toy)
+    asked = Request("r", "a", Tool.CODE_EXECUTE, 0.0, toy, "import six")
+    assert not integrity.mentions(asked, PackageSet(Registry.PYPI, (), {}, {}, ("six",)))
 
 
 def test_every_language_is_in_the_table_and_offered() -> None:
@@ -58,8 +63,9 @@ def test_every_language_is_in_the_table_and_offered() -> None:
     assert trial.CODE.keys() == LocalSandbox()._given.keys() == set(Language)
     settings = set(Settings.__dataclass_fields__)
     for support in LANGUAGES.values():
-        assert support.image in settings and (not support.packages or support.packages in settings)
-        assert bool(support.packages) == (support.registry is not None)
+        assert support.image in settings
+        if (packages := support.packages) is not None:
+            assert packages.setting in settings and inside(packages.checker) and inside(packages.builder)
     assert [language_of(registry) for registry in Registry] == [Language.PYTHON, Language.JAVASCRIPT]
 
 

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.model.bundle import NODE_FOLDER, PYTHON_FOLDER
+from runner.model.language_support import LANGUAGES
 from runner.sandbox.file_collector import LeftOut, order
 from runner.system.removal import FOLDER
 
@@ -28,7 +28,7 @@ MOST_ENTRIES = 20_000
 DEEPEST = 40
 """Folders within each other."""
 SECONDS = 3.0
-PACKAGES = (PYTHON_FOLDER.encode(), NODE_FOLDER.encode())
+PACKAGES = tuple(one.packages.folder.encode() for one in LANGUAGES.values() if one.packages)
 """Folders at the top of a workspace whose files are not collected."""
 """For all of it."""
 
