@@ -31,7 +31,7 @@ from runner.model.work_entries import WorkDeed
 from runner.sandbox.file_names import shown
 from runner.workspace.change import WHOLE, digest
 from runner.workspace.difference import total
-from runner.workspace.groups import GroupKind, chosen, groups_of, is_below
+from runner.workspace.groups import GroupKind, chosen, groups_of, is_below, is_new_folder
 from runner.workspace.hunks import with_hunks
 from runner.workspace.marks import PART
 from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, named
@@ -136,7 +136,9 @@ def _require_whole(copy: WorkingCopy, found: ProjectChanges, wanted: Sequence[Pr
     if found.commits is None:
         return
     needed = {
-        one.path for one in found.changes if is_below(one.path, GIT) and one.mark in ("", PART) and not one.conflict
+        one.path
+        for one in found.changes
+        if is_below(one.path, GIT) and one.mark in ("", PART) and not one.conflict and not is_new_folder(one)
     }
     if (some := needed & {one.path for one in wanted}) and some != needed:
         what = f"Nothing was applied. {found.commits.words} {WHOLE}"
@@ -256,16 +258,19 @@ def tell(found: ProjectChanges) -> None:
     groups = groups_of(found)
     listed = [one for group in groups if not is_counted(group) for one in group.changes]
     left = {one.path for group in groups if group.kind is GroupKind.MANY for one in group.changes}
+
+    def why(one: ProjectChange) -> str:
+        return one.conflict or ("" if one.path in left else one.mark)
+
     # What needs a word first, as what follows may be too much to be listed.
-    listed.sort(key=lambda one: (not (one.conflict or one.mark), one.path))
+    listed.sort(key=lambda one: (not why(one), one.path))
     for one in listed[:MOST_LISTED]:
-        why = one.conflict or one.mark
         more = LEFT_OUT * (one.path in left)
-        change_line(SIGNS[one.how], shown_path(one), why, conflict=bool(one.conflict), more=more)
+        change_line(SIGNS[one.how], shown_path(one), why(one), conflict=bool(one.conflict), more=more)
     for group in filter(is_counted, groups):
         tell_counted(group)
     if len(listed) > MOST_LISTED:
-        more_marked = sum(bool(one.conflict or one.mark) for one in listed[MOST_LISTED:])
+        more_marked = sum(bool(why(one)) for one in listed[MOST_LISTED:])
         among = f", of them {more_marked:,} marked (!) or in conflict" if more_marked else ""
         say(f"  ... and {len(listed) - MOST_LISTED:,} more{among}")
     for path, why in found.left_out[:MOST_LISTED]:

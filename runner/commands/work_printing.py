@@ -45,8 +45,9 @@ def tell_counted(group: ChangeGroup) -> None:
     """Print the changes of a group that are counted as one line."""
     one = group.changes[0]
     words = f"{shown(group.path)}/: {total(group.changes)}"
-    left = LEFT_OUT * (group.kind is GroupKind.MANY)
-    change_line("*", words, one.conflict or one.mark, conflict=bool(one.conflict), more=left)
+    left = group.kind is GroupKind.MANY
+    why = one.conflict or ("" if left else one.mark)
+    change_line("*", words, why, conflict=bool(one.conflict), more=LEFT_OUT * left)
 
 
 def yes(question: str) -> bool:
