@@ -100,14 +100,15 @@ def learned(found: Learned) -> str:
     """Return how much of what a person answered the offers have in common."""
     shapes = "of one shape" if len(found.offers) == 1 else f"of the same {len(found.offers):,} shapes"
     were = "was" if found.alike == 1 else "were"
-    return f"{found.alike:,} of the {counted(found.answered, 'request')} that you answered {were} {shapes}. Remember?"
+    answered = counted(found.answered, "request")
+    return f"{found.alike:,} of the {answered} that you answered {were} {shapes}. Remember these?"
 
 
 def nothing_learned(found: Learned) -> tuple[str, str]:
     """Return a title and a sentence that say when there will be something to offer."""
     when = (
         f"What you approve {OFTEN} times with the same bounds is offered here: the same request, or the same code with "
-        "other values."
+        "other values, unless it is remembered already."
     )
     so_far = f" You answered {found.answered:,} of the last {counted(len(found.looked_at), 'request')}."
     return "Nothing to offer yet", when + (so_far if found.looked_at else "")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from app.cards import Card
-    from runner.approval.pattern import Pattern
+    from runner.approval.pattern import CodePattern
     from runner.model.assessment import Finding
 
 
@@ -98,7 +98,7 @@ def _of(numbers: list[int]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def _add_whole(card: Card, whole: Joined, found: Pattern | None) -> None:
+def _add_whole(card: Card, whole: Joined, found: CodePattern | None) -> None:
     request = card.request
     title = len(whole.lines) - 1
     whole.add(*(f"{part.name}: {phrases.visible(part.text)}" for part in request.beside))
@@ -117,7 +117,7 @@ def _add_whole(card: Card, whole: Joined, found: Pattern | None) -> None:
     whole.numbers += map(str, range(1, len(lines) + 1))
 
 
-def _add_rows(numbers: Iterable[int], found: Pattern, whole: Joined) -> None:
+def _add_rows(numbers: Iterable[int], found: CodePattern, whole: Joined) -> None:
     """Add a row for each request: its number, and its values."""
     if not found.places:
         whole.add("All are the same, to the letter.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_LOOKED_AT = 200
 """CRITICAL requests that are looked through, the newest."""
 DEEDS = {
-    Capability.EXFILTRATION: "send credentials or private data out",
+    Capability.EXFILTRATION: "send credentials or private data",
     Capability.READS_CREDENTIALS: "read credentials",
     Capability.PERSISTENCE: "leave something that starts by itself",
     Capability.PRIVILEGES: "get more rights on this machine",

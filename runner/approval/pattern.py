@@ -33,7 +33,7 @@ class CodeValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class CodePattern:
     """What differs between programs that are alike. Putting a row in the places gives that program, to the letter."""
 
     places: tuple[tuple[CodeValue, int], ...]
@@ -57,7 +57,7 @@ def split(code: str) -> tuple[tuple[str, ...], tuple[CodeValue, ...]]:
     return between, tuple(values)
 
 
-def pattern(codes: Sequence[str]) -> Pattern | None:
+def pattern(codes: Sequence[str]) -> CodePattern | None:
     """Return what differs between `codes`; None where they are not alike, or a value cannot stand in a row."""
     if any(len(code) > LONGEST or LINE_ENDS & set(code) for code in codes):
         return None
@@ -73,4 +73,4 @@ def pattern(codes: Sequence[str]) -> Pattern | None:
     if len(numbers) > MOST_NUMBERS or any(len(text) > LONGEST_VALUE for texts in numbers for text in texts):
         return None
     rows = zip(*numbers, strict=True) if numbers else (() for _ in codes)
-    return Pattern(tuple(places), tuple(rows))
+    return CodePattern(tuple(places), tuple(rows))
