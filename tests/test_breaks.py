@@ -28,6 +28,7 @@ FINDINGS = {
     "changes.toml": [f"changes-{number}" for number in range(1, 22)],
     "house.toml": [f"house-{number}" for number in range(1, 5)],
     "past.toml": [f"past-{number}" for number in range(1, 16)],
+    "calm.toml": [f"stopped-{number}" for number in range(1, 6)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
     "reading.toml": [
         *(f"read-{number}" for number in range(1, 20)),

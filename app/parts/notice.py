@@ -66,6 +66,7 @@ class Notice(QFrame):
         self._text.customContextMenuRequested.connect(self._offer_copy)
         self._whole = ""
         self._line = ElidedLabel()
+        self._line.setMaximumWidth(look.px(READABLE))
         self._line.hide()
         self._folded = False
         self.action = QPushButton()
@@ -97,7 +98,6 @@ class Notice(QFrame):
         shown = short_paths(text, str(Path.home()))
         self._text.setText(shown)
         self._text.setToolTip(tip(text) if shown != text else "")
-        self._line.setText(shown)
         self.action.setText(action)
         self.action.setVisible(bool(action))
         self.setProperty("tone", str(tone))
@@ -120,6 +120,7 @@ class Notice(QFrame):
 
     def _show_text(self) -> None:
         folded = self._folded and self.is_long
+        self._line.setText(self._text.text() if folded else "")
         self._text.setVisible(not folded)
         self._line.setVisible(folded)
 

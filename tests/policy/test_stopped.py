@@ -56,6 +56,7 @@ def test_a_sandbox_with_network_or_with_files_stops_nothing(code: str, where: Co
     (":(){ :|:& };:\n", Language.SHELL),
     ("while True:\n    __import__('os').fork()\n", Language.PYTHON),
     # The system itself can be read there, and its agent gets what is printed.
+    (f"{HOME}print(open('/etc/hostname').read())\n", Language.PYTHON),
     ("print(open('/etc/shadow').read())\n", Language.PYTHON),
     ("import os\nos.remove(os.path.expanduser('~/.ssh/id'))\nprint(open('/etc/shadow').read())\n", Language.PYTHON),
     ("print(open('../secrets.env').read())\nimport shutil\nshutil.rmtree('/home')\n", Language.PYTHON),
