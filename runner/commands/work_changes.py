@@ -273,8 +273,8 @@ def tell(found: ProjectChanges) -> None:
         more_marked = sum(bool(why(one)) for one in listed[MOST_LISTED:])
         among = f", of them {more_marked:,} marked (!) or in conflict" if more_marked else ""
         say(f"  ... and {len(listed) - MOST_LISTED:,} more{among}")
-    for path, why in found.left_out[:MOST_LISTED]:
-        change_line("?", shown(path), why)
+    for path, reason in found.left_out[:MOST_LISTED]:
+        change_line("?", shown(path), reason)
     say(f"{total(found.changes)}.")
     if found.commits is not None:
         say(f"{found.commits.words} {WHOLE}")
