@@ -137,7 +137,7 @@ def test_the_palette_finds_hosts_and_files_of_past_requests(desk: Desk, tmp_path
         for kind, name, body in story.approved(sent)
     ]
     record.ledger(path, told)
-    finder = PastRequests(path, lambda *_: None, desk.window)
+    finder = PastRequests(path, lambda *_: None, desk.window.work, desk.window)
     for words in ("rare.example.net", "chart.png"):
         answers: list[list[Way]] = []
         finder.find(words, lambda _, ways, into=answers: into.append(ways))
