@@ -37,7 +37,7 @@ MOST_ATTEMPTS = 2
 MOST_LEFT = 2
 """Working copies that are named."""
 DAY = 86_400.0
-GRAVITY = ("high", "medium", "accent")
+GRAVITY = ("critical", "high", "medium", "accent")
 """The inks of sentences, the gravest first."""
 State = dict[str, str]
 """What History is asked for, as `Filters.restore` takes it."""
@@ -207,8 +207,8 @@ def _gravity(one: LeftByWork) -> str:
     """Return the ink of a session: commands wait, something was refused to it, or nothing of that."""
     past = one.past
     if one.session.held:
-        return GRAVITY[0]
-    return GRAVITY[1] if past is not None and (past.refused or past.hosts_refused or _is_cut_off(one)) else GRAVITY[2]
+        return "high"
+    return "medium" if past is not None and (past.refused or past.hosts_refused or _is_cut_off(one)) else "accent"
 
 
 def _surprising(facts: Known) -> Iterable[Notable]:

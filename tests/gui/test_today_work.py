@@ -127,7 +127,7 @@ def test_the_gravest_is_named_first_however_old_it_is() -> None:
         *(LeftByWork(session(f"new-{number}"), None, 6) for number in range(3)),
         LeftByWork(session("old"), refused, 1),
     )
-    known = Known(time.time(), left=left, suggestions=(), surprises=Surprises(runs=2))
+    known = Known(time.time(), left=left, surprises=Surprises(runs=2))
     assert [one.ink for one in worth_a_look(figures(TimeSpan.TODAY, 20_000), known)] == [
         "high",
         "high",

@@ -102,7 +102,7 @@ while True:
 
 
 def test_files_without_content_are_counted(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runner.sandbox.local.child.FILES_LEAST", 1_000)  # disks are slow
+    monkeypatch.setattr("runner.sandbox.room.FILES_LEAST", 1_000)  # disks are slow
     result = lab.run(FILE_BOMB.format(place=".", make="os.close(os.open(str(made), os.O_CREAT))"), disk_mb=8)
     assert result.outcome is Outcome.OUT_OF_DISK, result
     assert result.error == "Made more than 1,000 files (limit)"
