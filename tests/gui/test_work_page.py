@@ -934,8 +934,8 @@ def test_what_the_person_changed_meanwhile_is_seen_without_a_press(bench: Bench)
     bench.found = replace(SMALL, changes=(replace(first, conflict="It was changed in the project meanwhile."), *others))
     bench.desk.window.work._not_before.clear()
     QApplication.sendEvent(bench.page.window(), QEvent(QEvent.Type.WindowActivate))
-    bench.desk.qtbot.waitUntil(bench.answered)
-    assert bench.page.changes.model.rows[0].kind is RowKind.CONFLICT
+    rows = bench.page.changes.model
+    bench.desk.qtbot.waitUntil(lambda: bench.answered() and rows.rows[0].kind is RowKind.CONFLICT)
 
 
 def test_a_merge_is_not_said_to_be_of_a_file_that_nobody_changed(desk: Desk) -> None:
