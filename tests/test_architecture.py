@@ -330,10 +330,9 @@ def test_working_copies_are_listed_without_what_changes_them() -> None:
 ELSEWHERE = {
     "runner.commands.client_at_work",
     "runner.commands.work_standing",
-    "runner.model.bundle",
     "runner.risk.own",
 }
-"""Loaded before a client is started; by `assent work list`; where a request is read back; with rules of dangers that a
+"""Loaded before a client is started; by `assent work list`; with rules of dangers that a
 person has."""
 LOADED = """\
 import importlib, sys

@@ -602,6 +602,7 @@ async def test_one_agent_at_its_worst(tmp_path: Path) -> None:
             await house.until(lambda: len(acceptor.connections) > 200)
             # Generous, for machines that do other work; `make bench ARGS=hostile` holds the goals themselves.
             most, most_lock = 4 * CALL_SECONDS + 10 * usual, 4 * LOCKDOWN_SECONDS + 10 * max(usual_lock, floor.worst)
+            most_gap = 4 * LOCKDOWN_SECONDS + 10 * floor.worst
             async with gaps() as found, house.client("auto", calm) as client:
                 for _ in range(TRIES):
                     begun = time.perf_counter()
@@ -609,9 +610,10 @@ async def test_one_agent_at_its_worst(tmp_path: Path) -> None:
                     if (took := time.perf_counter() - begun) < most:
                         break
                 for _ in range(TRIES):
+                    found.worst = 0.0
                     begun = time.perf_counter()
                     await house.engine.modes.lock()
-                    if (locked := time.perf_counter() - begun) < most_lock:
+                    if (locked := time.perf_counter() - begun) < most_lock and found.worst < most_gap:
                         break
                     await house.engine.modes.guard()
             assert flood.returncode is None
@@ -624,7 +626,7 @@ async def test_one_agent_at_its_worst(tmp_path: Path) -> None:
                 await asyncio.sleep(0.01)
         assert took < most
         assert locked < most_lock
-        assert found.worst < 4 * LOCKDOWN_SECONDS + 10 * floor.worst
+        assert found.worst < most_gap
 
 
 async def test_the_person_is_told_once_and_not_a_thousand_times(
