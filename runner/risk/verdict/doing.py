@@ -148,7 +148,7 @@ def _queries(act: Act, targets: Targets) -> Described:
         and LOOKS_UP.fullmatch(act.get("sql").exact or "")
     ):
         return Verb.READS, Named(f"a database by {quoted(library, 30)}")
-    if not changes or "in-memory" in act.labels or act.name == "regex.exec" or act.name.startswith("unittest.mock."):
+    if not changes or "in-memory" in act.labels or act.name.startswith("unittest.mock."):
         return None
     clauses = [_clause(one.text) for one in changes]
     return Verb.CHANGES_DATA, Named(listed(clauses, 2), computed=any(AT_RUN_TIME in one for one in clauses))
