@@ -9,6 +9,13 @@ from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
 
 P, J, S = Language.PYTHON, Language.JAVASCRIPT, Language.SHELL
+GROUPS = """\
+from collections import defaultdict
+from pathlib import Path
+groups = defaultdict(list)
+for path in (Path.home() / "Pictures").rglob("*"):
+    groups[path.suffix, path.stat().st_size // 1024].append(path)"""
+"""How programs look for what there is twice."""
 
 
 @pytest.mark.parametrize(
@@ -17,6 +24,9 @@ P, J, S = Language.PYTHON, Language.JAVASCRIPT, Language.SHELL
         (P, "import os, sys\nos.remove(sys.argv[1])"),
         (P, "import shutil\nfor line in open('list.txt'):\n    shutil.rmtree(line.strip())"),
         (P, "import os, re\nre.sub('.*', lambda found: os.remove(found.group()), input())"),
+        (P, "def clean(paths):\n    for one in paths:\n        one.unlink()\nimport sys\nclean(sys.argv)"),
+        (P, f"{GROUPS}\nfor files in groups.values():\n    for one in files[1:]:\n        one.unlink()"),
+        (P, f"{GROUPS}\nfor files in groups.values():\n    files[1].rmdir()"),
         (J, "require('fs').unlinkSync(process.argv[2])"),
         (J, "process.on('uncaughtException', (path) => require('fs').rmSync(path, {recursive: true}))"),
         (S, 'rm -f "$1"'),
@@ -34,6 +44,10 @@ def test_deleting_what_is_not_known_is_high(language: Language, code: str) -> No
     [
         (P, "import os\nos.remove('a.txt')"),
         (P, "import glob, os\nfor path in glob.glob('build/*.o'):\n    os.remove(path)"),
+        (
+            P,
+            "from multiprocessing import shared_memory\nm = shared_memory.SharedMemory(None, True, 9)\nm.unlink()",
+        ),
         (P, "import tempfile, shutil\nd = tempfile.mkdtemp()\nshutil.rmtree(d)"),
         (J, "const fs = require('fs');\nfor (const f of fs.readdirSync('out')) fs.unlinkSync('out/' + f);"),
         (J, "test('it', () => { expect(require('fs').unlinkSync).toHaveBeenCalledTimes(1); });"),
