@@ -62,10 +62,11 @@ async def work_on_a_project(stage: Stage, home: Path) -> None:
     sys.stdout.write("a program works on a project with assent work:\n")
     async with _at_work(project, home / "bin" / "agent") as program:
         page: WorkPanel = await stage.until("the page Work shows it", lambda: _page(stage))
-        refuse = await stage.until("a command is held until somebody answers", lambda: _held(page))
+        await stage.until("a command is held until somebody answers", lambda: _held(page))
         await asyncio.sleep(READING)
         stage.shot("4-held")
-        _click(refuse)
+        # Its row moves where that of a refused host comes above it meanwhile.
+        _click(await stage.until("it can be refused", lambda: _held(page)))
         await stage.until("refused by a click of the mouse", lambda: _did_all(stage))
         await asyncio.sleep(READING)
         stage.shot("4-at-work")
