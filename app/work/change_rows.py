@@ -10,7 +10,7 @@ from app.parts.amounts import counted
 from app.parts.expose import visible
 from app.work import words
 from runner.workspace.change import WHOLE, How
-from runner.workspace.entry import TreeKind
+from runner.workspace.entry import TreeKind, is_folder
 from runner.workspace.groups import GroupKind, above, groups_of, is_new_folder
 from runner.workspace.marks import PART
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from runner.workspace.change import GitCommits, ProjectChange, ProjectChanges
-    from runner.workspace.entry import TreeEntry
     from runner.workspace.groups import ChangeGroup
 
 COUNTED = "many changes in one folder: they are counted here, and not ticked beforehand"
@@ -198,9 +197,5 @@ def _tag(group: ChangeGroup) -> str:
 
 
 def _files(group: Iterable[ProjectChange]) -> str:
-    number = sum(not _is_folder(one.after or one.before) for one in group)
+    number = sum(not is_folder(one.after or one.before) for one in group)
     return counted(number, "file") if number else "folders"
-
-
-def _is_folder(entry: TreeEntry | None) -> bool:
-    return entry is not None and entry.kind is TreeKind.FOLDER

@@ -16,7 +16,7 @@ from app.work_cards import refused
 from runner.model.network import Contact
 from runner.sandbox.file_names import shown
 from runner.workspace.change import How
-from runner.workspace.entry import TreeKind
+from runner.workspace.entry import is_folder
 
 if TYPE_CHECKING:
     from runner.model.work import WorkSession, WorkUsage
@@ -206,7 +206,7 @@ def gauges(session: WorkSession, usage: WorkUsage, before: tuple[float, WorkUsag
 def path(change: ProjectChange) -> str:
     """Return the name of what is changed, in which nothing hides; of a folder with a slash."""
     there = change.after or change.before
-    slash = "/" if there is not None and there.kind is TreeKind.FOLDER else ""
+    slash = "/" if is_folder(there) else ""
     return f"{name(change.path)}{slash}" if change.path else "the project's own folder"
 
 

@@ -25,7 +25,7 @@ class CommandParser(argparse.ArgumentParser):
 
 
 class VersionAction(argparse.Action):
-    """Prints what `words` returns, and ends. argparse's own has to be told beforehand, by every command."""
+    """Prints what `words` returns, and ends. argparse's own action needs the text beforehand, from every command."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, words: Callable[[], str], **more: Any) -> None:
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **more)

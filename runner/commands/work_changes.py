@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Self
 from runner.commands.deeds import carried_out
 from runner.commands.work_list import done_with
 from runner.commands.work_printing import (
-    LEFT_OUT,
     SIGNS,
     change_line,
     is_counted,
+    left_out,
     print_line,
     readable_size,
+    reason,
     say,
     shown_path,
     tell_counted,
@@ -31,7 +32,7 @@ from runner.model.work_entries import WorkDeed
 from runner.sandbox.file_names import shown
 from runner.workspace.change import WHOLE, digest
 from runner.workspace.difference import total
-from runner.workspace.groups import GroupKind, chosen, groups_of, is_below, is_new_folder
+from runner.workspace.groups import chosen, groups_of, is_below, is_new_folder
 from runner.workspace.hunks import with_hunks
 from runner.workspace.marks import PART
 from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below, named
@@ -256,25 +257,21 @@ def apply(places: Places, copy: WorkingCopy, wanted: Sequence[ProjectChange], *,
 def tell(found: ProjectChanges) -> None:
     """Print the changes, a line each; many in one folder as one line."""
     groups = groups_of(found)
-    listed = [one for group in groups if not is_counted(group) for one in group.changes]
-    left = {one.path for group in groups if group.kind is GroupKind.MANY for one in group.changes}
-
-    def why(one: ProjectChange) -> str:
-        return one.conflict or ("" if one.path in left else one.mark)
-
+    listed = [(group, one) for group in groups if not is_counted(group) for one in group.changes]
     # What needs a word first, as what follows may be too much to be listed.
-    listed.sort(key=lambda one: (not why(one), one.path))
-    for one in listed[:MOST_LISTED]:
-        more = LEFT_OUT * (one.path in left)
-        change_line(SIGNS[one.how], shown_path(one), why(one), conflict=bool(one.conflict), more=more)
+    listed.sort(key=lambda row: (not reason(*row), row[1].path))
+    for group, one in listed[:MOST_LISTED]:
+        change_line(
+            SIGNS[one.how], shown_path(one), reason(group, one), conflict=bool(one.conflict), more=left_out(group)
+        )
     for group in filter(is_counted, groups):
         tell_counted(group)
     if len(listed) > MOST_LISTED:
-        more_marked = sum(bool(why(one)) for one in listed[MOST_LISTED:])
-        among = f", of them {more_marked:,} marked (!) or in conflict" if more_marked else ""
+        marked = sum(bool(reason(*row)) for row in listed[MOST_LISTED:])
+        among = f", of them {marked:,} marked (!) or in conflict" if marked else ""
         say(f"  ... and {len(listed) - MOST_LISTED:,} more{among}")
-    for path, reason in found.left_out[:MOST_LISTED]:
-        change_line("?", shown(path), reason)
+    for path, why in found.left_out[:MOST_LISTED]:
+        change_line("?", shown(path), why)
     say(f"{total(found.changes)}.")
     if found.commits is not None:
         say(f"{found.commits.words} {WHOLE}")

@@ -41,13 +41,21 @@ def is_counted(group: ChangeGroup) -> bool:
     return group.is_repository or len(group.changes) > MOST_BULK
 
 
+def reason(group: ChangeGroup, one: ProjectChange) -> str:
+    """Return why a change of a group is not applied; '' also where it is only counted."""
+    return one.conflict or ("" if group.kind is GroupKind.MANY else one.mark)
+
+
+def left_out(group: ChangeGroup) -> str:
+    """Return the words that a group stays where nobody names it; '' for others."""
+    return LEFT_OUT * (group.kind is GroupKind.MANY)
+
+
 def tell_counted(group: ChangeGroup) -> None:
     """Print the changes of a group that are counted as one line."""
     one = group.changes[0]
     words = f"{shown(group.path)}/: {total(group.changes)}"
-    left = group.kind is GroupKind.MANY
-    why = one.conflict or ("" if left else one.mark)
-    change_line("*", words, why, conflict=bool(one.conflict), more=LEFT_OUT * left)
+    change_line("*", words, reason(group, one), conflict=bool(one.conflict), more=left_out(group))
 
 
 def yes(question: str) -> bool:

@@ -80,7 +80,7 @@ class OneTrial(Attempt):
     asked: bool
     """Whether a person asked for it."""
     holding: asyncio.TimerHandle | None = None
-    """Lets Approve go at the latest; None where it does not wait."""
+    """After this Approve waits no longer; None where it does not wait."""
     place: tuple[Isolation, tuple[str, ...]] | None = None
     """The kind and the protections of the sandbox that it has; None before that is known."""
 
@@ -183,13 +183,13 @@ class Trials:
         question = self._desk.question(one.case.request.id)
         if question is not None and self._circumstances.settings().approve_after_trial:
             seconds = min(MOST_HELD, question.expiry.left / 2)
-            one.holding = asyncio.get_running_loop().call_later(seconds, self._let_go, one)
+            one.holding = asyncio.get_running_loop().call_later(seconds, self._free_approve, one)
         self._tell(one.case, RehearsalPhase.QUEUED)
         self._turns.put(PERSON if one.asked else one.case.request.agent, one)
         self._start_next()
 
-    def _let_go(self, one: OneTrial) -> None:
-        """Let Approve be free again, although the trial goes on."""
+    def _free_approve(self, one: OneTrial) -> None:
+        """Let a person approve again, while the trial continues."""
         one.holding = None
         self._tell(one.case, RehearsalPhase.RUNNING if one.noted else RehearsalPhase.QUEUED)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.workspace.change import ProjectChange, ProjectChanges
-from runner.workspace.entry import TreeKind
+from runner.workspace.entry import is_folder
 from runner.workspace.groups import above, chosen
 
 if TYPE_CHECKING:
@@ -156,9 +156,7 @@ class ApplyingAsItGoes:
         number = 0
         plain = []
         for one in chosen(found):
-            if not self._is_new(one):
-                continue
-            if _loses(one):
+            if not self._is_new(one) or _loses(one):
                 continue
             text = text_of(one, self._copy.project, self._copy.content)
             if not isinstance(text, AddedFindings):
@@ -189,18 +187,12 @@ def with_their_folders(found: Sequence[ProjectChange], plain: Sequence[ProjectCh
     chosen = {one.path for one in plain}
     left = {one.path for one in found} - chosen
     above_left = {part for path in left for part in above(path)}
-    above_chosen = {part for one in plain if not _is_folder(one.after) for part in above(one.path)}
+    above_chosen = {part for one in plain if not is_folder(one.after) for part in above(one.path)}
     above_any = {part for one in found for part in above(one.path)}
     return tuple(
         one
         for one in plain
         if left.isdisjoint(above(one.path))
-        and not (_is_folder(one.before) and not _is_folder(one.after) and one.path in above_left)
-        and not (
-            one.before is None and _is_folder(one.after) and one.path in above_any and one.path not in above_chosen
-        )
+        and not (is_folder(one.before) and not is_folder(one.after) and one.path in above_left)
+        and not (one.before is None and is_folder(one.after) and one.path in above_any and one.path not in above_chosen)
     )
-
-
-def _is_folder(entry: TreeEntry | None) -> bool:
-    return entry is not None and entry.kind is TreeKind.FOLDER

@@ -62,6 +62,11 @@ class TreeEntry:
     """Hard links to it, of a file."""
 
 
+def is_folder(one: TreeEntry | None) -> bool:
+    """Whether a folder stands there; not where nothing does."""
+    return one is not None and one.kind is TreeKind.FOLDER
+
+
 class SpecialEntry(Exception):
     """A socket or device: nothing that could be applied."""
 

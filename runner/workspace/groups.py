@@ -13,14 +13,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.workspace.change import MERGED, How, repository_of
-from runner.workspace.entry import TreeKind
-from runner.workspace.marks import COUNTED, PART, bulk
+from runner.workspace.entry import is_folder
+from runner.workspace.marks import COUNTED, PART, bulk, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from runner.workspace.change import ProjectChange, ProjectChanges
-    from runner.workspace.entry import TreeEntry
 
 MOST_BULK = 5
 """Changes in a folder such as node_modules that are still listed one by one, and those of a deleted folder that are no
@@ -65,18 +64,18 @@ def groups_of(found: ProjectChanges) -> tuple[ChangeGroup, ...]:
     """Return all changes in groups, by path; a new folder stands by itself, whatever is in it."""
     deleted = _deleted_folders(found.changes)
     in_deleted = {one.path for group in deleted.values() for one in group}
-    counted: dict[tuple[bytes, bool], list[ProjectChange]] = defaultdict(list)
+    gathered: dict[tuple[bytes, bool], list[ProjectChange]] = defaultdict(list)
     groups = [_deleted(path, group) for path, group in deleted.items()]
     for one in found.changes:
         if one.path in in_deleted:
             continue
         if _is_of_repository(one):
-            counted[repository_of(one.path), bool(one.conflict)].append(one)
-        elif not one.conflict and one.mark in COUNTED and (folder := _bulk(one)):
-            counted[folder, False].append(one)
+            gathered[repository_of(one.path), bool(one.conflict)].append(one)
+        elif not one.conflict and (folder := os.fsencode(counted(one))):
+            gathered[folder, False].append(one)
         else:
             groups.append(ChangeGroup(one.path, _kind(one), (one,)))
-    for (folder, _), many in counted.items():
+    for (folder, _), many in gathered.items():
         if len(many) > MOST_BULK or _is_of_repository(many[0]):
             groups.append(ChangeGroup(folder, _kind_of_many(many), tuple(many), folder))
         else:
@@ -127,7 +126,7 @@ def _with_folders(found: ProjectChanges, wanted: Sequence[ProjectChange]) -> tup
 
 def is_new_folder(one: ProjectChange) -> bool:
     """Whether it is nothing but a new folder, which comes with what is in it."""
-    return one.before is None and _is_folder(one.after) and one.mark in COUNTED and not one.conflict
+    return one.before is None and is_folder(one.after) and one.mark in COUNTED and not one.conflict
 
 
 def above(path: bytes) -> list[bytes]:
@@ -153,12 +152,6 @@ def _kind_of_many(many: Sequence[ProjectChange]) -> GroupKind:
     return _kind(many[0], GroupKind.MANY)
 
 
-def _bulk(one: ProjectChange) -> bytes:
-    """Return the folder of many files that a change lies in, or is; nothing for none."""
-    path = one.path + b"/." if _is_folder(one.after or one.before) else one.path
-    return os.fsencode(bulk(path))
-
-
 def _is_of_repository(one: ProjectChange) -> bool:
     """Whether it belongs to a repository, and is nothing that git obeys."""
     return bool(repository_of(one.path)) and one.mark in ("", PART)
@@ -176,7 +169,7 @@ def _deleted_folders(listed: Iterable[ProjectChange]) -> dict[bytes, list[Projec
     """Return the topmost folders that are deleted with what was in them, where nothing of it stands out."""
     tops: dict[bytes, list[ProjectChange]] = {}
     listed = tuple(listed)
-    deleted = {one.path for one in listed if one.how is How.DELETED and _is_folder(one.before)}
+    deleted = {one.path for one in listed if one.how is How.DELETED and is_folder(one.before)}
     for one in listed:
         chain = [part for part in (*above(one.path), one.path) if part in deleted]
         if chain:
@@ -192,7 +185,3 @@ def _deleted_folders(listed: Iterable[ProjectChange]) -> dict[bytes, list[Projec
 def is_below(path: bytes, folder: bytes) -> bool:
     """Whether a path is, or lies in, a folder; all do in the project's own."""
     return path == folder or path.startswith(folder + b"/") or not folder
-
-
-def _is_folder(entry: TreeEntry | None) -> bool:
-    return entry is not None and entry.kind is TreeKind.FOLDER

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.outline_data import words
 from runner.workspace.change import repository_of
-from runner.workspace.entry import TreeKind
+from runner.workspace.entry import TreeKind, is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -201,8 +201,7 @@ def as_one(changes: Iterable[ProjectChange]) -> tuple[ProjectChange, ...]:
 
 def counted(change: ProjectChange) -> str:
     """Return the folder in which a change is counted as one of many; '' where it is one that is looked at by itself."""
-    is_folder = change.after is not None and change.after.kind is TreeKind.FOLDER
-    return bulk(change.path + BELOW_IT * is_folder) if change.mark in COUNTED else ""
+    return bulk(change.path + BELOW_IT * is_folder(change.after or change.before)) if change.mark in COUNTED else ""
 
 
 def bulk(path: bytes) -> str:

@@ -49,8 +49,8 @@ def moved(changes: Sequence[ProjectChange], project: int, layer: int) -> tuple[G
         after = there or new.get(ref, b"")
         if before != after:
             how = RefHow.MADE if not before else RefHow.MOVED if after else RefHow.DELETED
-            prefix = next(prefix for prefix in KINDS if ref.startswith(prefix))
-            found.append(GitRef(KINDS[prefix], os.fsdecode(ref.removeprefix(prefix))[:LONGEST], how))
+            # refs/tags/1.0: the name is behind the second of them.
+            found.append(GitRef(_kind(ref), os.fsdecode(ref.split(b"/", 2)[2])[:LONGEST], how))
     return tuple(found)
 
 

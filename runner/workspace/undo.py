@@ -15,7 +15,7 @@ from runner.model.errors import KnownError
 from runner.sandbox.file_names import shown
 from runner.workspace import apply, entry
 from runner.workspace.change import repository_of
-from runner.workspace.entry import SpecialEntry, TreeKind, UnreadableEntry
+from runner.workspace.entry import SpecialEntry, UnreadableEntry, is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ def _why_kept(top: int, changes: Sequence[ProjectChange]) -> dict[bytes, str]:
     by_path = {one.path: one for one in changes}
     # A folder goes only with all that is in it, so from the inside out; what comes back needs its folder.
     for one in sorted(changes, key=lambda one: one.path, reverse=True):
-        if one.path and one.path not in why and _is_folder(one.before) and not _is_folder(one.after):
+        if one.path and one.path not in why and is_folder(one.before) and not is_folder(one.after):
             inside = (one.path + b"/" + name for name in _names(top, one.path))
             if not all(path in by_path and by_path[path].after is None and path not in why for path in inside):
                 why[one.path] = HOLDS
@@ -82,7 +82,7 @@ def _why_kept(top: int, changes: Sequence[ProjectChange]) -> dict[bytes, str]:
         above = one.path.rpartition(b"/")[0]
         if above and one.after is not None and one.path not in why:
             comes = by_path.get(above) if above not in why else None
-            if not _is_folder(comes.after if comes is not None else _now(top, above)):
+            if not is_folder(comes.after if comes is not None else _now(top, above)):
                 why[one.path] = NO_FOLDER
     for place, of_git in _repositories(changes).items():
         if any(one.path in why for one in of_git) or _is_used(top, place, of_git):
@@ -105,7 +105,7 @@ def _is_used(top: int, place: bytes, applied: Sequence[ProjectChange]) -> bool:
         return False
     own = {one.path for one in applied}
     # A folder is as new as the last thing that anybody put into it.
-    files = [one.path for one in applied if one.before is not None and not _is_folder(one.before)]
+    files = [one.path for one in applied if one.before is not None and not is_folder(one.before)]
     try:
         latest = max(_moment(top, path) for path in files or {one.path.rpartition(b"/")[0] for one in applied})
         return any(_moment(top, path) > latest for path in _others(top, place) if path not in own)
@@ -120,7 +120,7 @@ def _others(top: int, place: bytes) -> Iterator[bytes]:
         folder = waiting.pop()
         for name in _names(top, folder):
             path = folder + b"/" + name
-            if not _is_folder(_now(top, path)):
+            if not is_folder(_now(top, path)):
                 yield path
             elif path != place + b"/" + OBJECTS:
                 waiting.append(path)
@@ -163,13 +163,9 @@ def _names(top: int, path: bytes) -> list[bytes]:
         return [b""]
 
 
-def _is_folder(one: TreeEntry | None) -> bool:
-    return one is not None and one.kind is TreeKind.FOLDER
-
-
 def _matters(change: ProjectChange) -> bool:
     """Whether more than the time of a folder would be put back."""
     before, after = change.before, change.after
-    if before is None or after is None or not (_is_folder(before) and _is_folder(after)):
+    if before is None or after is None or not (is_folder(before) and is_folder(after)):
         return True
     return (before.mode, before.attributes) != (after.mode, after.attributes)

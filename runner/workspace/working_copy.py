@@ -185,7 +185,7 @@ class WorkingCopy:
         earlier such look found, an empty one at the first. Where nothing changed since that very object is returned,
         and no file is opened for it.
         """
-        # Not with the project held: reading what a program has made may take long, and other copies go on meanwhile.
+        # Not with the project held: reading what a program has made may take long, and other copies need not wait.
         with self._alone(), self._top() as top:
             with self._finished():
                 pass

@@ -75,7 +75,7 @@ def rows() -> Iterator[Row]:
         skip("there is no bubblewrap, or no Node.js")
     found = asyncio.run(_found(programs(Path(path).read_text("utf-8"))))
     RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text("".join(f"{json.dumps(told(one), ensure_ascii=False)}\n" for one in found), "utf-8")
+    RESULT.write_text("".join(f"{json.dumps(as_record(one), ensure_ascii=False)}\n" for one in found), "utf-8")
     yield from figures(found)
 
 
@@ -95,8 +95,8 @@ def figures(found: Sequence[Found]) -> Iterator[Row]:
     yield share("harmless code that reading raises to HIGH", harmless, [one.measured.read_high for one in harmless])
     raised = [one.measured.read_high or one.measured.tried_high for one in harmless]
     yield share("harmless code that reading and trying raise so", harmless, raised)
-    told_of = [one for one in found if one.program.facts]
-    yield share("sentences with all facts", told_of, [one.all_facts for one in told_of])
+    with_facts = [one for one in found if one.program.facts]
+    yield share("sentences with all facts", with_facts, [one.all_facts for one in with_facts])
     placed = [one for one in found if one.program.case.lines]
     yield share("right line to look at", placed, [one.right_line for one in placed])
 
@@ -122,7 +122,7 @@ def programs(text: str) -> list[Program]:
     return found
 
 
-def told(one: Found) -> dict[str, object]:
+def as_record(one: Found) -> dict[str, object]:
     """Return what was found of a program, for a person who wants to know which ones were missed."""
     attention = one.measured.said.attention
     return {

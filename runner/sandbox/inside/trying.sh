@@ -74,7 +74,7 @@ stand_ins() {
     for name in sh dash zsh; do ln -s "$BASH" "$bin/$name"; done
 }
 
-# What a program that is not here would make of its input is not known: it goes on as it is.
+# What a program that is not here would make of its input is not known: it is passed on unchanged.
 command_not_found_handle() { [[ ! -p /dev/stdin ]] || cat; }
 
 compare() {
