@@ -5,15 +5,14 @@ The list of leftovers is written with the removal, so that a process that was ki
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from runner.audit.captures import SHA256
 from runner.audit.formats import version_of
 from runner.audit.index import discard
 from runner.audit.removal import SINCE
+from runner.audit.removing import ARTIFACT, CAPTURE, INDEX, JOURNAL, Leftover, files_named
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.system.durable import flush_folder
 
@@ -22,39 +21,12 @@ if TYPE_CHECKING:
 
     from runner.system.places import Places
 
-INDEX = ("index", "")
-JOURNAL = ("journal", "")
-ARTIFACT = "artifact"
-CAPTURE = "capture"
-"""Places of leftovers."""
-OF_FILES = ('"artifact":"/', '"sha256":"')
-"""One of these is in the body of every run that left files."""
 _LISTED = "SELECT place, name FROM leftovers ORDER BY place, name"
 _OTHERS = (
     "SELECT data FROM requests JOIN bodies ON bodies.seq = finished_seq"
     ' WHERE outcome IS NOT NULL AND instr(data, \'"sha256":"\')'
 )
 _OLDEST_OPEN = "SELECT min(arrived_at) FROM requests WHERE phase <> 'closed'"
-
-Leftover = tuple[str, str]
-"""A place and a name."""
-
-
-def files_named(data: str) -> set[Leftover]:
-    """Return the files that a finished run left, by the body of its entry. Names alone: they point nowhere else."""
-    found: set[Leftover] = set()
-    if not any(part in data for part in OF_FILES):
-        return found
-    body = json.loads(data)
-    if not isinstance(body, dict):
-        return found
-    if isinstance(artifact := body.get("artifact"), str) and (name := PurePath(artifact).name) not in ("", ".."):
-        found.add((ARTIFACT, name))
-    files = body.get("files")
-    for file in files if isinstance(files, list) else ():
-        if isinstance(file, dict) and isinstance(digest := file.get("sha256"), str) and SHA256.fullmatch(digest):
-            found.add((CAPTURE, digest))
-    return found
 
 
 class Leftovers:

@@ -5,14 +5,16 @@ What is removed is checked first, as `verify` would: a history that was altered 
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from runner.audit.captures import SHA256
 from runner.audit.entry import quick_fingerprint
 from runner.audit.following import Broken, Following
-from runner.audit.leftovers import INDEX, JOURNAL, Leftover, files_named
 from runner.audit.removal import Ranges, facts_of
 from runner.audit.row import PHASE_KINDS
 from runner.model.lifecycle import Phase
@@ -21,6 +23,13 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
+INDEX = ("index", "")
+JOURNAL = ("journal", "")
+ARTIFACT = "artifact"
+CAPTURE = "capture"
+"""Places of leftovers."""
+OF_FILES = ('"artifact":"/', '"sha256":"')
+"""One of these is in the body of every run that left files."""
 MOST_AT_ONCE = 200
 """Most requests in one transaction, so that the next decision waits for some tenths of a second and not for all."""
 _LISTED = "SELECT seq, id, phase FROM requests WHERE seq BETWEEN ? AND ? ORDER BY seq"
@@ -32,6 +41,27 @@ _CLEAR = "UPDATE requests SET title = '' WHERE seq BETWEEN ? AND ?"
 _NAME = "INSERT INTO removed (first, last, seq) VALUES (?, ?, ?)"
 _LEAVE = "INSERT OR IGNORE INTO leftovers (place, name) VALUES (?, ?)"
 _DELETE = "DELETE FROM bodies WHERE seq = ?"
+
+
+Leftover = tuple[str, str]
+"""A place and a name."""
+
+
+def files_named(data: str) -> set[Leftover]:
+    """Return the files that a finished run left, by the body of its entry. Names alone: they point nowhere else."""
+    found: set[Leftover] = set()
+    if not any(part in data for part in OF_FILES):
+        return found
+    body = json.loads(data)
+    if not isinstance(body, dict):
+        return found
+    if isinstance(artifact := body.get("artifact"), str) and (name := PurePath(artifact).name) not in ("", ".."):
+        found.add((ARTIFACT, name))
+    files = body.get("files")
+    for file in files if isinstance(files, list) else ():
+        if isinstance(file, dict) and isinstance(digest := file.get("sha256"), str) and SHA256.fullmatch(digest):
+            found.add((CAPTURE, digest))
+    return found
 
 
 @dataclass(slots=True)

@@ -9,9 +9,9 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from runner.audit.leftovers import INDEX, JOURNAL, OF_FILES, Leftovers, files_named
+from runner.audit.leftovers import Leftovers
 from runner.audit.removal import Removals
-from runner.audit.removing import MOST_AT_ONCE, ContentRemoval
+from runner.audit.removing import INDEX, JOURNAL, MOST_AT_ONCE, OF_FILES, ContentRemoval, files_named
 from runner.audit.tables import DAMAGE, Tidying, connect_to_read, explained
 from runner.model.errors import KnownError
 from runner.model.lifecycle import Phase
