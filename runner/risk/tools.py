@@ -52,7 +52,7 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
 
 
 def _installing(request: Request, classify: Callable[[Request], Assessment]) -> Assessment:
-    from runner.risk.planned import assess_installing
+    from runner.risk.context.planned import assess_installing
 
     return _with_programs(assess_installing(request), request, classify)
 
@@ -60,7 +60,7 @@ def _installing(request: Request, classify: Callable[[Request], Assessment]) -> 
 def _with_programs(assessment: Assessment, request: Request, classify: Callable[[Request], Assessment]) -> Assessment:
     if not request.builds:
         return assessment
-    from runner.risk.programs import with_programs
+    from runner.risk.context.programs import with_programs
 
     return with_programs(assessment, request, classify)
 

@@ -11,7 +11,7 @@ import pytest
 from runner.model.assessment import Level
 from runner.model.network import Destination
 from runner.packages.failures import NoPlan
-from runner.risk.planned import planned as findings
+from runner.risk.context.planned import planned as findings
 from tests.packages import test_npm
 from tests.packages.registry import LoopbackRegistry, send, served
 from tests.packages.test_planner import chosen, planned

@@ -9,7 +9,7 @@ from runner.model.plan import BuildFile, OwnProgram, Plan, PlannedPackage, Progr
 from runner.model.request import Isolation, Request, Tool
 from runner.policy.decide import Policy
 from runner.policy.rules import Rules
-from runner.risk.programs import MOST_READ
+from runner.risk.context.programs import MOST_READ
 from runner.risk.tools import weigh
 from runner.settings.declared import Settings
 

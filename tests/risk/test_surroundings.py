@@ -7,8 +7,8 @@ import pytest
 from runner.model.assessment import Level
 from runner.model.request import Language, NetworkMode, Request, Tool
 from runner.risk.assess import assess
+from runner.risk.context.request_context import domains, packages
 from runner.risk.rules.packages import mistaken_for, popular
-from runner.risk.surroundings import domains, packages
 
 
 @pytest.mark.parametrize(

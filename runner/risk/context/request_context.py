@@ -30,7 +30,7 @@ def surroundings(request: Request) -> Iterator[Finding]:
         )
         yield from domains(request.domains)
     if request.plan is not None:
-        from runner.risk.planned import planned
+        from runner.risk.context.planned import planned
 
         yield from planned(request.plan, request.received_at)
     elif request.packages:

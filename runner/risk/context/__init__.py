@@ -1,0 +1,1 @@
+"""What surrounds the code of a request: network, packages, and the programs that come with these."""
