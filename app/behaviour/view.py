@@ -14,7 +14,7 @@ from app.parts.plain import plain_label, say
 from app.parts.summaries import SummaryModel
 from runner.model.events import RunFinished, RunObserved, SandboxesChanged
 from runner.model.kept_sandbox import changes_of
-from runner.risk.foreseen import outcomes, with_removal
+from runner.risk.explain.foreseen import outcomes, with_removal
 
 if TYPE_CHECKING:
     from app.cards import Card, Cards

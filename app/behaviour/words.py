@@ -8,13 +8,13 @@ from app.parts.expose import visible
 from app.parts.lines import Summary
 from runner.model.behaviour import DeedKind
 from runner.model.verdict import Verb
-from runner.risk.foreseen import Came
+from runner.risk.explain.foreseen import Came
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from runner.model.behaviour import Behaviour, Deed
-    from runner.risk.foreseen import ActOutcome
+    from runner.risk.explain.foreseen import ActOutcome
 
 TAB = "What it did"
 NOT_FORESEEN = "not foreseen"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.errands import Errands
-from runner.risk.disputed import DisputedCases, DisputedLine, dispute
+from runner.risk.explain.disputed import DisputedCases, DisputedLine, dispute
 
 if TYPE_CHECKING:
     from collections.abc import Callable

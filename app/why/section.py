@@ -15,15 +15,15 @@ from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.parts.sections import Listed, wrapped_label
 from app.why.wrong_level import WrongLevel
-from runner.risk import why_words
-from runner.risk.why import reasons_for
+from runner.risk.explain import why_words
+from runner.risk.explain.why import reasons_for
 
 if TYPE_CHECKING:
     from app.look.look import Look
     from app.why.keeping import CaseKeeping
     from runner.model.assessment import Assessment
     from runner.model.request import Request
-    from runner.risk.why import ClassReasons, HoldingPlace
+    from runner.risk.explain.why import ClassReasons, HoldingPlace
 
 QUESTION = "Why this class?"
 MOST_PLACES = 8

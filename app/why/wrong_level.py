@@ -13,7 +13,7 @@ from app.parts.plain import plain_label, say, tip
 from app.parts.sections import wrapped_label
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
-from runner.risk.disputed import LONGEST_NOTE, can_be_named, too_high
+from runner.risk.explain.disputed import LONGEST_NOTE, can_be_named, too_high
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from app.why.keeping import CaseKeeping
     from runner.model.assessment import Assessment
     from runner.model.request import Request
-    from runner.risk.disputed import DisputedLine
+    from runner.risk.explain.disputed import DisputedLine
 
 WRONG = "Wrong class\N{HORIZONTAL ELLIPSIS}"
 CHANGE = "Change\N{HORIZONTAL ELLIPSIS}"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.model.request import Language, Request, Tool
-from runner.risk import why_words
-from runner.risk.why import reasons_for
+from runner.risk.explain import why_words
+from runner.risk.explain.why import reasons_for
 from runner.system.places import Places
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from runner.model.assessment import Assessment
     from runner.model.span import Span
-    from runner.risk.why import ClassReasons
+    from runner.risk.explain.why import ClassReasons
 
 EPILOG = """\
 Exit codes: 0 nothing stands out or findings below CRITICAL, 3 CRITICAL, 1 the file or the person's own rules cannot

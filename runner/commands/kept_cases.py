@@ -12,14 +12,14 @@ from runner.model.assessment import attention_words
 from runner.model.errors import KnownError
 from runner.model.shown import in_one_line, visible
 from runner.risk import own
-from runner.risk.disputed import DisputedCases, reassess
+from runner.risk.explain.disputed import DisputedCases, reassess
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
     from runner.model.assessment import Assessment, Level
-    from runner.risk.disputed import DisputedCase, DisputedLine, Reassessed
+    from runner.risk.explain.disputed import DisputedCase, DisputedLine, Reassessed
     from runner.system.places import Places
 
 LONGEST_FIRST_LINE = 60

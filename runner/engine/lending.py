@@ -12,7 +12,7 @@ from runner.model.codec import encode
 from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED
 from runner.model.language_support import packages_of
-from runner.risk.foreseen import with_removal
+from runner.risk.explain.foreseen import with_removal
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:

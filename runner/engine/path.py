@@ -24,7 +24,7 @@ from runner.model.tool_facts import FACTS
 from runner.requests import bounds
 from runner.requests.network import through_gate
 from runner.requests.places import require_unmoved
-from runner.risk.foreseen import with_unforeseen
+from runner.risk.explain.foreseen import with_unforeseen
 from runner.sandbox.contract import NotPermitted
 from runner.system.tasks import spawn
 

@@ -12,7 +12,7 @@ import pytest
 from runner.commands import assess as assessing
 from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
-from runner.risk.disputed import DisputedCases, dispute
+from runner.risk.explain.disputed import DisputedCases, dispute
 from runner.risk.tools import weigh
 from runner.system.places import Places
 

@@ -22,7 +22,7 @@ from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE, ChangeK
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.model.verdict import Verb
-from runner.risk.foreseen import with_removal
+from runner.risk.explain.foreseen import with_removal
 from runner.sandbox import workspace_copy
 from runner.sandbox.local.session import LocalSession
 from runner.system.tasks import spawn

@@ -12,7 +12,7 @@ from runner.model.decision import Decider, Decision, Verdict
 from runner.model.events import RunObserved
 from runner.model.request import Isolation, Language, Limits, Request, Tool
 from runner.risk.assess import assess
-from runner.risk.foreseen import with_unforeseen
+from runner.risk.explain.foreseen import with_unforeseen
 from tests.gui import feed, record
 
 if TYPE_CHECKING:

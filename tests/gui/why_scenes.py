@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from runner.model.assessment import Level
 from runner.model.events import RequestAssessed
 from runner.model.request import Language
-from runner.risk.disputed import DisputedCases
+from runner.risk.explain.disputed import DisputedCases
 from runner.risk.tools import weigh
 from tests.gui import feed
 from tests.gui.shots import settle, until

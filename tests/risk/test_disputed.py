@@ -13,8 +13,8 @@ import pytest
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span
 from runner.model.errors import KnownError
 from runner.model.request import Claim, Isolation, Language, Request, Tool
-from runner.risk import disputed
-from runner.risk.disputed import DisputedCases, can_be_named, dispute, reassess, settled
+from runner.risk.explain import disputed
+from runner.risk.explain.disputed import DisputedCases, can_be_named, dispute, reassess, settled
 from runner.system.file_lock import held
 from runner.system.places import Places
 

@@ -12,8 +12,8 @@ from runner.model.network import NOT_LISTED, Contact
 from runner.model.request import Language, NetworkMode, Request, Tool
 from runner.model.result import CapturedFile, Outcome, Result
 from runner.risk.assess import assess
-from runner.risk.foreseen import NONE_GONE, NOT_COMPLETE, Came, outcomes, with_removal, with_unforeseen
-from runner.risk.foreseen import NOT_REPORTED as NOT_SAID
+from runner.risk.explain.foreseen import NONE_GONE, NOT_COMPLETE, Came, outcomes, with_removal, with_unforeseen
+from runner.risk.explain.foreseen import NOT_REPORTED as NOT_SAID
 from runner.sandbox.behaviour import MOST, BehaviourBook
 
 SHELL = "git status | wc -l\nrm -rf build/\necho x > out.txt\nchmod +x out.txt\ncurl https://files.example/\n"

@@ -12,11 +12,11 @@ import pytest
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Span, combined
 from runner.model.request import ClientTool, Isolation, Language, NetworkMode, Request, Tool
-from runner.risk import why_words
 from runner.risk.assess import MOST_CHARACTERS, unreadable
+from runner.risk.explain import why_words
+from runner.risk.explain.why import BUILT, MOST_PLACES, NETWORK, RAISING, STARTABLE, UNREAD, kind_of, reasons_for
 from runner.risk.rules.rule import MOST_FOR_A_RULE
 from runner.risk.tools import weigh
-from runner.risk.why import BUILT, MOST_PLACES, NETWORK, RAISING, STARTABLE, UNREAD, kind_of, reasons_for
 from tests.policy.test_rules import policy, rules
 from tests.risk.decision_requests import REQUESTS
 from tests.risk.test_programs import SENDS, asked

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Finding, Level
-from runner.risk.why import MOST_PLACES
+from runner.risk.explain.why import MOST_PLACES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from runner.risk.why import ClassReasons, HoldingPlace, LowerClass
+    from runner.risk.explain.why import ClassReasons, HoldingPlace, LowerClass
 
 COUNTED = "Counted from these findings; changed code is assessed again."
 HIGHEST = "Nothing is above CRITICAL."
