@@ -16,7 +16,7 @@ from runner.model.request import Language
 from runner.model.result import Meta, Outcome, Result
 from runner.requests.modules import imports
 from runner.requests.network import through_gate
-from runner.risk.kept import UNREAD
+from runner.risk.inputs.kept_files import UNREAD
 from runner.sandbox.contract import Haltable, Job, Killable, NotPermitted
 from runner.sandbox.imports import binds
 from runner.sandbox.output import OutputBudget
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from runner.model.request import Request
     from runner.model.result import Usage
     from runner.requests.case import Case
-    from runner.risk.imported import Import
+    from runner.risk.inputs.imported import Import
     from runner.sandbox.contract import Collect, Run, Sandbox, Session
 
 STOPPED = "Stopped by a person."

@@ -10,8 +10,9 @@ from runner.model.request import Language, Request
 from runner.model.verdict import RiskVerdict
 from runner.risk.across_languages import ESCAPED, Nested
 from runner.risk.context.request_context import surroundings
-from runner.risk.handed import Handed, assess_handed, read_as, size, variables
 from runner.risk.images import IN_AN_IMAGE, milder
+from runner.risk.inputs.inputs import Handed, assess_handed, read_as, size, variables
+from runner.risk.inputs.used_files import Use
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.python.syntax import Unparsed, broken_at
@@ -19,7 +20,6 @@ from runner.risk.rules.knowledge import Knowledge, bundled
 from runner.risk.text import tricks
 from runner.risk.touch import touched
 from runner.risk.trace.machine import TooDeep
-from runner.risk.use import Use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -78,7 +78,7 @@ class Classifier:
                 findings += assess_handed(request, handed, nested)
             if request.has_files:
                 # Imported here: few requests are for a sandbox that is kept, or over a working copy.
-                from runner.risk.kept import unread as kept_files
+                from runner.risk.inputs.kept_files import unread as kept_files
 
                 where = "kept sandbox" if request.work is None else "working copy"
                 names = frozenset() if request.installed is None else frozenset(request.installed.modules)
@@ -167,7 +167,7 @@ def _used(request: Request) -> Use:
     """Return what the code uses of the known files of its sandbox."""
     if not (request.sandbox and request.known):
         return Use(request.code)
-    from runner.risk.known_files import used
+    from runner.risk.inputs.known_files import used
 
     return used(request.language, request.code, request.known)
 

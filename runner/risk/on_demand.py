@@ -6,7 +6,7 @@ ON_DEMAND = (
     "runner.risk.executing_python",
     "runner.risk.javascript.program",
     "runner.risk.javascript.syntax",
-    "runner.risk.known_files",
+    "runner.risk.inputs.known_files",
     "runner.risk.outline",
     "runner.risk.outline_javascript",
     "runner.risk.outline_python",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runner.model.bundle import Bundle
     from runner.model.result import Result, Usage
     from runner.network.gate import Gate
-    from runner.risk.imported import Import
+    from runner.risk.inputs.imported import Import
     from runner.sandbox.output import OutputBudget, Transcript
     from runner.sandbox.workspace_copy import WorkspaceCopy
 

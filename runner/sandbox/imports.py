@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.risk.imported import imported
+from runner.risk.inputs.imported import imported
 
 if TYPE_CHECKING:
-    from runner.risk.imported import Import
+    from runner.risk.inputs.imported import Import
     from runner.sandbox.contract import ImportRule
 
 INSTEAD = {

@@ -21,7 +21,7 @@ from runner.model.assessment import Assessment, Level
 from runner.model.difference import compare
 from runner.model.request import KnownFile, Language, Request, Tool
 from runner.risk.assess import TOO_LARGE
-from runner.risk.imported import Import
+from runner.risk.inputs.imported import Import
 from runner.risk.tools import weigh
 from runner.risk.worker import calls, deadline
 from runner.risk.worker.assessor import CLOSING, DEADLINE, MOST_PROCESSES, Assessor

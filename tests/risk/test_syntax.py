@@ -6,7 +6,7 @@ import ast
 from unittest import mock
 
 from runner.model.request import KnownFile, Language
-from runner.risk.known_files import used
+from runner.risk.inputs.known_files import used
 from runner.risk.model import held
 from runner.risk.own import Own
 from runner.risk.python import python2, syntax

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.risk.imported import Import
+from runner.risk.inputs.imported import Import
 from runner.sandbox.contract import ImportRule
 from runner.sandbox.imports import explained, hint, permitted, refused
 

@@ -12,7 +12,7 @@ from runner.model.request import Isolation, KnownFile, Language, Request, Tool
 from runner.model.submission import Submission
 from runner.requests import intake
 from runner.risk.assess import assess
-from runner.risk.known_files import used
+from runner.risk.inputs.known_files import used
 from runner.risk.writes import assess_write
 from runner.settings.loading import Settings
 

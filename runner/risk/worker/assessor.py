@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from runner.model.assessment import Assessment
     from runner.model.difference import Change
     from runner.model.request import KnownFile, Language, Request
-    from runner.risk.imported import Import
+    from runner.risk.inputs.imported import Import
 
 T = TypeVar("T", bound="Answer")
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from runner.model.request import KnownFile, Language, Request  # noqa: TC001 - t
 
 if TYPE_CHECKING:
     from runner.model.difference import Change
-    from runner.risk.imported import Import
+    from runner.risk.inputs.imported import Import
 
 T = TypeVar("T")
 
@@ -136,7 +136,7 @@ class Garbage(Exception):
 def annotated() -> dict[str, type]:
     """Return what annotations name here that is only loaded where an answer has it."""
     from runner.model.difference import Change
-    from runner.risk.imported import Import
+    from runner.risk.inputs.imported import Import
 
     return {"Change": Change, "Import": Import}
 

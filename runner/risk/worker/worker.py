@@ -64,9 +64,9 @@ LATER = (
     "runner.model.plan",
     "runner.risk.client_tools",
     "runner.risk.executing",
-    "runner.risk.imported",
+    "runner.risk.inputs.imported",
     "runner.risk.javascript.erased",
-    "runner.risk.kept",
+    "runner.risk.inputs.kept_files",
     "runner.risk.run_files",
     "runner.risk.verdict.code",
     "runner.risk.verdict.naming",
@@ -161,14 +161,14 @@ def answer(call: Call, rules: Own) -> Answer:
 
             return Outlined(outline(language, code))
         case FindImports(code):
-            from runner.risk.imported import imported
+            from runner.risk.inputs.imported import imported
 
             found = imported(code)
             if len(found) > MOST_IMPORTS:
                 raise MemoryError
             return Imported(found)
         case FindUsed(language, code, files):
-            from runner.risk.known_files import used
+            from runner.risk.inputs.known_files import used
 
             return Used(tuple(file.path for file in used(language, code, files).files))
         case Compare(old, new):

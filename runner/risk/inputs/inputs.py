@@ -15,7 +15,7 @@ from runner.model.request import Language, Request
 from runner.model.variables import is_harmless
 from runner.risk.across_languages import ESCAPED
 from runner.risk.executing_javascript import root_of
-from runner.risk.handed_paths import try_paths
+from runner.risk.inputs.input_paths import try_paths
 from runner.risk.model.bounds import bounded, excerpt
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text

@@ -14,7 +14,7 @@ from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.executing import executes
 from runner.risk.executing_shell import calculates, steered
-from runner.risk.handed import PLACE
+from runner.risk.inputs.inputs import PLACE
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE
 from runner.risk.outline_data import words
@@ -24,9 +24,9 @@ from runner.risk.running import ANYTHING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from runner.risk.inputs.used_files import Use
     from runner.risk.model.acts import Act, Place, Trail
     from runner.risk.model.lines import Lines
-    from runner.risk.use import Use
 
 UNREAD = "kept.unread"
 """Id of the findings."""

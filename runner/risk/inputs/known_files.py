@@ -1,6 +1,6 @@
 """Finds which files of a kept sandbox code starts or imports, of those whose content is known, in a few plain shapes.
 
-Whatever is not of these shapes is left to `runner.risk.kept`, for which it is a file that nobody has read.
+Whatever is not of these shapes is left to `runner.risk.inputs.kept_files`, for which it is a file that nobody has read.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from runner.model.expression import expression
 from runner.model.modules import is_standard, modules
 from runner.model.request import KnownFile, Language
 from runner.model.workspace import WORKSPACE
+from runner.risk.inputs.used_files import Use
 from runner.risk.javascript.loaded import loaded
 from runner.risk.python.syntax import as_written
-from runner.risk.use import Use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
