@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 ON_DEMAND = (
-    "runner.risk.executing_python",
+    "runner.risk.executing.executing_python",
     "runner.risk.javascript.program",
     "runner.risk.javascript.syntax",
     "runner.risk.inputs.known_files",

@@ -9,7 +9,7 @@ import pytest
 
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
-from runner.risk.running import Obeys, runs
+from runner.risk.executing.running import Obeys, runs
 
 if TYPE_CHECKING:
     from runner.model.assessment import Assessment

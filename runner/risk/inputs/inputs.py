@@ -14,7 +14,7 @@ from runner.model.expression import expression
 from runner.model.request import Language, Request
 from runner.model.variables import is_harmless
 from runner.risk.across_languages import ESCAPED
-from runner.risk.executing_javascript import root_of
+from runner.risk.executing.executing_javascript import root_of
 from runner.risk.inputs.input_paths import try_paths
 from runner.risk.model.bounds import bounded, excerpt
 from runner.risk.model.lines import Lines, shorten
@@ -111,7 +111,7 @@ def assess_handed(request: Request, handed: Handed, nested: Nested) -> Iterator[
     where the code opens files whose path it does not say itself.
     """
     # Imported here, as whatever else not every request needs.
-    from runner.risk.executing import executes
+    from runner.risk.executing.executing import executes
 
     yield from _tricks(handed)
     try_paths((handed.stdin, *handed.texts), nested.trail, nested.knowledge.targets)

@@ -12,14 +12,14 @@ from runner.model.expression import expression
 from runner.model.language_support import packages_of
 from runner.model.modules import is_standard
 from runner.model.request import Language
-from runner.risk.executing import executes
-from runner.risk.executing_shell import calculates, steered
+from runner.risk.executing.executing import executes
+from runner.risk.executing.executing_shell import calculates, steered
+from runner.risk.executing.running import ANYTHING
 from runner.risk.inputs.inputs import PLACE
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE
 from runner.risk.outline_data import words
 from runner.risk.python.syntax import as_written
-from runner.risk.running import ANYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,7 +9,7 @@ import tree_sitter_typescript
 from tree_sitter import Language, Parser, Query, QueryCursor
 
 from runner.model.expression import expression
-from runner.risk.executing_javascript import root_of
+from runner.risk.executing.executing_javascript import root_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

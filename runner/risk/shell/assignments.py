@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from runner.risk.executing.running import Obeys
 from runner.risk.model.value import UNKNOWN, Value, concatenate, text
-from runner.risk.running import Obeys
 from runner.risk.shell.expansion import expand
 from runner.risk.shell.obeying import how_it_runs
 from runner.risk.shell.steering import steers

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.risk.executing.running import Obeys, runs
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text
 from runner.risk.outline_data import words
-from runner.risk.running import Obeys, runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
+from runner.risk.executing.running import Obeys
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, labels_of, text
-from runner.risk.running import Obeys
 from runner.risk.shell.command import ELSEWHERE, Command
 from runner.risk.shell.commands.table import commands, known_as
 from runner.risk.shell.obeying import FROM_OUTSIDE, how_it_runs, note_obeyed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.executing_javascript import walk
+from runner.risk.executing.executing_javascript import walk
 from runner.risk.javascript.modules import module
 from runner.risk.javascript.syntax import code_of, parse, place
 from runner.risk.outline_data import words

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk import executing_javascript as executing
-from runner.risk.executing_javascript import walk
+from runner.risk.executing import executing_javascript as executing
+from runner.risk.executing.executing_javascript import walk
 from runner.risk.javascript.syntax import parse
 from runner.risk.outline_data import words
 from runner.risk.outline_javascript import MODULES as MODULES_READING

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from runner.model.modules import is_standard
-from runner.risk.executing_python import PYTHON_ATTRIBUTES, PYTHON_DATA_MODULES, PYTHON_NAMES
+from runner.risk.executing.executing_python import PYTHON_ATTRIBUTES, PYTHON_DATA_MODULES, PYTHON_NAMES
 from runner.risk.outline_data import words
 from runner.risk.outline_python import ATTRIBUTES, BUILTINS
 from runner.risk.outline_python import MODULES as READING

@@ -63,7 +63,7 @@ LATER = (
     "runner.model.difference",
     "runner.model.plan",
     "runner.risk.client_tools",
-    "runner.risk.executing",
+    "runner.risk.executing.executing",
     "runner.risk.inputs.imported",
     "runner.risk.javascript.erased",
     "runner.risk.inputs.kept_files",

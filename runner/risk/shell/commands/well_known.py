@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import cache
 
 from runner.model.expression import expression
+from runner.risk.executing.running import ANYTHING, AS_WRITTEN, CERTAIN, FIXED_WORDS, RUNNERS, SCRIPTS, SIGNS
 from runner.risk.rules.knowledge import table
-from runner.risk.running import ANYTHING, AS_WRITTEN, CERTAIN, FIXED_WORDS, RUNNERS, SCRIPTS, SIGNS
 
 FAMILIES = expression(
     r"(?:mkfs|fsck)\.\w+|(?:pip|python|perl|ruby|gcc|g\+\+|clang|clang\+\+|php|node|java|lua)-?[\d.]+"

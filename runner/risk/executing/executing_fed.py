@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from runner.risk.executing.running import takes_data
 from runner.risk.outline_data import words
 from runner.risk.python.syntax import Unparsed, parse
-from runner.risk.running import takes_data
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.request import Language
-from runner.risk.executing_fed import fed_calls
-from runner.risk.executing_javascript import of_javascript
-from runner.risk.executing_shell import of_shell
+from runner.risk.executing.executing_fed import fed_calls
+from runner.risk.executing.executing_javascript import of_javascript
+from runner.risk.executing.executing_shell import of_shell
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE
 from runner.risk.outline_data import LOADED, words
@@ -38,7 +38,7 @@ def executes(language: Language | None, code: str, acts: Iterable[Act], *, write
             case Language.SHELL:
                 return of_shell(code)
             case Language.PYTHON:
-                from runner.risk.executing_python import of_python
+                from runner.risk.executing.executing_python import of_python
 
                 fed = fed_calls(code)
                 others = (one for one in acts if one.kind not in ("run", "command") or one.place not in fed)

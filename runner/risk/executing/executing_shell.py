@@ -9,10 +9,10 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
 from runner.model.expression import expression
-from runner.risk.executing_javascript import walk
+from runner.risk.executing.executing_javascript import walk
+from runner.risk.executing.running import FIXED_WORDS, SCRIPTS, STEERED, takes_data
 from runner.risk.model.bounds import excerpt
 from runner.risk.outline_data import words
-from runner.risk.running import FIXED_WORDS, SCRIPTS, STEERED, takes_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
