@@ -683,7 +683,7 @@ def remembering(scene: Scene) -> None:
 
 def remembering_values(scene: Scene) -> None:
     from app.remembering.dialog import RememberDialog
-    from runner.risk.outline import outline
+    from runner.risk.literals.outline import outline
 
     remembering(scene)
     dialog = scene.window.findChild(RememberDialog)

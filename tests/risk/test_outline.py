@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runner.model.request import Language
-from runner.risk.outline import outline
+from runner.risk.literals.outline import outline
 
 P, J, S = Language.PYTHON, Language.JAVASCRIPT, Language.SHELL
 

@@ -66,7 +66,7 @@ def tree(tmp_path: Path) -> Path:
     ("changed", "text"),
     [
         ("resources/rules/targets.yaml", "# another version\n"),
-        ("runner/risk/outline.py", "# another version\n"),
+        ("runner/risk/literals/outline.py", "# another version\n"),
         ("runner/risk/worker/worker.py", "import what_came_later\n"),
     ],
 )
@@ -108,7 +108,7 @@ def test_files_that_cannot_be_read_count_as_replaced(tree: Path, monkeypatch: py
     try:
         sources.at_start()
         assert not sources.replaced()
-        file = tree / "runner/risk/outline.py"
+        file = tree / "runner/risk/literals/outline.py"
         file.unlink()
         file.symlink_to(tree / "nowhere")
         assert sources.replaced()

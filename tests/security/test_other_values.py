@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from runner.model.request import Language
-from runner.risk.outline import outline
-from runner.risk.outline_python import MODULES
+from runner.risk.literals.outline import outline
+from runner.risk.literals.outline_python import MODULES
 
 P, J, S = Language.PYTHON, Language.JAVASCRIPT, Language.SHELL
 

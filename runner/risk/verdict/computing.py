@@ -69,14 +69,14 @@ class _Python(NamedTuple):
 
 @cache
 def _python() -> _Python:
-    from runner.risk.outline_python import ATTRIBUTES, BUILTINS, MODULES
+    from runner.risk.literals.outline_python import ATTRIBUTES, BUILTINS, MODULES
 
     return _Python(BUILTINS, MODULES, ATTRIBUTES - OF_FILES)
 
 
 @cache
 def _modules_of_javascript() -> frozenset[str]:
-    from runner.risk.outline_javascript import MODULES
+    from runner.risk.literals.outline_javascript import MODULES
 
     return frozenset(MODULES)
 

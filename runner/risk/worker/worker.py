@@ -157,7 +157,7 @@ def answer(call: Call, rules: Own) -> Answer:
         case Assess(request):
             return Assessed(rules.assess(request))
         case Outline(language, code):
-            from runner.risk.outline import outline
+            from runner.risk.literals.outline import outline
 
             return Outlined(outline(language, code))
         case FindImports(code):

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, assert_never
 from tree_sitter import Parser
 
 from runner.model.request import Language
-from runner.risk import outline_javascript as javascript
-from runner.risk import outline_python as python
 from runner.risk.executing.executing_javascript import JAVASCRIPT
+from runner.risk.literals import outline_javascript as javascript
+from runner.risk.literals import outline_python as python
 from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_plain, require, text, words
 from runner.risk.rules.knowledge import table
 from runner.risk.shell import syntax as shell
