@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.request import Tool
-from runner.risk.tool_files import is_data_file
+from runner.risk.recipes.tool_files import is_data_file
 
 if TYPE_CHECKING:
     from runner.model.request import Request

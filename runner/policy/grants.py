@@ -18,7 +18,7 @@ from runner.model.request import Isolation, Language, Limits, NetworkMode, Tool,
 from runner.model.tool_facts import CLIENT_TOOLS, FACTS
 from runner.policy.file_patterns import fits, pattern_of
 from runner.policy.touches import within
-from runner.risk.tool_files import is_data_file
+from runner.risk.recipes.tool_files import is_data_file
 
 if TYPE_CHECKING:
     from runner.model.assessment import Assessment

@@ -7,11 +7,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.images import IN_AN_IMAGE
 from runner.risk.model.acts import DEEPEST_NESTING
 from runner.risk.model.bounds import bounded, excerpt, is_beyond
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, either, labels_of, readable, text
 from runner.risk.python.syntax import Repair, Unparsed, broken_at, parse, recoded
+from runner.risk.recipes.images import IN_AN_IMAGE
 from runner.risk.rules.packages import mistaken_for, name_of
 from runner.risk.trace.files import LONGEST_SCRIPT, WrittenFiles, keys
 from runner.risk.trace.search_path import note_programs
@@ -196,7 +196,7 @@ class Nested:
             self._script(path, code, place)
 
     def _script(self, path: str, code: str, place: Place) -> None:
-        from runner.risk.run_files import run_file
+        from runner.risk.recipes.run_files import run_file
 
         language = next((known for end, known in SCRIPTS.items() if path.lower().endswith(end)), "")
         if (run := run_file(path, code)) is not None:

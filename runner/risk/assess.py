@@ -10,12 +10,12 @@ from runner.model.request import Language, Request
 from runner.model.verdict import RiskVerdict
 from runner.risk.across_languages import ESCAPED, Nested
 from runner.risk.context.request_context import surroundings
-from runner.risk.images import IN_AN_IMAGE, milder
 from runner.risk.inputs.inputs import Handed, assess_handed, read_as, size, variables
 from runner.risk.inputs.used_files import Use
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.python.syntax import Unparsed, broken_at
+from runner.risk.recipes.images import IN_AN_IMAGE, milder
 from runner.risk.rules.knowledge import Knowledge, bundled
 from runner.risk.text import tricks
 from runner.risk.touch import touched

@@ -15,7 +15,7 @@ ON_DEMAND = (
     "runner.risk.python.program",
     "runner.risk.python.python2",
     "runner.risk.roundabout",
-    "runner.risk.run_yaml",
+    "runner.risk.recipes.run_yaml",
     "runner.risk.shell.script",
     "runner.risk.trace.stores",
     "runner.risk.whole.handed_on",

@@ -12,14 +12,14 @@ from runner.model.request import Language, Request, Tool
 from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.model.workspace import WORKSPACE
 from runner.risk.assess import assess, in_order
-from runner.risk.images import milder
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.lines import Lines
+from runner.risk.recipes.images import milder
+from runner.risk.recipes.run_files import RunFile, run_file
+from runner.risk.recipes.tool_files import PROGRAMS
 from runner.risk.rules.knowledge import bundled
 from runner.risk.rules.starting import started_by
-from runner.risk.run_files import RunFile, run_file
 from runner.risk.text import tricks
-from runner.risk.tool_files import PROGRAMS
 from runner.risk.verdict.code import plain_verdict
 from runner.risk.verdict.naming import file_name
 

@@ -7,8 +7,8 @@ import pytest
 from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
-from runner.risk.run_files import LONGEST_RUN_FILE, run_file
-from runner.risk.tool_files import is_data_file
+from runner.risk.recipes.run_files import LONGEST_RUN_FILE, run_file
+from runner.risk.recipes.tool_files import is_data_file
 from runner.risk.writes import assess_write
 
 DANGER = [

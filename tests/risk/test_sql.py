@@ -6,7 +6,7 @@ import pytest
 
 from runner.risk.model.bounds import CUT
 from runner.risk.model.value import HOLE
-from runner.risk.sql import LONGEST_SQL, MOST_STATEMENTS, Effect, changes
+from runner.risk.recipes.sql import LONGEST_SQL, MOST_STATEMENTS, Effect, changes
 
 FOUND = [
     ("DELETE FROM orders", "deletes every row of orders"),

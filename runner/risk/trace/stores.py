@@ -8,7 +8,7 @@ from runner.model.expression import expression
 from runner.risk.model.acts import REPEATED
 from runner.risk.model.standing import is_relative
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, text
-from runner.risk.sql import Effect, changes, is_of_one
+from runner.risk.recipes.sql import Effect, changes, is_of_one
 from runner.risk.trace.everything import lists_all, note_all
 from runner.risk.trace.files import IN_A_FILE, IN_MEMORY, MEMORY, is_temporary
 

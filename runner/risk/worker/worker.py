@@ -67,7 +67,7 @@ LATER = (
     "runner.risk.inputs.imported",
     "runner.risk.javascript.erased",
     "runner.risk.inputs.kept_files",
-    "runner.risk.run_files",
+    "runner.risk.recipes.run_files",
     "runner.risk.verdict.code",
     "runner.risk.verdict.naming",
     "runner.risk.writes",

@@ -7,7 +7,7 @@ import re
 import shlex
 
 from runner.model.expression import expression
-from runner.risk.run_lines import CommandLines
+from runner.risk.recipes.run_lines import CommandLines
 
 TERRAFORM_LINE = expression(r'\A[ \t]*+command[ \t]*+=[ \t]*+(?:"((?:[^"\\]|\\.)*+)"|<<[-~]?(\w++))')
 PROGRAM_LINE = expression(r"\A[ \t]*+(?:program|inline)[ \t]*+=[ \t]*+(\[.*\])[ \t]*+\Z")

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from runner.model.expression import expression
 from runner.model.request import Language
 from runner.risk.outline_data import words
-from runner.risk.run_lines import MOST_COMMANDS, CommandLines
-from runner.risk.run_notebook import python_of
-from runner.risk.run_settings import pipeline, project, settings, tox
-from runner.risk.run_terraform import terraform
-from runner.risk.tool_files import MAKEFILE, recipes
+from runner.risk.recipes.run_lines import MOST_COMMANDS, CommandLines
+from runner.risk.recipes.run_notebook import python_of
+from runner.risk.recipes.run_settings import pipeline, project, settings, tox
+from runner.risk.recipes.run_terraform import terraform
+from runner.risk.recipes.tool_files import MAKEFILE, recipes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -97,7 +97,7 @@ EXPRESSION = expression(r"\$\{\{[^{}]{0,500}\}\}|\$\[\[[^\[\]]{0,500}\]\]")
 def _of_yaml(content: str) -> RunFile:
     """Steps of CI, services of Docker Compose, tasks, hooks of pre-commit."""
     # Imported here: few programs come with such a file.
-    from runner.risk.run_yaml import commands, containers
+    from runner.risk.recipes.run_yaml import commands, containers
 
     found = CommandLines(content.count("\n") + 1)
     spliced = 0
@@ -112,7 +112,7 @@ def _of_yaml(content: str) -> RunFile:
 
 def _of_manifest(content: str) -> RunFile:
     """What a cluster is asked to run: the commands of its containers, and what of the machine they are given."""
-    from runner.risk.run_yaml import commands, containers
+    from runner.risk.recipes.run_yaml import commands, containers
 
     found = CommandLines(content.count("\n") + 1)
     given = (*commands(content, frozenset({"command"}), MOST_COMMANDS), *containers(content, MOST_COMMANDS))
@@ -128,7 +128,7 @@ FILLED_IN = expression(r"\{\{[^{}]{0,500}\}\}")
 
 def _of_playbook(content: str) -> RunFile:
     """Commands of the tasks of Ansible."""
-    from runner.risk.run_yaml import commands
+    from runner.risk.recipes.run_yaml import commands
 
     found = CommandLines(content.count("\n") + 1)
     for line, command in commands(content, TASKS, MOST_COMMANDS):
