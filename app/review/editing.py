@@ -12,7 +12,7 @@ from app.review.editor import can_edit
 from runner.approval.draft import Draft
 from runner.approval.editing import Version
 from runner.model.errors import KnownError
-from runner.risk.writes import language_of
+from runner.risk.tools.writes import language_of
 
 if TYPE_CHECKING:
     from asyncio import Future

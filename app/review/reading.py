@@ -21,7 +21,7 @@ from app.review.short_parts import ShortParts
 from runner.model.request import CODE as CODE_PART
 from runner.model.request import PACKAGES, Part
 from runner.model.tool_facts import FACTS
-from runner.risk.writes import language_of
+from runner.risk.tools.writes import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,9 +19,9 @@ from runner.model.network import Destination, UnusableHost
 from runner.model.request import ClientTool, Language, Tool, canonical
 from runner.model.submission import Submission
 from runner.risk.addresses import hosts_of
-from runner.risk.client_tools import USUAL_SHELLS, asked_addresses
-from runner.risk.codex_patch import SHELLS_OF_CODEX, ShellPatch, patch_in, read_patch
-from runner.risk.diffs import changed_by
+from runner.risk.tools.client_tools import USUAL_SHELLS, asked_addresses
+from runner.risk.tools.codex_patch import SHELLS_OF_CODEX, ShellPatch, patch_in, read_patch
+from runner.risk.tools.diffs import changed_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

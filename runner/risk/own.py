@@ -11,7 +11,7 @@ from runner.risk.assess import Classifier
 from runner.risk.model.bounds import excerpt
 from runner.risk.rules.knowledge import Knowledge, RulesUnreadable, bundled, extended
 from runner.risk.rules.rule import linear
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Own:
     assess: Callable[[Request], Assessment]
-    """As `runner.risk.tools.weigh`, with these rules as well."""
+    """As `runner.risk.tools.tools.weigh`, with these rules as well."""
     problems: tuple[str, ...] = ()
     """What could not be read, a sentence each, with file and line. While there is one, every request is asked about."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
 from runner.model.expression import expression
 from runner.model.request import Language, Request, Tool
-from runner.risk.writes import RUN_BY_TOOL, language_of
+from runner.risk.tools.writes import RUN_BY_TOOL, language_of
 from runner.sandbox.file_names import shown
 from runner.workspace import lines
 from runner.workspace.change import MOST_BYTES, How

@@ -27,7 +27,7 @@ from runner.model.events import (
 )
 from runner.model.request import Language, Request, Tool
 from runner.model.submission import Submission
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 from runner.risk.worker.assessor import DEADLINE, Assessor
 from runner.settings.loading import load
 from runner.system.places import Places

@@ -13,7 +13,7 @@ from runner.commands import assess as assessing
 from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
 from runner.risk.explain.disputed import DisputedCases, dispute
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 from runner.system.places import Places
 
 if TYPE_CHECKING:

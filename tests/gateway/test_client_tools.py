@@ -16,8 +16,8 @@ from runner.model.tool_facts import CLIENT_TOOLS
 from runner.policy.decide import parameters
 from runner.policy.grants import Choice, Subject, make, offered
 from runner.requests import intake
-from runner.risk.diffs import changed_by
-from runner.risk.tools import weigh
+from runner.risk.tools.diffs import changed_by
+from runner.risk.tools.tools import weigh
 from runner.settings.loading import Settings
 
 FOLDER = "/home/me/project"

@@ -43,7 +43,7 @@ from runner.model.events import ApprovalArmed, EngineTroubled, RequestJoined
 from runner.model.recorded import record_of
 from runner.model.request import Language
 from runner.model.result import Outcome
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
 from runner.system.places import Places

@@ -41,7 +41,7 @@ from runner.model.result import CapturedFile
 from runner.policy.explain import Explanation, Step
 from runner.policy.grants import Choice, Subject, make, subjects
 from runner.policy.rulefile import read
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 from runner.system.clock import since_boot
 from runner.system.places import Places
 from tests.gui import feed

@@ -18,7 +18,7 @@ from runner.model.events import RequestAssessed
 from runner.model.lifecycle import Phase
 from runner.model.request import Language
 from runner.risk.explain.disputed import DisputedCases
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 from tests.gui import feed
 from tests.gui.why_scenes import CODE, QUIET
 

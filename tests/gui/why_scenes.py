@@ -9,7 +9,7 @@ from runner.model.assessment import Level
 from runner.model.events import RequestAssessed
 from runner.model.request import Language
 from runner.risk.explain.disputed import DisputedCases
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 from tests.gui import feed
 from tests.gui.shots import settle, until
 

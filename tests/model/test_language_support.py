@@ -19,7 +19,7 @@ from runner.model.language_support import LANGUAGES, language_of
 from runner.model.plan import Registry
 from runner.model.request import Language, Request, Tool
 from runner.packages.installing import PackageSet
-from runner.risk import writes
+from runner.risk.tools import writes
 from runner.sandbox.container import trial
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.sandbox.programs import inside

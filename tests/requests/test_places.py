@@ -16,7 +16,7 @@ from runner.policy.decide import Policy, parameters
 from runner.policy.rules import Action, Condition, Rule, Rules
 from runner.requests import intake, places
 from runner.requests.places import on_disk, real_path, require_unmoved
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 from runner.settings.loading import Settings
 from runner.system.pattern import Pattern
 

@@ -15,7 +15,7 @@ from runner.policy.decide import parameters
 from runner.policy.rules import Condition
 from runner.requests import intake
 from runner.risk.addresses import addresses_in, read_address
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 from runner.settings.loading import Settings
 from tests.components import require
 

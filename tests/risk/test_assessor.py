@@ -22,7 +22,7 @@ from runner.model.difference import compare
 from runner.model.request import KnownFile, Language, Request, Tool
 from runner.risk.assess import TOO_LARGE
 from runner.risk.inputs.imported import Import
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 from runner.risk.worker import calls, deadline
 from runner.risk.worker.assessor import CLOSING, DEADLINE, MOST_PROCESSES, Assessor
 from runner.risk.worker.calls import PATIENCE, Assessed, CallFailed, Garbage, Outline, pack, unpack

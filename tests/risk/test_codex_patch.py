@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.risk.codex_patch import ADDS, DELETES, MOVES, UPDATES, Patched, read_patch
+from runner.risk.tools.codex_patch import ADDS, DELETES, MOVES, UPDATES, Patched, read_patch
 from tests.components import AGENTS, require
 
 if TYPE_CHECKING:

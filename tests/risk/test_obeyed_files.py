@@ -14,7 +14,7 @@ from runner.model.assessment import Level
 from runner.model.request import Isolation, Language, Request, Tool
 from runner.requests import intake
 from runner.risk.assess import assess
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 from runner.settings.loading import Settings
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pytest
 from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
-from runner.risk.writes import assess_content
+from runner.risk.tools.writes import assess_content
 
 MARK = "⟵"
 FOUND_AT_LEAST, RAISED_AT_MOST = 0.85, 0.10

@@ -9,7 +9,7 @@ from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
 from runner.risk.recipes.run_files import LONGEST_RUN_FILE, run_file
 from runner.risk.recipes.tool_files import is_data_file
-from runner.risk.writes import assess_write
+from runner.risk.tools.writes import assess_write
 
 DANGER = [
     ("Makefile", "all:\n\techo a\nclean:\n\t@rm -rf ~\n", 4),

@@ -6,7 +6,7 @@ import pytest
 
 from runner.model.assessment import Level
 from runner.model.request import PROMISED, Isolation, Language, Request, Tool
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from runner.model.assessment import Level
 from runner.model.plan import OwnProgram, Plan, PlannedPackage, ProgramKind, Registry
 from runner.model.request import ClientTool, Request, Tool
 from runner.model.verdict import Verb
-from runner.risk.tools import weigh
-from runner.risk.writes import assess_write
+from runner.risk.tools.tools import weigh
+from runner.risk.tools.writes import assess_write
 
 FOLDER = "/home/me/project"
 PACKAGE = PlannedPackage("requests", "2.31.0", "r.whl", "0" * 64, 1, "https://a.example/r.whl", released_at=1.0)

@@ -16,7 +16,7 @@ from runner.risk.assess import MOST_CHARACTERS, unreadable
 from runner.risk.explain import why_words
 from runner.risk.explain.why import BUILT, MOST_PLACES, NETWORK, RAISING, STARTABLE, UNREAD, kind_of, reasons_for
 from runner.risk.rules.rule import MOST_FOR_A_RULE
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 from tests.policy.test_rules import policy, rules
 from tests.risk.decision_requests import REQUESTS
 from tests.risk.test_programs import SENDS, asked

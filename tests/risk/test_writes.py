@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runner.model.assessment import Level
-from runner.risk.writes import assess_write
+from runner.risk.tools.writes import assess_write
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from runner.model.submission import Submission
 from runner.requests import intake
 from runner.risk.assess import assess
 from runner.risk.inputs.known_files import used
-from runner.risk.writes import assess_write
+from runner.risk.tools.writes import assess_write
 from runner.settings.loading import Settings
 
 PYTHON, SHELL, JAVASCRIPT = Language.PYTHON, Language.SHELL, Language.JAVASCRIPT

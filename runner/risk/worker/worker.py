@@ -62,7 +62,7 @@ LATER = (
     "runner.model.bundle",
     "runner.model.difference",
     "runner.model.plan",
-    "runner.risk.client_tools",
+    "runner.risk.tools.client_tools",
     "runner.risk.executing.executing",
     "runner.risk.inputs.imported",
     "runner.risk.javascript.erased",
@@ -70,7 +70,7 @@ LATER = (
     "runner.risk.recipes.run_files",
     "runner.risk.verdict.code",
     "runner.risk.verdict.naming",
-    "runner.risk.writes",
+    "runner.risk.tools.writes",
     *ON_DEMAND,
 )
 """Modules that are only imported where a call needs them, so that a process is ready early."""

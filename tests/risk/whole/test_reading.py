@@ -6,7 +6,7 @@ import pytest
 
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
-from runner.risk.tools import weigh
+from runner.risk.tools.tools import weigh
 
 P, S, J = Language.PYTHON, Language.SHELL, Language.JAVASCRIPT
 HOME = "import os, shutil\nhome = os.path.expanduser('~/Documents')\n"

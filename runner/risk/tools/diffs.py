@@ -10,7 +10,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.codex_patch import DELETES, UPDATES, Patch, Patched
+from runner.risk.tools.codex_patch import DELETES, UPDATES, Patch, Patched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,14 +10,14 @@ from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Leve
 from runner.model.request import ClientTool, Request, Tool
 from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.risk.addresses import Address, addresses_in, read_address
-from runner.risk.client_edits import assess_edit, assess_parts, both, concluded, place_findings, shown
-from runner.risk.codex_patch import UPDATES, Patched, is_run_otherwise
 from runner.risk.context.request_context import domains
-from runner.risk.diffs import NOT_SEEN, changed_by
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.lines import Lines
 from runner.risk.model.value import Value
 from runner.risk.text import tricks
+from runner.risk.tools.client_edits import assess_edit, assess_parts, both, concluded, place_findings, shown
+from runner.risk.tools.codex_patch import UPDATES, Patched, is_run_otherwise
+from runner.risk.tools.diffs import NOT_SEEN, changed_by
 from runner.risk.verdict.code import plain_verdict
 from runner.risk.verdict.naming import host_of, listed, quoted
 

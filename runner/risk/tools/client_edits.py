@@ -11,7 +11,10 @@ from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Leve
 from runner.model.request import ClientTool, Place
 from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.risk.assess import in_order
-from runner.risk.codex_patch import (
+from runner.risk.model.bounds import excerpt
+from runner.risk.rules.knowledge import bundled
+from runner.risk.rules.starting import started_by
+from runner.risk.tools.codex_patch import (
     ADDS,
     DELETES,
     MOVES,
@@ -23,12 +26,9 @@ from runner.risk.codex_patch import (
     patch_in,
     read_patch,
 )
-from runner.risk.model.bounds import excerpt
-from runner.risk.rules.knowledge import bundled
-from runner.risk.rules.starting import started_by
+from runner.risk.tools.writes import assess_content
 from runner.risk.verdict.code import plain_verdict
 from runner.risk.verdict.naming import file_name, listed
-from runner.risk.writes import assess_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

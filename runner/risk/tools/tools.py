@@ -20,7 +20,7 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
         case Tool.CODE_EXECUTE:
             return _with_programs(classify(request), request, classify)
         case Tool.CODE_WRITE_FILE:
-            from runner.risk.writes import assess_write
+            from runner.risk.tools.writes import assess_write
 
             path = "".join(request.files)
             return assess_write(path, request.code, executable=request.executable, classify=classify)
@@ -42,7 +42,7 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
         case Tool.CODE_INSTALL_PACKAGE:
             return _installing(request, classify)
         case Tool.CLIENT_SHELL | Tool.CLIENT_EDIT | Tool.CLIENT_FETCH | Tool.CLIENT_TOOL:
-            from runner.risk.client_tools import assess_client
+            from runner.risk.tools.client_tools import assess_client
 
             return assess_client(request, classify)
         case Tool.CODE_SANDBOX_INFO:
