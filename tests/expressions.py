@@ -207,7 +207,7 @@ def _applied(names: set[str]) -> dict[str, frozenset[str]]:
 
 def _load(recorder: Recorder) -> None:
     """Compile what is only compiled when it is needed."""
-    from runner.audit import redact
+    from runner.audit.files import redact
     from runner.risk.rules import knowledge
     from runner.sandbox.images import trouble
 
@@ -268,12 +268,12 @@ def pump(one: Expression, longest: int = SIZES[-1]) -> str:
 def short_texts() -> dict[tuple[str, str], tuple[int, str]]:
     """Return file and beginning of expressions that only get short texts -> how many characters, and why."""
     # Imported only now: what these compile is to be known.
-    from runner.audit.redact import PIECE
+    from runner.audit.files.redact import PIECE
     from runner.risk.rules.targets import LONGEST_PATH
 
     return {
         ("runner/risk/rules/targets.py", "(?:"): (LONGEST_PATH, "no longer path is looked at"),
-        ("runner/audit/redact.py", r"\beyJ"): (PIECE, "what is looked through is cut into pieces"),
+        ("runner/audit/files/redact.py", r"\beyJ"): (PIECE, "what is looked through is cut into pieces"),
     }
 
 

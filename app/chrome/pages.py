@@ -247,7 +247,7 @@ class PageShelf(QObject):
         from app.results.thumbnails import Thumbnails
         from app.review.deciding import Deciding
         from app.today.embedded import TodayInBrief
-        from runner.audit import captures
+        from runner.audit.files import captures
 
         deciding = self._pages["Queue"]
         assert isinstance(deciding, Deciding)
@@ -308,7 +308,7 @@ class PageShelf(QObject):
     def _make_running(self) -> QWidget:
         from app.allowing.run_hosts import RunHosts
         from app.running.panel import RunningPanel
-        from runner.audit import captures
+        from runner.audit.files import captures
 
         hosts = partial(RunHosts, self._bridge, self._look)
         captured = partial(captures.read, self._places)

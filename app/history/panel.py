@@ -29,7 +29,7 @@ from app.parts.fold import Folding, Pages
 from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
 from app.why.keeping import CaseKeeping
-from runner.audit import captures
+from runner.audit.files import captures
 from runner.audit.past_work import PREFIX, PastSession
 from runner.audit.row import Row
 from runner.audit.search import ContentRemoved, UnreadableRow

@@ -59,7 +59,7 @@ LATER = (
     "ruamel.yaml",
     "ruamel.yaml.comments",
     "ruamel.yaml.error",
-    "runner.audit.captures",
+    "runner.audit.files.captures",
     "runner.commands.doctor",
     "runner.commands.fixes",
     "runner.engine.opening",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.audit.anchor import Anchor
-    from runner.audit.evidence import Evidence
+    from runner.audit.files.evidence import Evidence
 
 PROGRESS_EVERY = 1000
 READ_SECONDS = 2.0

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runner.audit.anchor import Anchor
-    from runner.audit.evidence import Evidence
+    from runner.audit.files.evidence import Evidence
 
 LOOK_EVERY = 100  # entries between two looks at the clock
 UNSIGNED_AT_MOST = 1000

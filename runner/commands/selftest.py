@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.assembly import open_engine
-from runner.audit.redact import kinds, redacted
-from runner.audit.samples import samples
+from runner.audit.files.redact import kinds, redacted
+from runner.audit.files.samples import samples
 from runner.audit.verify import verify
 from runner.gateway import catalog
 from runner.gateway.snippets import own_program

@@ -10,7 +10,7 @@ from runner.approval.deliberate import unproven
 from runner.approval.desk import Taken
 from runner.approval.door import MEANING, NOT_ASKED, NOT_SHOWN
 from runner.approval.ticket import Ticket
-from runner.audit import captures
+from runner.audit.files import captures
 from runner.audit.ledger import LedgerFailed
 from runner.engine.configuration import SETTINGS_CHANGED, differing
 from runner.engine.opening import MOVED

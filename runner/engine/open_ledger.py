@@ -24,7 +24,7 @@ from runner.system.tasks import in_daemon
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.audit.captures import Captures
+    from runner.audit.files.captures import Captures
     from runner.audit.outside import OutsideAnchor
     from runner.audit.telemetry.feed import LogStore
     from runner.identity.secrets import Secrets

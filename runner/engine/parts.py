@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from runner.audit.captures import Captures
+from runner.audit.files.captures import Captures
 from runner.engine.configuration import Configuration
 from runner.engine.last_isolation import LastIsolation
 from runner.engine.open_ledger import OpenLedger

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.audit import artifacts
+from runner.audit.files import artifacts
 from runner.sandbox.contract import Bounds, Collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.audit.captures import Captures
+    from runner.audit.files.captures import Captures
     from runner.model.assessment import Assessment
     from runner.model.decision import Decision
     from runner.model.request import Request

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.audit.anchor import MISMATCH, Anchor, parsed
-from runner.audit.evidence import Evidence
+from runner.audit.files.evidence import Evidence
 from runner.audit.outside import compare
 from runner.audit.seal import Seal, new_key
 from runner.audit.verify import Verification, verify

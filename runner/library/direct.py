@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
-from runner.audit import artifacts
+from runner.audit.files import artifacts
 from runner.engine.networking import gate_for
 from runner.library import arguments, frames
 from runner.model.answer import result_text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit.artifacts import store
+from runner.audit.files.artifacts import store
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.request import Language
 from runner.model.result import Outcome

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit.captures import Captures, read
-from runner.audit.evidence import Evidence
+from runner.audit.files.captures import Captures, read
+from runner.audit.files.evidence import Evidence
 from runner.model.errors import KnownError
 from runner.model.result import CapturedFile
 from runner.system.places import Places

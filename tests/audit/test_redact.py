@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from runner.audit.redact import LEFT_OUT, redacted
+from runner.audit.files.redact import LEFT_OUT, redacted
 
 AWS = "AKIA" + "IOSFODNN7EXAMPLQ"
 GITHUB = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -139,5 +139,5 @@ def test_text_for_which_there_is_no_time_is_not_let_through() -> None:
 
 
 def test_the_library_is_imported_with_the_first_artifact_only() -> None:
-    check = "import sys, runner.audit.artifacts; assert 'detect_secrets' not in sys.modules"
+    check = "import sys, runner.audit.files.artifacts; assert 'detect_secrets' not in sys.modules"
     subprocess.run([sys.executable, "-c", check], check=True)

@@ -20,9 +20,9 @@ from runner.audit import verify as verify_module
 from runner.audit import walk as walk_module
 from runner.audit.anchor import Anchor
 from runner.audit.entry import fingerprint
-from runner.audit.evidence import Evidence
 from runner.audit.export.bundle import EntryBundle
 from runner.audit.export.exporting import ExportFormat, HistoryExport
+from runner.audit.files.evidence import Evidence
 from runner.audit.index import path_of
 from runner.audit.indexing import Indexing
 from runner.audit.ledger import Ledger

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import detect_secrets.core.plugins.util
 import pytest
 
-from runner.audit import redact
+from runner.audit.files import redact
 from runner.commands import selftest
 from runner.identity.agents import Agents
 from runner.model.language_support import LANGUAGES

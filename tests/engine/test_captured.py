@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.assembly import build
-from runner.audit.captures import read
+from runner.audit.files.captures import read
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.lifecycle import Phase

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.audit.captures import Captures
+from runner.audit.files.captures import Captures
 from runner.audit.outside import FileAnchor
 from runner.audit.retention import RetentionRule
 from runner.audit.verify import verify

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from runner.audit import anchor
 from runner.audit.anchor import AnchorKeeper
-from runner.audit.captures import Captures
+from runner.audit.files.captures import Captures
 from runner.audit.ledger import Ledger, LedgerFailed
 from runner.audit.verify import verify
 from runner.engine.open_ledger import LOG_STORE, OpenLedger

@@ -20,7 +20,7 @@ from app.files.found import MOST_TEXT, Picture, Table, Text
 from app.files.panel import FilesView
 from app.files.preview import preview
 from app.running.panel import RunningPanel
-from runner.audit import captures
+from runner.audit.files import captures
 from runner.model.result import CapturedFile
 from tests.gui import feed
 

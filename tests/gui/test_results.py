@@ -28,7 +28,7 @@ from app.results.page import MarkdownView
 from app.results.tree import JsonView
 from app.results.view import VALUE, ResultsView
 from app.running.model import summary
-from runner.audit import captures
+from runner.audit.files import captures
 from runner.audit.row import Row
 from runner.audit.search import CaseRecord
 from runner.model.behaviour import NOT_REPORTED, Behaviour

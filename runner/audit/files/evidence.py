@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.captures import SHA256
+from runner.audit.files.captures import SHA256
 from runner.system.plain_file import open_file
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import secrets
 import time
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.redact import SOURCE, redacted
+from runner.audit.files.redact import SOURCE, redacted
 from runner.model.codec import encode
 from runner.model.request import Language
 from runner.model.result import Outcome
