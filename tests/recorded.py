@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from runner.audit.search import History
+from runner.audit.history.search import History
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
 
 
 def records(ledger: Path) -> list[CaseRecord]:

@@ -13,7 +13,7 @@ FEWEST = 250
 """Expressions there are at least; fewer mean that some are not found."""
 PUT_TOGETHER = {
     ("runner/audit/files/redact.py", "_detectors"): "loaded and tried",
-    ("runner/audit/terms.py", "_pattern"): "words of a search as they stand, for lines up to a bound",
+    ("runner/audit/history/terms.py", "_pattern"): "words of a search as they stand, for lines up to a bound",
     ("runner/model/expression.py", "__getattr__"): "tried where it stands",
     ("runner/risk/rules/knowledge.py", "_foreign"): "loaded and tried",
     ("runner/risk/rules/rule.py", "trusted"): "loaded and tried",

@@ -12,8 +12,8 @@ from app.chrome.palette import Way
 from app.history import session_words
 from app.history.model import titled
 from app.history.reader import Reader
-from runner.audit.filter import Filter
-from runner.audit.past_work import PastSession
+from runner.audit.history.filter import Filter
+from runner.audit.history.past_work import PastSession
 from runner.audit.row import Row
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from app.history.model import TitledRow
     from app.work_cards import WorkCards
-    from runner.audit.search import History
+    from runner.audit.history.search import History
 
 MOST, MOST_SESSIONS = 8, 3
 LEAST = 2

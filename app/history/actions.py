@@ -18,7 +18,7 @@ from app.history.reader import Reader
 from app.parts.amounts import counted
 from app.parts.to_clipboard import to_clipboard
 from runner.audit.export.exporting import ExportFormat
-from runner.audit.search import Filter
+from runner.audit.history.search import Filter
 from runner.model.errors import KnownError
 from runner.model.request import Tool
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from app.history.exporting import Exporting
     from app.history.listing import HistoryList
     from app.look.look import Look
-    from runner.audit.search import CaseRecord, History
+    from runner.audit.history.search import CaseRecord, History
     from runner.model.result import CapturedFile
 
 MOST = 200

@@ -14,7 +14,7 @@ from app.history.work_words import work_words
 from app.parts.empty import EmptyState
 from app.parts.lines import Summary, list_view
 from app.parts.narrowed import NarrowedRows
-from runner.audit.changes import MOST, read_changes
+from runner.audit.history.changes import MOST, read_changes
 from runner.model.errors import KnownError
 from runner.system.clock import LAST_TIME
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from app.look.look import Look
-    from runner.audit.changes import RecordedChange
+    from runner.audit.history.changes import RecordedChange
 
 YOU, AGENT, ASSENT, COMMAND = "by a person", "by the agent", "by Assent", "by a command"
 _DOT = " \N{MIDDLE DOT} "

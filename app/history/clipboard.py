@@ -15,7 +15,7 @@ from runner.model.submission import Submission
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
 
 LONGEST_OUTPUT = 20_000
 """Characters of output that are copied of each stream."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.look.look import Look
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from runner.model.difference import DiffLine
     from runner.model.result import CapturedFile
 

@@ -38,7 +38,7 @@ from app.parts.timeline import RunTimeline
 from app.results.view import ResultsView
 from app.undo import words as undo
 from app.undo.changes import ChangedFilesView
-from runner.audit.terms import SoughtWords
+from runner.audit.history.terms import SoughtWords
 from runner.model.request import NetworkMode
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from app.look.look import Look
     from app.why.keeping import CaseKeeping
-    from runner.audit.search import CaseRecord, ContentRemoved
+    from runner.audit.history.search import CaseRecord, ContentRemoved
     from runner.model.result import CapturedFile
 
 VERSION = "Your version"

@@ -13,7 +13,7 @@ from app import phrases
 from app.errands import Errands
 from app.parts.notice import Notice, Tone
 from runner.audit.export.exporting import ExportFormat, HistoryExport
-from runner.audit.search import Filter, Interrupted
+from runner.audit.history.search import Filter, Interrupted
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from app.look.look import Look
     from app.why.keeping import CaseKeeping
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
 
 GONE = "The file is no longer there."
 NOT_OPENED = "No program here opens folders."

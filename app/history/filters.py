@@ -13,8 +13,8 @@ from app import phrases
 from app.parts.clearing import clearable
 from app.parts.flow import Flow
 from app.parts.fold import FoldingRow
-from runner.audit.filter import UNFORESEEN
-from runner.audit.search import Filter
+from runner.audit.history.filter import UNFORESEEN
+from runner.audit.history.search import Filter
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.request import Isolation, Language

@@ -12,7 +12,7 @@ from app.history.reader import Reader
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.audit.search import History
+    from runner.audit.history.search import History
 
 EVERY_MS = 2000
 FEW = 5000

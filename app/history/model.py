@@ -11,9 +11,9 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from app import attention, phrases
 from app.history import session_words
 from app.parts.lines import SUMMARY, Summary
-from runner.audit.past_work import PastSession
+from runner.audit.history.past_work import PastSession
+from runner.audit.history.search import UnreadableRow
 from runner.audit.row import Row
-from runner.audit.search import UnreadableRow
 from runner.model.decision import Decider, Verdict
 from runner.model.headline import headline
 from runner.model.lifecycle import Phase
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QObject
 
-    from runner.audit.search import Filter, History
+    from runner.audit.history.search import Filter, History
     from runner.model.assessment import Level
 
 PAGE = 100

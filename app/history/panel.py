@@ -30,9 +30,9 @@ from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
 from app.why.keeping import CaseKeeping
 from runner.audit.files import captures
-from runner.audit.past_work import PREFIX, PastSession
+from runner.audit.history.past_work import PREFIX, PastSession
+from runner.audit.history.search import ContentRemoved, UnreadableRow
 from runner.audit.row import Row
-from runner.audit.search import ContentRemoved, UnreadableRow
 from runner.model.errors import KnownError
 from runner.model.events import (
     RequestArrived,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from app.history.session_view import SessionRecord
     from app.look.look import Look
     from app.work_cards import WorkCards
-    from runner.audit.search import CaseRecord, History
+    from runner.audit.history.search import CaseRecord, History
     from runner.identity.signer import Vouching
     from runner.model.events import Event
     from runner.system.places import Places

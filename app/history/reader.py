@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from app.errands import Errands
-from runner.audit.search import History, Interrupted
+from runner.audit.history.search import History, Interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

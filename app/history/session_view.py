@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from app.look.look import Look
     from app.parts.lines import Summary
-    from runner.audit.past_work import PastSession
-    from runner.audit.search import History
+    from runner.audit.history.past_work import PastSession
+    from runner.audit.history.search import History
 
 LONGEST = 500
 

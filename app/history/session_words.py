@@ -10,10 +10,10 @@ from app import phrases
 from app.history.work_words import work_words
 from app.parts.amounts import counted
 from app.parts.lines import Summary
-from runner.audit import past_work
+from runner.audit.history import past_work
 
 if TYPE_CHECKING:
-    from runner.audit.past_work import PastSession, PastStep
+    from runner.audit.history.past_work import PastSession, PastStep
 
 DOT = " \N{MIDDLE DOT} "
 CUT_OFF = "end not recorded"

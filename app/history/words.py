@@ -23,7 +23,7 @@ from runner.requests.bounds import NAMES, changed_limits
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.audit.search import CaseRecord, CaseStep
+    from runner.audit.history.search import CaseRecord, CaseStep
 
 KINDS = {
     "armed": "approved for later, after it had expired",

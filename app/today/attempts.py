@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.audit.filter import Filter
+from runner.audit.history.filter import Filter
 from runner.model.assessment import Capability, Level
 from runner.model.decision import Verdict
 
 if TYPE_CHECKING:
-    from runner.audit.search import History
+    from runner.audit.history.search import History
 
 MOST_LOOKED_AT = 200
 """CRITICAL requests that are looked through, the newest."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from app.history.model import TitledRow
-    from runner.audit.past_work import PastSession
+    from runner.audit.history.past_work import PastSession
 
 HOUR = 3600.0
 LEAST_HOURS = 3

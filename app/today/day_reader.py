@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.errands import Errands
 from app.today.reading import TOUCHING, WORKING, DayRead, read_day
 from app.today.spans import TimeSpan, today_ordinal
-from runner.audit.past_work import PastWork
-from runner.audit.search import History
+from runner.audit.history.past_work import PastWork
+from runner.audit.history.search import History
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget

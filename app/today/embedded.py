@@ -16,7 +16,7 @@ from app.today.cards import SpanCard
 from app.today.lane_view import LANE
 from app.today.reading import MOST_BARS
 from app.today.spans import answers, kinds, passed, stopped, waits
-from runner.audit.counting import percentile
+from runner.audit.history.counting import percentile
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent

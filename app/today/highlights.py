@@ -11,8 +11,8 @@ from app.parts.amounts import counted
 from app.today.spans import answers, kinds, stopped
 from app.today.unforeseen import NONE
 from runner.approval.learning import Learned
-from runner.audit.counting import HOST
-from runner.audit.filter import UNFORESEEN
+from runner.audit.history.counting import HOST
+from runner.audit.history.filter import UNFORESEEN
 from runner.model.assessment import Level
 from runner.model.result import Outcome
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from app.today.attempts import Attempts
     from app.today.spans import SpanFigures
     from app.today.unforeseen import Surprises
-    from runner.audit.counting import StoppedTry, Tries
-    from runner.audit.past_work import PastSession
+    from runner.audit.history.counting import StoppedTry, Tries
+    from runner.audit.history.past_work import PastSession
     from runner.identity.agents import Agent
     from runner.model.work import WorkSession
 

@@ -27,7 +27,7 @@ from app.today.spans import (
     waits,
 )
 from runner.approval.modes import TRUST_RULE
-from runner.audit.counting import HOST, bucket, percentile
+from runner.audit.history.counting import HOST, bucket, percentile
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.result import Outcome
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from app.today.spans import SpanFigures
     from app.today.tiles import Tiles
-    from runner.audit.counting import DecidedBy
+    from runner.audit.history.counting import DecidedBy
 
 MOST_SHARES = 8
 LOW_RULE = "low-risk"

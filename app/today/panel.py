@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from app.today.bars import Bar
     from app.today.highlights import Act
     from app.work_cards import WorkCards
-    from runner.audit.search import History
+    from runner.audit.history.search import History
     from runner.model.events import Event
     from runner.system.places import Places
 

@@ -11,7 +11,7 @@ from app.today.attempts import read_attempts
 from app.today.bars import Bar, bar
 from app.today.spans import SpanFigures, TimeSpan, midnight, read_span
 from app.today.unforeseen import NONE, Surprises, read_surprises
-from runner.audit.filter import Filter
+from runner.audit.history.filter import Filter
 from runner.model.events import (
     QuestionAsked,
     RequestAssessed,
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from app.today.attempts import Attempts
-    from runner.audit.past_work import PastSession
-    from runner.audit.search import History
+    from runner.audit.history.past_work import PastSession
+    from runner.audit.history.search import History
 
 TOUCHING = (QuestionAsked, RequestAssessed, RequestDecided, RunStarted, RunFinished, RequestClosed)
 """Events after which a request stands differently in the day."""

@@ -9,15 +9,15 @@ from datetime import date, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from runner.audit.counting import CountedKind, DecidedBy, StoppedTry, Tries, Unit, percentile
+from runner.audit.history.counting import CountedKind, DecidedBy, StoppedTry, Tries, Unit, percentile
 from runner.model.decision import Decider, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from runner.audit.past_work import PastSession, WorkDay
-    from runner.audit.search import History
-    from runner.audit.statistics import Figures
+    from runner.audit.history.past_work import PastSession, WorkDay
+    from runner.audit.history.search import History
+    from runner.audit.history.statistics import Figures
 
 _BECAME: dict[str, str] = {
     Verdict.APPROVED: "approved",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.audit.filter import UNFORESEEN, Filter
+from runner.audit.history.filter import UNFORESEEN, Filter
 from runner.audit.removal import ContentRemoved
 from runner.model.decision import Decider
 from runner.model.errors import KnownError
 from runner.model.events import RunFinished
 
 if TYPE_CHECKING:
-    from runner.audit.search import History
+    from runner.audit.history.search import History
     from runner.model.events import Event
 
 MOST_LOOKED_AT = 50

@@ -11,7 +11,7 @@ from runner.model.codec import UnreadableValue, decode
 from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE, ChangeKind, FileKind, RunChanges
 
 if TYPE_CHECKING:
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from runner.model.file_changes import ChangedFile, FileChanges, UndoPlan
 
 INKS = {ChangeKind.ADDED: "low", ChangeKind.CHANGED: "medium", ChangeKind.REMOVED: "high"}

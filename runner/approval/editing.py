@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from runner.approval.desk import Taken
 from runner.approval.door import MEANING
 from runner.approval.draft import Draft
-from runner.audit.search import Filter, History
+from runner.audit.history.search import Filter, History
 from runner.model.codec import encode
 from runner.model.decision import Decision, Verdict
 from runner.model.difference import difference
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from runner.approval.circumstances import Circumstances
     from runner.approval.desk import Desk
     from runner.approval.door import Door
+    from runner.audit.history.search import CaseRecord
     from runner.audit.row import Row
-    from runner.audit.search import CaseRecord
     from runner.model.assessment import Assessment
     from runner.model.difference import DiffLine
     from runner.model.request import Limits, Request

@@ -11,7 +11,7 @@ from runner.approval.learning import Learning
 from runner.approval.outlines import Outlines
 from runner.approval.past import pasts
 from runner.approval.precedents import Precedents, midnight, read_precedents
-from runner.audit.search import History
+from runner.audit.history.search import History
 from runner.model.errors import KnownError
 from runner.model.tool_facts import CLIENT_TOOLS
 from runner.policy.explain import explain
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.approval.circumstances import Circumstances
     from runner.approval.learning import Learned
     from runner.approval.past import Past
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from runner.model.assessment import Assessment
     from runner.model.request import Request
     from runner.model.submission import Submission

@@ -13,7 +13,7 @@ from runner.approval.deliberate import unproven
 from runner.approval.modes import to_person
 from runner.approval.private_addresses import private_addresses
 from runner.approval.remembering import MADE, REVOKED, USED
-from runner.audit.search import History
+from runner.audit.history.search import History
 from runner.model.decision import Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from runner.approval.circumstances import Circumstances
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from runner.model.assessment import Assessment, Level
     from runner.policy.grantfile import Grants
     from runner.policy.grants import Outline

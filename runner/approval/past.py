@@ -12,7 +12,7 @@ from runner.model.headline import headline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from runner.model.assessment import Level
 
 BEGINNING = 400

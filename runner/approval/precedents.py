@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.approval.pattern import LONGEST, split
-from runner.audit.search import Filter, History
+from runner.audit.history.search import Filter, History
 from runner.model.decision import Decider, Verdict
 from runner.model.request import canonical
 

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from runner.audit.formats import version_of
-from runner.audit.index import discard
+from runner.audit.history.index import discard
 from runner.audit.removal import SINCE
 from runner.audit.removing import ARTIFACT, CAPTURE, INDEX, JOURNAL, Leftover, files_named
 from runner.audit.tables import DAMAGE, connect_to_read, explained

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.audit.search import History
+from runner.audit.history.search import History
 from runner.clients import managed
 from runner.clients.connection import ClientConnections
 from runner.clients.known import CLIENTS

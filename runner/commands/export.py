@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.export.target import exported_file
-from runner.audit.search import Filter
+from runner.audit.history.search import Filter
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError

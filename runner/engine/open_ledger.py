@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from runner.audit import anchor
 from runner.audit.anchor import AnchorKeeper
-from runner.audit.indexing import Indexer
+from runner.audit.history.indexing import Indexer
+from runner.audit.history.search import History, LeftOpen
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
 from runner.audit.outside import SignedHead
 from runner.audit.seal import Seal
-from runner.audit.search import History, LeftOpen
 from runner.audit.tables import LedgerDamaged
 from runner.audit.telemetry.feed import TelemetryFeed
 from runner.identity import signer

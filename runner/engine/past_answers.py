@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from runner.approval.editing import approved_code, approved_limits
-from runner.audit.search import History
+from runner.audit.history.search import History
 from runner.engine.edits import changed_code
 from runner.model.answer import Answer
 from runner.model.lifecycle import Phase
@@ -19,7 +19,7 @@ from runner.requests.case import PARKED
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from runner.risk.worker.assessor import Assessor
 
 KEPT_SECONDS = 3600.0

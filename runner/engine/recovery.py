@@ -16,7 +16,7 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from runner.engine.path import Path
     from runner.model.record import Record
     from runner.requests.cases import Cases

@@ -12,7 +12,7 @@ from runner.approval import desk as desks
 from runner.approval.absence import ENTRY
 from runner.approval.deciders import kept_for
 from runner.approval.desk import AWAY_SECONDS, BACK_SECONDS, MOST_WAITING, Desk
-from runner.audit.changes import read_changes
+from runner.audit.history.changes import read_changes
 from runner.audit.ledger import LedgerFailed
 from runner.audit.verify import verify
 from runner.gateway import replies

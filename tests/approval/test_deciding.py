@@ -14,7 +14,7 @@ from app.history import words
 from runner.approval.editing import CHANGED
 from runner.approval.late_approval import ARMED_SECONDS, NOT_IN_FORCE
 from runner.approval.modes import LOCKED, Mode
-from runner.audit.search import History
+from runner.audit.history.search import History
 from runner.model.answer import EDITED, LIMITED
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.approval.editing import approved_code
-from runner.audit.search import History
+from runner.audit.history.search import History
 from tests.audit import story
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from runner.approval.learning import OFTEN
 from runner.approval.outlines import Outlines
-from runner.audit.search import CaseStep
+from runner.audit.history.search import CaseStep
 from runner.model.decision import Decider
 from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED
@@ -24,7 +24,7 @@ from tests.patience import HANGS
 if TYPE_CHECKING:
     from runner.approval.learning import Learned, Offer
     from runner.approval.ticket import Ticket
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
 
 pytestmark = pytest.mark.asyncio
 LIST = Submission("claude", Tool.CODE_EXECUTE, Language.SHELL, "ls")

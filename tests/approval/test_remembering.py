@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit.search import Filter, History
+from runner.audit.history.search import Filter, History
 from runner.audit.verify import verify
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError

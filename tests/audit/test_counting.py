@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit import indexing
-from runner.audit.counting import (
+from runner.audit.history import indexing
+from runner.audit.history.counting import (
     HOST,
     LAST_BUCKET,
     MODULE,
@@ -29,10 +29,10 @@ from runner.audit.counting import (
     percentile,
     periods,
 )
-from runner.audit.index import discard, path_of
-from runner.audit.indexing import Indexing
-from runner.audit.search import History
-from runner.audit.statistics import Figures, totals
+from runner.audit.history.index import discard, path_of
+from runner.audit.history.indexing import Indexing
+from runner.audit.history.search import History
+from runner.audit.history.statistics import Figures, totals
 from runner.model.codec import encode
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.network import NOT_LISTED, Contact
@@ -187,7 +187,7 @@ def test_names_that_an_agent_chooses_are_bounded(path: Path) -> None:
 
 
 def test_a_result_that_lies_about_its_tries_counts_as_one() -> None:
-    from runner.audit.filter import stopped_in
+    from runner.audit.history.filter import stopped_in
 
     contacts = [{"host": "a.example", "allowed": False, "times": times} for times in (-5, 1 << 62, "7", True, 2.5)]
     assert [times for _, _, times in stopped_in({"contacts": [*contacts, 7, {"allowed": False}]})] == [1] * 5

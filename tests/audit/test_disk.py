@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.audit.history.search import History, LeftOpen
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
-from runner.audit.search import History, LeftOpen
 from runner.audit.tables import LedgerDamaged
 from runner.audit.verify import verify
 from runner.model.errors import KnownError

@@ -14,9 +14,9 @@ import pytest
 
 from runner.audit import formats
 from runner.audit.anchor import Anchor, difference
+from runner.audit.history.search import History
 from runner.audit.ledger import Ledger
 from runner.audit.seal import Seal
-from runner.audit.search import History
 from runner.audit.tables import LedgerDamaged
 from runner.audit.verify import verify
 from runner.model.errors import KnownError

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit import indexing
-from runner.audit.index import IndexUnusable, SearchIndex, discard, facet_group, path_of
-from runner.audit.indexing import Indexer, Indexing
+from runner.audit.history import indexing
+from runner.audit.history.index import IndexUnusable, SearchIndex, discard, facet_group, path_of
+from runner.audit.history.indexing import Indexer, Indexing
+from runner.audit.history.search import Filter, History, Interrupted
+from runner.audit.history.terms import SoughtWords, folded
 from runner.audit.ledger import Ledger
-from runner.audit.search import Filter, History, Interrupted
-from runner.audit.terms import SoughtWords, folded
 from runner.model.assessment import Level
 from runner.model.file_changes import FILES_CHANGED
 from runner.model.request import Language
@@ -126,7 +126,7 @@ def test_it_holds_the_groups_of_every_word() -> None:
 def test_a_killed_writer_goes_on_where_it_was(path: Path) -> None:
     discard(path)
     program = (
-        "import sys; from pathlib import Path; from runner.audit.indexing import Indexing\n"
+        "import sys; from pathlib import Path; from runner.audit.history.indexing import Indexing\n"
         "writer = Indexing(Path(sys.argv[1]))\n"
         "while writer.advance(20): print(writer.seq, flush=True)\n"
         "sys.stdin.read()"

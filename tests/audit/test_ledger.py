@@ -14,8 +14,8 @@ import pytest
 import pytest_asyncio
 
 from runner.audit.chain import Chain
+from runner.audit.history.search import History
 from runner.audit.ledger import BATCH, Ledger, LedgerFailed
-from runner.audit.search import History
 from runner.audit.verify import verify
 from runner.model.codec import UnreadableValue
 from runner.model.lifecycle import IllegalMove

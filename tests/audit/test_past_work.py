@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.filter import Filter
-from runner.audit.past_work import COMMAND, HOST, PastWork
-from runner.audit.search import History
+from runner.audit.history.filter import Filter
+from runner.audit.history.past_work import COMMAND, HOST, PastWork
+from runner.audit.history.search import History
 from runner.model.assessment import Level
 from tests.audit.story import approved, request, write
 

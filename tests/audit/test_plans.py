@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.audit import anchor, finding, formats
-from runner.audit.changes import read_changes
-from runner.audit.counting import Unit
+from runner.audit import anchor, formats
 from runner.audit.export.exporting import ExportFormat, HistoryExport
-from runner.audit.indexing import Indexing
+from runner.audit.history import finding
+from runner.audit.history.changes import read_changes
+from runner.audit.history.counting import Unit
+from runner.audit.history.indexing import Indexing
+from runner.audit.history.search import ContentRemoved, Filter, History
 from runner.audit.ledger import Ledger
 from runner.audit.retention import Pruning, RetentionRule, chosen, planned
-from runner.audit.search import ContentRemoved, Filter, History
 from runner.audit.tables import connect_to_read
 from runner.audit.telemetry.feed import TelemetryFeed
 from runner.audit.verify import broken_tail, verify

@@ -23,14 +23,14 @@ from runner.audit.entry import fingerprint
 from runner.audit.export.bundle import EntryBundle
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.files.evidence import Evidence
-from runner.audit.index import path_of
-from runner.audit.indexing import Indexing
+from runner.audit.history.index import path_of
+from runner.audit.history.indexing import Indexing
+from runner.audit.history.search import ContentRemoved, Filter, History
 from runner.audit.ledger import Ledger
 from runner.audit.opening import give_space_back
 from runner.audit.removing import ContentRemoval
 from runner.audit.retention import PERSON, SETTING, Pruning, RetentionRule, chosen, planned
 from runner.audit.seal import Seal
-from runner.audit.search import ContentRemoved, Filter, History
 from runner.audit.verify import verify
 from runner.model.codec import encode
 from runner.model.errors import KnownError

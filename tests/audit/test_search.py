@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit import finding
-from runner.audit.indexing import Indexing
-from runner.audit.search import Filter, History, Interrupted
+from runner.audit.history import finding
+from runner.audit.history.indexing import Indexing
+from runner.audit.history.search import Filter, History, Interrupted
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError

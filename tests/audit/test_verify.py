@@ -21,9 +21,9 @@ from runner.audit import verify as verify_module
 from runner.audit import walk as walk_module
 from runner.audit.entry import fingerprint
 from runner.audit.formats import lay_out
+from runner.audit.history.search import History, UnreadableRow
 from runner.audit.ledger import Ledger
 from runner.audit.seal import Seal, genuine, new_key
-from runner.audit.search import History, UnreadableRow
 from runner.audit.verify import verify
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, approved, denied, entries, opening, request, tamper, write

@@ -27,12 +27,12 @@ from runner.audit.export.ocsf import ocsf_events
 from runner.audit.export.report import report
 from runner.audit.export.source import ExportedRequests
 from runner.audit.export.table import table
-from runner.audit.index import path_of
-from runner.audit.indexing import Indexer, Indexing
+from runner.audit.history.index import path_of
+from runner.audit.history.indexing import Indexer, Indexing
+from runner.audit.history.search import Filter, History
 from runner.audit.ledger import Ledger
 from runner.audit.retention import DAY, Pruning, RetentionRule, planned
 from runner.audit.seal import Seal
-from runner.audit.search import Filter, History
 from runner.audit.verify import verify
 from runner.commands.follow import HistoryFeed
 from runner.model.assessment import Level

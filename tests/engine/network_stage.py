@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pytest
 
     from runner.approval.ticket import Ticket
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from runner.engine.engine import Engine
     from runner.model.answer import Answer
     from runner.model.events import Event

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from runner.model.answer import Answer
     from tests.packages.registry import LoopbackRegistry
 

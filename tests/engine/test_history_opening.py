@@ -13,10 +13,10 @@ import pytest_asyncio
 
 from runner.assembly import build
 from runner.audit.chain import Chain
+from runner.audit.history.search import History
 from runner.audit.ledger import Ledger, LedgerFailed
 from runner.audit.opening import Lock
 from runner.audit.seal import Seal
-from runner.audit.search import History
 from runner.audit.verify import verify
 from runner.engine import history_opening
 from runner.engine.history_opening import RECOVERED

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from runner.approval.late_approval import ARMED, DROPPED, GONE
 from runner.assembly import build
-from runner.audit.search import History
+from runner.audit.history.search import History
 from runner.audit.verify import verify
 from runner.model.answer import Status
 from runner.model.assessment import Level

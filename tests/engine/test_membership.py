@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.audit.changes import read_changes
+from runner.audit.history.changes import read_changes
 from runner.identity.agents import Agents
 from runner.identity.allowance import Allowance
 from runner.model.answer import Status

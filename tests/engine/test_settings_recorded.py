@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit.changes import read_changes
+from runner.audit.history.changes import read_changes
 from tests.engine.test_engine import Stage
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit.search import Filter, History
+from runner.audit.history.search import Filter, History
 from runner.audit.verify import verify
 from runner.engine import lending, past_states
 from runner.engine.lending import Lending

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from runner.audit.history.search import History
 from runner.audit.ledger import Ledger
 from runner.audit.seal import Seal
-from runner.audit.search import History
 from runner.audit.verify import verify
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, approved, denied, entries, opening, request, write

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
     from runner.approval.desk import Question
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from runner.engine.engine import Engine
     from runner.model.events import Event
 

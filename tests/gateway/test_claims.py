@@ -10,7 +10,7 @@ import pytest
 from app import phrases
 from app.history import words
 from runner.approval.editing import EDITED
-from runner.audit.search import History
+from runner.audit.history.search import History
 from runner.engine.past_answers import _answer
 from runner.gateway import catalog
 from runner.gateway.arguments import submission

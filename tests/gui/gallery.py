@@ -30,7 +30,7 @@ from app.today.embedded import TodayInBrief, TodayLanes
 from app.today.panel import TodayPanel
 from app.today.spans import TimeSpan
 from runner.approval.deliberate import ApproveBy
-from runner.audit.indexing import Indexing
+from runner.audit.history.indexing import Indexing
 from runner.audit.row import Row
 from runner.engine import history_opening, sandbox_watch
 from runner.identity.agents import Agent

@@ -16,7 +16,7 @@ from app.allowances import allowed
 from app.history.changes import change_line
 from app.parts.agent import agent_ink, ink_color
 from app.parts.confirm import ConfirmDialog
-from runner.audit.changes import RecordedChange
+from runner.audit.history.changes import RecordedChange
 from runner.identity.agents import Agent
 from runner.identity.allowance import Allowance
 from runner.model.errors import KnownError

@@ -11,10 +11,10 @@ from app.running.panel import RunningPanel
 from app.today.highlights import Known, ToHistory, ToPage, worth_a_look
 from app.today.spans import SpanFigures, TimeSpan
 from app.today.unforeseen import Surprises, is_surprising, read_surprises
-from runner.audit.filter import Filter
-from runner.audit.indexing import Indexing
-from runner.audit.search import History
-from runner.audit.statistics import Figures
+from runner.audit.history.filter import Filter
+from runner.audit.history.indexing import Indexing
+from runner.audit.history.search import History
+from runner.audit.history.statistics import Figures
 from runner.model.behaviour import NOT_REPORTED, Behaviour
 from runner.model.codec import encode
 from runner.model.events import RunFinished, RunObserved

@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from app import phrases
 from app.history import clipboard, compare
 from app.history.compare import CompareDialog, compared, facts
-from runner.audit.search import CaseRecord, History
+from runner.audit.history.search import CaseRecord, History
 from runner.identity.agents import NAME
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Decision, Verdict

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.history.exporting import CANCEL, FILTERS
 from app.history.panel import HistoryPanel
 from runner.audit.export.exporting import HistoryExport
-from runner.audit.search import Filter
+from runner.audit.history.search import Filter
 from runner.model.decision import Verdict
 from tests.gui.record import ledger, many
 

@@ -11,7 +11,7 @@ from app.history import listing
 from app.history.model import UNREADABLE
 from app.history.panel import HistoryPanel
 from app.parts.lines import SUMMARY
-from runner.audit.search import Filter, History
+from runner.audit.history.search import Filter, History
 from runner.model.assessment import Level
 from runner.model.codec import encode
 from tests.audit.story import approved, denied, request

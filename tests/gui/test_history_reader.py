@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.history.reader import Reader
-from runner.audit.search import History
+from runner.audit.history.search import History
 from tests.audit.story import denied, request
 from tests.gui.record import ledger
 

@@ -11,8 +11,8 @@ import pytest
 from app.history.indexed import IndexProgress
 from app.history.panel import HistoryPanel
 from app.parts.lines import HEADING, HEIGHT, SUMMARY
-from runner.audit.indexing import Indexing
-from runner.audit.search import ANYTHING, Filter, History
+from runner.audit.history.indexing import Indexing
+from runner.audit.history.search import ANYTHING, Filter, History
 from runner.model.assessment import Level
 from runner.model.request import Language
 from tests.audit.story import RESULT, approved, denied, request

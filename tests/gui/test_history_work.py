@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from app.history import session_words
 from app.history.panel import HistoryPanel
 from app.parts.lines import SUMMARY
-from runner.audit.past_work import PastStep
+from runner.audit.history.past_work import PastStep
 from runner.model.events import WorkRecorded
 from runner.model.work import WorkSession
 from tests.audit.test_past_work import told

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from app.look.look import Look
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from runner.system.places import Places
     from tests.gui.conftest import Desk
 

@@ -21,7 +21,7 @@ from app.today.plots import Column, ColumnsPlot
 from app.today.reading import read_day
 from app.today.spans import TimeSpan
 from runner.approval.learning import Learned
-from runner.audit.search import History
+from runner.audit.history.search import History
 from runner.identity.agents import Agent
 from runner.model.assessment import Assessment, Capability, Level
 from runner.model.codec import encode

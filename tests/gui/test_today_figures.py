@@ -32,10 +32,20 @@ from app.today.highlights import AGAIN, Known, ToHistory, ToPage, worth_a_look
 from app.today.plots import scale
 from app.today.spans import SpanFigures, TimeSpan, answers, before, kinds, medians, midnight, passed, waits
 from app.today.table import COLUMNS, table
-from runner.audit.counting import HOST, CountedKind, CountedPeriod, DecidedBy, StoppedTry, Tally, Tries, Unit, bucket
+from runner.audit.history.counting import (
+    HOST,
+    CountedKind,
+    CountedPeriod,
+    DecidedBy,
+    StoppedTry,
+    Tally,
+    Tries,
+    Unit,
+    bucket,
+)
+from runner.audit.history.search import UnreadableRow
+from runner.audit.history.statistics import Figures
 from runner.audit.row import Row
-from runner.audit.search import UnreadableRow
-from runner.audit.statistics import Figures
 from runner.identity.agents import Agent
 from runner.model.decision import Decider, Verdict
 from runner.model.lifecycle import Phase

@@ -12,9 +12,9 @@ from app.today.bars import Bar, axis, lanes, session_bars
 from app.today.highlights import Known, LeftByWork, Notable, ToWork, worth_a_look
 from app.today.spans import TimeSpan, at_work, at_work_by_step
 from app.today.unforeseen import Surprises
-from runner.audit.counting import Tally, Unit
-from runner.audit.past_work import PastSession, WorkDay
-from runner.audit.search import History
+from runner.audit.history.counting import Tally, Unit
+from runner.audit.history.past_work import PastSession, WorkDay
+from runner.audit.history.search import History
 from runner.model.events import WorkRecorded
 from runner.model.work import CommandSeen, WorkEnded, WorkSession
 from runner.workspace.change import ProjectChange, ProjectChanges

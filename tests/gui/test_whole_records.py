@@ -13,7 +13,7 @@ from app.history.detail import Detail
 from app.review import panel as review_module
 from app.running import panel as running_module
 from app.running.panel import RunningPanel
-from runner.audit.search import CaseRecord, History
+from runner.audit.history.search import CaseRecord, History
 from runner.model.codec import DEEPEST
 from runner.model.result import Outcome
 from runner.sandbox.report import LIMIT, MOST_VALUES

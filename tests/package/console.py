@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
     from tests.package.bare_root import BareRoot
     from tests.package.screen import Screen
 

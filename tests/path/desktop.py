@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
 
 PATIENCE = HANGS
 AGENT = "claude"

@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 from runner.assembly import open_engine
-from runner.audit.search import History
+from runner.audit.history.search import History
 from runner.audit.verify import verify
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict

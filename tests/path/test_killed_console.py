@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from mcp_types import CallToolResult
 
-    from runner.audit.search import CaseRecord
+    from runner.audit.history.search import CaseRecord
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(180)]
 AGENT = "claude"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.assembly import build
-from runner.audit.search import History
+from runner.audit.history.search import History
 from runner.clients.at_work import AT_WORK
 from runner.model.request import WorkPlace
 from runner.model.work import CommandSeen, HostSeen, WorkEnded

@@ -14,7 +14,7 @@ import pytest
 from app.history import words
 from runner.assembly import build
 from runner.audit.files.evidence import Evidence
-from runner.audit.search import Filter, History
+from runner.audit.history.search import Filter, History
 from runner.audit.verify import verify
 from runner.engine.run_files import RunFiles
 from runner.model.decision import Verdict

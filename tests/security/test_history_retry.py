@@ -14,7 +14,7 @@ from tests.engine.test_engine import Stage
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.audit.search import LeftOpen
+    from runner.audit.history.search import LeftOpen
 
 
 @pytest.mark.asyncio

@@ -15,7 +15,7 @@ from runner.audit.export.shown import utc
 from runner.audit.export.source import ExportedRequests
 from runner.audit.export.table import table
 from runner.audit.export.target import exported_file
-from runner.audit.search import ANYTHING, Filter
+from runner.audit.history.search import ANYTHING, Filter
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.search import DECIDED
+from runner.audit.history.search import DECIDED
 from runner.model.codec import encode
 from runner.model.lifecycle import Phase
 from runner.model.request import canonical

@@ -9,9 +9,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from runner.audit.bodies import parsed
+from runner.audit.history.search import ANYTHING, DECIDED, Filter, History, Interrupted
 from runner.audit.removal import removed_content
 from runner.audit.row import Row
-from runner.audit.search import ANYTHING, DECIDED, Filter, History, Interrupted
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.model.lifecycle import Phase
 from runner.model.request import canonical
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from runner.audit.finding import Line
+    from runner.audit.history.finding import Line
     from runner.audit.removal import RemovedContent
 
 CACHE_KIB = 32 * 1024

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.approval.deliberate import unproven
 from runner.approval.modes import to_person
-from runner.audit.work import open_deeds
+from runner.audit.history.work import open_deeds
 from runner.engine.work.facts import MOST_PATHS, NOTHING_DONE, cut, facts_of, kept_facts, outcome_facts
 from runner.model.errors import KnownError
 from runner.model.work_entries import UNKNOWN, WorkDeed
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from runner.approval.circumstances import Circumstances
     from runner.approval.modes import Modes
-    from runner.audit.work import OpenDeed
+    from runner.audit.history.work import OpenDeed
     from runner.model.record import Record
     from runner.system.places import Places
     from runner.workspace.apply import Applied

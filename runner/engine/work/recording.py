@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.files.redact import redacted
-from runner.audit.work import TERMINAL, recorded_places
+from runner.audit.history.work import TERMINAL, recorded_places
 from runner.engine.work.facts import MOST_WORDS, cut
 from runner.model.errors import KnownError
 from runner.model.events import WorkRecorded

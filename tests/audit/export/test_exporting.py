@@ -21,7 +21,7 @@ from runner.audit.export.begun import sweep_noted
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.export.shown import cell
 from runner.audit.export.target import exported_file
-from runner.audit.search import Filter, History, Interrupted
+from runner.audit.history.search import Filter, History, Interrupted
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, approved, denied, request, tamper, write

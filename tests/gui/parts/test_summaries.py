@@ -14,7 +14,7 @@ from app.parts.differences import DifferenceView
 from app.parts.lines import Summary
 from app.parts.narrowed import NarrowedRows
 from app.parts.summaries import SummaryModel
-from runner.audit.changes import RecordedChange
+from runner.audit.history.changes import RecordedChange
 from runner.model.difference import difference
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.audit.bodies import values
-from runner.audit.terms import SoughtWords
+from runner.audit.history.terms import SoughtWords
 from runner.model import work_entries
 from runner.model.work_entries import OPEN, OUTCOMES, SEEN, STARTED, WANTED, WorkDeed
 from runner.system.clock import LAST_TIME
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
-    from runner.audit.filter import Filter
+    from runner.audit.history.filter import Filter
 
 KINDS = (SEEN, *work_entries.SINGLE, *WANTED, *OUTCOMES)
 COMMAND, HOST, OPENED = "command", "host", "opened"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.filter import KINDS, UNFORESEEN
+from runner.audit.history.filter import KINDS, UNFORESEEN
+from runner.audit.history.terms import SoughtWords
 from runner.audit.row import COLUMNS, Row, from_columns
-from runner.audit.terms import SoughtWords
 from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from runner.audit.filter import Filter
-    from runner.audit.index import SearchIndex
+    from runner.audit.history.filter import Filter
+    from runner.audit.history.index import SearchIndex
 
 CHUNK = 50
 """Candidates that are read together."""

@@ -8,21 +8,12 @@ import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from runner.audit.counting import Tally
-from runner.audit.filter import KINDS, content_of, facets_of
-from runner.audit.index import (
-    MOST_FACETS,
-    IndexUnusable,
-    begin,
-    connect,
-    facet_group,
-    identity,
-    path_of,
-    up_to,
-)
+from runner.audit.history.counting import Tally
+from runner.audit.history.filter import KINDS, content_of, facets_of
+from runner.audit.history.index import MOST_FACETS, IndexUnusable, begin, connect, facet_group, identity, path_of, up_to
+from runner.audit.history.terms import folded
 from runner.audit.row import COLUMNS, from_columns
 from runner.audit.tables import DAMAGE, connect_to_read
-from runner.audit.terms import folded
 from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED
 
@@ -31,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from runner.audit.filter import Content, Facet
+    from runner.audit.history.filter import Content, Facet
     from runner.audit.row import Row
 
 log = logging.getLogger("assent.index")

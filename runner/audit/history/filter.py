@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.bodies import parsed
-from runner.audit.counting import HOST, MODULE
-from runner.audit.terms import SoughtWords
+from runner.audit.history.counting import HOST, MODULE
+from runner.audit.history.terms import SoughtWords
 from runner.model.assessment import Level
 from runner.model.file_changes import FILES_CHANGED
 from runner.model.lifecycle import Phase

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.entry import Entry, stored_entry
-from runner.audit.filter import ANYTHING, Filter
-from runner.audit.finding import ROW, Interrupted, Search, UnreadableRow, line_of
-from runner.audit.index import NO_FILE, IndexUnusable, SearchIndex, discard, identity, path_of
-from runner.audit.past_work import PastWork
+from runner.audit.history.filter import ANYTHING, Filter
+from runner.audit.history.finding import ROW, Interrupted, Search, UnreadableRow, line_of
+from runner.audit.history.index import NO_FILE, IndexUnusable, SearchIndex, discard, identity, path_of
+from runner.audit.history.past_work import PastWork
+from runner.audit.history.statistics import Figures, read_figures
 from runner.audit.removal import ContentRemoved, removed_content
 from runner.audit.row import Row, advance
-from runner.audit.statistics import Figures, read_figures
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.model.assessment import Assessment, Level
 from runner.model.codec import UnreadableValue, decode
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from runner.audit.counting import Unit
-    from runner.audit.past_work import PastSession, PastStep
+    from runner.audit.history.counting import Unit
+    from runner.audit.history.past_work import PastSession, PastStep
     from runner.audit.removal import RemovedContent
 
 __all__ = [

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from runner.audit.bodies import parsed
-from runner.audit.counting import CountedKind, CountedPeriod, DecidedBy, StoppedTry, Tally, Tries, Unit, periods
-from runner.audit.filter import stopped_in
-from runner.audit.finding import ROW, line_of
+from runner.audit.history.counting import CountedKind, CountedPeriod, DecidedBy, StoppedTry, Tally, Tries, Unit, periods
+from runner.audit.history.filter import stopped_in
+from runner.audit.history.finding import ROW, line_of
 from runner.audit.row import Row
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    from runner.audit.index import SearchIndex
+    from runner.audit.history.index import SearchIndex
 
 FEW = 2000
 """Entries behind the index up to which the requests in them are counted one by one, at every look."""

@@ -13,15 +13,15 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.counting import COUNTERS
+from runner.audit.history.counting import COUNTERS
+from runner.audit.history.terms import quoted
 from runner.audit.tables import DAMAGE, SIDECARS
-from runner.audit.terms import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from runner.audit.filter import Facet
+    from runner.audit.history.filter import Facet
 
 APPLICATION = 0x41534E49
 """`ASNI`, so that file(1) and we know an index."""

@@ -1,0 +1,1 @@
+"""Reading the ledger: pages, search, figures, and programs at work."""
