@@ -14,7 +14,7 @@ from app.history.model import titled
 from app.history.reader import Reader
 from runner.audit.history.filter import Filter
 from runner.audit.history.past_work import PastSession
-from runner.audit.row import Row
+from runner.audit.ledger.row import Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable

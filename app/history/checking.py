@@ -15,7 +15,7 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.audit.verify import Verification
+    from runner.audit.ledger.verify import Verification
     from runner.identity.signer import Vouching
     from runner.system.places import Places
 

@@ -13,7 +13,7 @@ from app.parts.empty import EmptyState
 from app.parts.lines import HEADING, HEIGHT, list_view
 from app.parts.plain import plain_label
 from runner.audit.history.search import ANYTHING, Filter
-from runner.audit.row import Row
+from runner.audit.ledger.row import Row
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from app.history import session_words
 from app.parts.lines import SUMMARY, Summary
 from runner.audit.history.past_work import PastSession
 from runner.audit.history.search import UnreadableRow
-from runner.audit.row import Row
+from runner.audit.ledger.row import Row
 from runner.model.decision import Decider, Verdict
 from runner.model.headline import headline
 from runner.model.lifecycle import Phase

@@ -32,7 +32,7 @@ from app.why.keeping import CaseKeeping
 from runner.audit.files import captures
 from runner.audit.history.past_work import PREFIX, PastSession
 from runner.audit.history.search import ContentRemoved, UnreadableRow
-from runner.audit.row import Row
+from runner.audit.ledger.row import Row
 from runner.model.errors import KnownError
 from runner.model.events import (
     RequestArrived,

@@ -18,7 +18,7 @@ from runner.model.result import Outcome
 if TYPE_CHECKING:
     from app.look.look import Look
     from runner.audit.history.search import ContentRemoved
-    from runner.audit.row import Row
+    from runner.audit.ledger.row import Row
 
 TITLE = "The content was removed"
 PROVABLE = (

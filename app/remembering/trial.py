@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
-    from runner.audit.row import Row
+    from runner.audit.ledger.row import Row
     from runner.policy.explain import Explanation
 
 RECENT = 100

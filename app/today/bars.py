@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from app import phrases
 from app.history import session_words
 from app.parts.amounts import counted
-from runner.audit.row import Row
+from runner.audit.ledger.row import Row
 from runner.model.decision import Decider, Verdict
 
 if TYPE_CHECKING:

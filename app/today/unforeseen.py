@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.audit.history.filter import UNFORESEEN, Filter
-from runner.audit.removal import ContentRemoved
+from runner.audit.ledger.removal import ContentRemoved
 from runner.model.decision import Decider
 from runner.model.errors import KnownError
 from runner.model.events import RunFinished

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.approval.desk import Desk
     from runner.approval.door import Door
     from runner.audit.history.search import CaseRecord
-    from runner.audit.row import Row
+    from runner.audit.ledger.row import Row
     from runner.model.assessment import Assessment
     from runner.model.difference import DiffLine
     from runner.model.request import Limits, Request

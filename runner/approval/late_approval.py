@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.approval.deliberate import unproven
-from runner.audit.ledger import LedgerFailed
+from runner.audit.ledger.ledger import LedgerFailed
 from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.events import ApprovalArmed, ApprovalSpent
 from runner.policy.explain import Foresight, Step

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.approval.deliberate import unproven
-from runner.audit.ledger import LedgerFailed
+from runner.audit.ledger.ledger import LedgerFailed
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import ModeChanged

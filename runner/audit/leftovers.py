@@ -9,11 +9,11 @@ from contextlib import closing
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from runner.audit.formats import version_of
 from runner.audit.history.index import discard
-from runner.audit.removal import SINCE
-from runner.audit.removing import ARTIFACT, CAPTURE, INDEX, JOURNAL, Leftover, files_named
-from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.audit.ledger.formats import version_of
+from runner.audit.ledger.removal import SINCE
+from runner.audit.ledger.removing import ARTIFACT, CAPTURE, INDEX, JOURNAL, Leftover, files_named
+from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
 from runner.system.durable import flush_folder
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Protocol
 
-from runner.audit.seal import genuine
-from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.audit.ledger.seal import genuine
+from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
 from runner.model.errors import KnownError
 from runner.system.plain_file import open_file
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from runner.audit.anchor import Anchor
-    from runner.audit.seal import Seal
+    from runner.audit.ledger.anchor import Anchor
+    from runner.audit.ledger.seal import Seal
 
 LONGEST_LINE = 2000
 _HASH = "SELECT hash FROM entries WHERE seq = ?"

@@ -9,10 +9,10 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from runner.audit.ledger.removal import Removals
+from runner.audit.ledger.removing import INDEX, JOURNAL, MOST_AT_ONCE, OF_FILES, ContentRemoval, files_named
+from runner.audit.ledger.tables import DAMAGE, Tidying, connect_to_read, explained
 from runner.audit.leftovers import Leftovers
-from runner.audit.removal import Removals
-from runner.audit.removing import INDEX, JOURNAL, MOST_AT_ONCE, OF_FILES, ContentRemoval, files_named
-from runner.audit.tables import DAMAGE, Tidying, connect_to_read, explained
 from runner.model.errors import KnownError
 from runner.model.lifecycle import Phase
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
-    from runner.audit.ledger import Ledger
+    from runner.audit.ledger.ledger import Ledger
     from runner.system.places import Places
 
 DAY = 86_400.0

@@ -288,7 +288,7 @@ def _print_check(check: Check) -> None:
 def _verify(arguments: argparse.Namespace, places: Places) -> int:
     from pathlib import Path
 
-    from runner.audit.verify import verify
+    from runner.audit.ledger.verify import verify
     from runner.identity.signer import check_ledger, note_verified, vouching
 
     known = vouching(places)

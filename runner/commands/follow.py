@@ -11,7 +11,7 @@ from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING
 
 from runner.audit.export.source import body_text
-from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from runner.approval.deliberate import ApproveBy
-from runner.audit import anchor
-from runner.audit.anchor import AnchorKeeper
-from runner.audit.ledger import Ledger
-from runner.audit.opening import Lock, give_space_back
+from runner.audit.ledger import anchor
+from runner.audit.ledger.anchor import AnchorKeeper
+from runner.audit.ledger.ledger import Ledger
+from runner.audit.ledger.opening import Lock, give_space_back
+from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
 from runner.audit.retention import Pruning, RetentionRule, chosen, planned, size_words
-from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.commands.follow import follow
 from runner.identity import signer
 from runner.identity.pin import PinLock

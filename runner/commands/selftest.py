@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from runner.assembly import open_engine
 from runner.audit.files.redact import kinds, redacted
 from runner.audit.files.samples import samples
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.gateway import catalog
 from runner.gateway.snippets import own_program
 from runner.identity.agents import Agents

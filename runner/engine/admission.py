@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from runner.audit.ledger import LedgerFailed
+from runner.audit.ledger.ledger import LedgerFailed
 from runner.engine.planning import registry_of, with_defaults
 from runner.identity.allowance import narrowed
 from runner.model.errors import KnownError, Refused

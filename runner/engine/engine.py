@@ -11,7 +11,7 @@ from runner.approval.desk import Taken
 from runner.approval.door import MEANING, NOT_ASKED, NOT_SHOWN
 from runner.approval.ticket import Ticket
 from runner.audit.files import captures
-from runner.audit.ledger import LedgerFailed
+from runner.audit.ledger.ledger import LedgerFailed
 from runner.engine.configuration import SETTINGS_CHANGED, differing
 from runner.engine.opening import MOVED
 from runner.engine.past_answers import recalled

@@ -7,7 +7,7 @@ import contextlib
 from functools import partial
 from typing import TYPE_CHECKING
 
-from runner.audit.ledger import LedgerFailed
+from runner.audit.ledger.ledger import LedgerFailed
 from runner.engine.recovery import take_up
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled

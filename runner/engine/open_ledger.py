@@ -8,14 +8,14 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
-from runner.audit import anchor
-from runner.audit.anchor import AnchorKeeper
 from runner.audit.history.indexing import Indexer
 from runner.audit.history.search import History, LeftOpen
-from runner.audit.ledger import Ledger, LedgerFailed, set_aside
+from runner.audit.ledger import anchor
+from runner.audit.ledger.anchor import AnchorKeeper
+from runner.audit.ledger.ledger import Ledger, LedgerFailed, set_aside
+from runner.audit.ledger.seal import Seal
+from runner.audit.ledger.tables import LedgerDamaged
 from runner.audit.outside import SignedHead
-from runner.audit.seal import Seal
-from runner.audit.tables import LedgerDamaged
 from runner.audit.telemetry.feed import TelemetryFeed
 from runner.identity import signer
 from runner.model.errors import KnownError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from runner.audit.tables import LedgerDamaged
+from runner.audit.ledger.tables import LedgerDamaged
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from runner.approval import editing
-from runner.audit.ledger import LedgerFailed
+from runner.audit.ledger.ledger import LedgerFailed
 from runner.engine.edits import changed_code
 from runner.engine.file_answers import CONTENT
 from runner.engine.runs import not_run

@@ -9,11 +9,11 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from runner.audit.anchor import MISMATCH, Anchor, parsed
 from runner.audit.files.evidence import Evidence
+from runner.audit.ledger.anchor import MISMATCH, Anchor, parsed
+from runner.audit.ledger.seal import Seal, new_key
+from runner.audit.ledger.verify import Verification, verify
 from runner.audit.outside import compare
-from runner.audit.seal import Seal, new_key
-from runner.audit.verify import Verification, verify
 from runner.identity.outside import outside_anchors
 from runner.identity.secrets import Secrets
 from runner.model.errors import KnownError

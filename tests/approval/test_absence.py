@@ -13,8 +13,8 @@ from runner.approval.absence import ENTRY
 from runner.approval.deciders import kept_for
 from runner.approval.desk import AWAY_SECONDS, BACK_SECONDS, MOST_WAITING, Desk
 from runner.audit.history.changes import read_changes
-from runner.audit.ledger import LedgerFailed
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import LedgerFailed
+from runner.audit.ledger.verify import verify
 from runner.gateway import replies
 from runner.model.decision import Ask, Decider, Verdict
 from runner.model.errors import KnownError

@@ -16,8 +16,8 @@ import pytest
 from runner.approval.door import REVOKED
 from runner.approval.late_approval import ARMED, ARMED_SECONDS, DROPPED, NOT_IN_FORCE, TAKEN_BACK, USED
 from runner.approval.modes import LOCKED, Mode
-from runner.audit.ledger import Ledger, LedgerFailed
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import Ledger, LedgerFailed
+from runner.audit.ledger.verify import verify
 from runner.engine.lending import OpenSandbox
 from runner.identity.agents import Agents
 from runner.model.answer import Status

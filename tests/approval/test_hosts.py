@@ -14,7 +14,7 @@ from runner.approval.door import REVOKED
 from runner.approval.hosts import OVER
 from runner.approval.modes import LOCKDOWN_CHOSEN
 from runner.approval.private_addresses import PrivateAddress
-from runner.audit.ledger import LedgerFailed
+from runner.audit.ledger.ledger import LedgerFailed
 from runner.engine.networking import CLOSED
 from runner.engine.runs import STOPPED
 from runner.model.errors import KnownError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.audit.history.search import Filter, History
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, GrantsChanged
@@ -244,7 +244,7 @@ async def test_a_revoked_agent_takes_its_grants_along(stage: Stage) -> None:
 async def test_an_entry_that_cannot_be_written_makes_nothing_count(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from runner.audit.ledger import LedgerFailed
+    from runner.audit.ledger.ledger import LedgerFailed
 
     ticket = await denied(stage)
 

@@ -10,7 +10,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from runner.audit import formats
+from runner.audit.ledger import formats
 from tests.audit.story import KEY, approved, denied, opening, remove, request, write
 
 FOLDER = Path(__file__).parent / "ledgers"

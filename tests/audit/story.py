@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.ledger import Ledger
+from runner.audit.ledger.ledger import Ledger
 from runner.audit.retention import Pruned, Pruning, chosen
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.model.codec import encode

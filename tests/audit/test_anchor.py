@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.audit.anchor import Anchor, AnchorKeeper, difference, parsed
-from runner.audit.entry import GENESIS, KEY, NOTHING_BEFORE, SEALED, Entry, fingerprint
-from runner.audit.ledger import Ledger
-from runner.audit.row import COLUMNS, PHASES, Row, advance, to_columns
-from runner.audit.seal import Seal
-from runner.audit.verify import verify
+from runner.audit.ledger.anchor import Anchor, AnchorKeeper, difference, parsed
+from runner.audit.ledger.entry import GENESIS, KEY, NOTHING_BEFORE, SEALED, Entry, fingerprint
+from runner.audit.ledger.ledger import Ledger
+from runner.audit.ledger.row import COLUMNS, PHASES, Row, advance, to_columns
+from runner.audit.ledger.seal import Seal
+from runner.audit.ledger.verify import verify
 from runner.model.errors import KnownError
 from tests.audit import story
 from tests.audit.story import approved, denied, request, tamper

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit.ledger import Ledger
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import Ledger
+from runner.audit.ledger.verify import verify
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.audit.history.search import History, LeftOpen
-from runner.audit.ledger import Ledger, LedgerFailed, set_aside
-from runner.audit.tables import LedgerDamaged
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import Ledger, LedgerFailed, set_aside
+from runner.audit.ledger.tables import LedgerDamaged
+from runner.audit.ledger.verify import verify
 from runner.model.errors import KnownError
 from tests.audit.formats import restore
 from tests.audit.story import KEY, approved, opening, request, tell, write

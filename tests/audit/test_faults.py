@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit.ledger import Ledger, LedgerFailed
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import Ledger, LedgerFailed
+from runner.audit.ledger.verify import verify
 from runner.model.errors import KnownError
 from tests.audit.faulty_disk import MEMORY, Faults, faulty_disk
 from tests.audit.story import KEY

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.audit.bodies import parsed
-from runner.audit.entry import Entry
-from runner.audit.following import _glance
-from runner.audit.row import Row, advance, to_columns
-from runner.audit.verify import verify
+from runner.audit.ledger.bodies import parsed
+from runner.audit.ledger.entry import Entry
+from runner.audit.ledger.following import _glance
+from runner.audit.ledger.row import Row, advance, to_columns
+from runner.audit.ledger.verify import verify
 from runner.model.bundle import Installed
 from runner.model.network import Contact
 from runner.model.request import Language, Tool, canonical

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit import formats
-from runner.audit.anchor import Anchor, difference
 from runner.audit.history.search import History
-from runner.audit.ledger import Ledger
-from runner.audit.seal import Seal
-from runner.audit.tables import LedgerDamaged
-from runner.audit.verify import verify
+from runner.audit.ledger import formats
+from runner.audit.ledger.anchor import Anchor, difference
+from runner.audit.ledger.ledger import Ledger
+from runner.audit.ledger.seal import Seal
+from runner.audit.ledger.tables import LedgerDamaged
+from runner.audit.ledger.verify import verify
 from runner.model.errors import KnownError
 from tests.audit.formats import file_of, restore
 from tests.audit.story import KEY, denied, request, tamper, tell
@@ -138,7 +138,7 @@ INTERRUPTED = """
 import os, sys
 from pathlib import Path
 from runner.audit import chain
-from runner.audit.ledger import Ledger
+from runner.audit.ledger.ledger import Ledger
 
 whole = chain._Page.put_down
 

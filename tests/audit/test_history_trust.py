@@ -15,7 +15,7 @@ import pytest_asyncio
 from app.history.checking import verdict_words
 from app.parts.notice import Tone
 from runner.assembly import build
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.commands.cli import main
 from runner.identity import signer
 from runner.identity.secrets import Secrets

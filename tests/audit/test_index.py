@@ -20,7 +20,7 @@ from runner.audit.history.index import IndexUnusable, SearchIndex, discard, face
 from runner.audit.history.indexing import Indexer, Indexing
 from runner.audit.history.search import Filter, History, Interrupted
 from runner.audit.history.terms import SoughtWords, folded
-from runner.audit.ledger import Ledger
+from runner.audit.ledger.ledger import Ledger
 from runner.model.assessment import Level
 from runner.model.file_changes import FILES_CHANGED
 from runner.model.request import Language

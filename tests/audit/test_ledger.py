@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.audit.chain import Chain
 from runner.audit.history.search import History
-from runner.audit.ledger import BATCH, Ledger, LedgerFailed
-from runner.audit.verify import verify
+from runner.audit.ledger.chain import Chain
+from runner.audit.ledger.ledger import BATCH, Ledger, LedgerFailed
+from runner.audit.ledger.verify import verify
 from runner.model.codec import UnreadableValue
 from runner.model.lifecycle import IllegalMove
 from runner.system.tasks import spawn
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from runner.audit.entry import NewEntry
+    from runner.audit.ledger.entry import NewEntry
 
 pytestmark = pytest.mark.asyncio
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.audit.history.search import History
-from runner.audit.ledger import Ledger, set_aside
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import Ledger, set_aside
+from runner.audit.ledger.verify import verify
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, approved, denied, request, tamper, write
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit.anchor import Anchor, AnchorKeeper
 from runner.audit.git_anchor import BRANCH, GitAnchor
-from runner.audit.ledger import Ledger
+from runner.audit.ledger.anchor import Anchor, AnchorKeeper
+from runner.audit.ledger.ledger import Ledger
+from runner.audit.ledger.seal import Seal
 from runner.audit.outside import FileAnchor, SignedHead, compare
-from runner.audit.seal import Seal
 from runner.audit.stamps import TimeStamps
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, denied, remove, request, tell, write

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.audit import anchor, formats
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.history import finding
 from runner.audit.history.changes import read_changes
 from runner.audit.history.counting import Unit
 from runner.audit.history.indexing import Indexing
 from runner.audit.history.search import ContentRemoved, Filter, History
-from runner.audit.ledger import Ledger
+from runner.audit.ledger import anchor, formats
+from runner.audit.ledger.ledger import Ledger
+from runner.audit.ledger.tables import connect_to_read
+from runner.audit.ledger.verify import broken_tail, verify
 from runner.audit.retention import Pruning, RetentionRule, chosen, planned
-from runner.audit.tables import connect_to_read
 from runner.audit.telemetry.feed import TelemetryFeed
-from runner.audit.verify import broken_tail, verify
 from runner.model.assessment import Level
 from runner.model.codec import encode
 from runner.model.decision import Verdict

@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.audit import verify as verify_module
-from runner.audit import walk as walk_module
-from runner.audit.anchor import Anchor
-from runner.audit.entry import fingerprint
 from runner.audit.export.bundle import EntryBundle
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.files.evidence import Evidence
 from runner.audit.history.index import path_of
 from runner.audit.history.indexing import Indexing
 from runner.audit.history.search import ContentRemoved, Filter, History
-from runner.audit.ledger import Ledger
-from runner.audit.opening import give_space_back
-from runner.audit.removing import ContentRemoval
+from runner.audit.ledger import verify as verify_module
+from runner.audit.ledger import walk as walk_module
+from runner.audit.ledger.anchor import Anchor
+from runner.audit.ledger.entry import fingerprint
+from runner.audit.ledger.ledger import Ledger
+from runner.audit.ledger.opening import give_space_back
+from runner.audit.ledger.removing import ContentRemoval
+from runner.audit.ledger.seal import Seal
+from runner.audit.ledger.verify import verify
 from runner.audit.retention import PERSON, SETTING, Pruning, RetentionRule, chosen, planned
-from runner.audit.seal import Seal
-from runner.audit.verify import verify
 from runner.model.codec import encode
 from runner.model.errors import KnownError
 from runner.model.request import canonical

@@ -17,14 +17,14 @@ from typing import Self
 
 import pytest
 
-from runner.audit import verify as verify_module
-from runner.audit import walk as walk_module
-from runner.audit.entry import fingerprint
-from runner.audit.formats import lay_out
 from runner.audit.history.search import History, UnreadableRow
-from runner.audit.ledger import Ledger
-from runner.audit.seal import Seal, genuine, new_key
-from runner.audit.verify import verify
+from runner.audit.ledger import verify as verify_module
+from runner.audit.ledger import walk as walk_module
+from runner.audit.ledger.entry import fingerprint
+from runner.audit.ledger.formats import lay_out
+from runner.audit.ledger.ledger import Ledger
+from runner.audit.ledger.seal import Seal, genuine, new_key
+from runner.audit.ledger.verify import verify
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, approved, denied, entries, opening, request, tamper, write
 from tests.patience import HANGS

@@ -9,7 +9,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from runner.audit.ledger import Ledger
+from runner.audit.ledger.ledger import Ledger
 
 WRITERS = 8
 

@@ -30,10 +30,10 @@ from runner.audit.export.table import table
 from runner.audit.history.index import path_of
 from runner.audit.history.indexing import Indexer, Indexing
 from runner.audit.history.search import Filter, History
-from runner.audit.ledger import Ledger
+from runner.audit.ledger.ledger import Ledger
+from runner.audit.ledger.seal import Seal
+from runner.audit.ledger.verify import verify
 from runner.audit.retention import DAY, Pruning, RetentionRule, planned
-from runner.audit.seal import Seal
-from runner.audit.verify import verify
 from runner.commands.follow import HistoryFeed
 from runner.model.assessment import Level
 from runner.model.request import Isolation, Language

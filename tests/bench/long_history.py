@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.audit.chain import Chain
-from runner.audit.entry import NewEntry
-from runner.audit.ledger import SEAL_EVERY
-from runner.audit.opening import open_or_begin
-from runner.audit.seal import Seal
+from runner.audit.ledger.chain import Chain
+from runner.audit.ledger.entry import NewEntry
+from runner.audit.ledger.ledger import SEAL_EVERY
+from runner.audit.ledger.opening import open_or_begin
+from runner.audit.ledger.seal import Seal
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.model.codec import encode
 from runner.model.decision import Decider, Decision, Verdict

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.audit.ledger import set_aside
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import set_aside
+from runner.audit.ledger.verify import verify
 from runner.commands import cli
 from runner.commands.history import _age, _size
 from runner.identity import signer

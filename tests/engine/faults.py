@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.assembly import build
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.engine import recorder
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError, Refused

@@ -133,8 +133,8 @@ def test_settings_that_are_no_file_are_not_saved_over(places: Places, how: str) 
 
 @pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
 def test_a_pipe_beside_the_ledger_holds_nobody(places: Places, suffix: str) -> None:
-    from runner.audit.ledger import Ledger
-    from runner.audit.tables import LedgerDamaged
+    from runner.audit.ledger.ledger import Ledger
+    from runner.audit.ledger.tables import LedgerDamaged
 
     asyncio.run(Ledger.open(places.ledger).close())
     os.mkfifo(places.ledger.with_name(places.ledger.name + suffix))

@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 
 from runner.assembly import build
-from runner.audit.ledger import Ledger, LedgerFailed
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import Ledger, LedgerFailed
+from runner.audit.ledger.verify import verify
 from runner.model.answer import Status
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError, Refused

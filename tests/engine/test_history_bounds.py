@@ -12,9 +12,9 @@ import pytest
 import pytest_asyncio
 
 from runner.audit.files.captures import Captures
+from runner.audit.ledger.verify import verify
 from runner.audit.outside import FileAnchor
 from runner.audit.retention import RetentionRule
-from runner.audit.verify import verify
 from runner.commands import cli
 from runner.engine.history_bounds import HistoryBounds, rule_of
 from runner.engine.open_ledger import OpenLedger

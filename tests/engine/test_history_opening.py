@@ -12,12 +12,12 @@ import pytest
 import pytest_asyncio
 
 from runner.assembly import build
-from runner.audit.chain import Chain
 from runner.audit.history.search import History
-from runner.audit.ledger import Ledger, LedgerFailed
-from runner.audit.opening import Lock
-from runner.audit.seal import Seal
-from runner.audit.verify import verify
+from runner.audit.ledger.chain import Chain
+from runner.audit.ledger.ledger import Ledger, LedgerFailed
+from runner.audit.ledger.opening import Lock
+from runner.audit.ledger.seal import Seal
+from runner.audit.ledger.verify import verify
 from runner.engine import history_opening
 from runner.engine.history_opening import RECOVERED
 from runner.identity import signer
@@ -128,7 +128,7 @@ async def test_an_open_request_that_cannot_be_read_is_told_and_the_others_are_se
     places: Places, start: Start, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Only what the start looks at for itself is tested: bodies are in the checked end of the chain as well.
-    monkeypatch.setattr("runner.audit.ledger.TAIL", 0)
+    monkeypatch.setattr("runner.audit.ledger.ledger.TAIL", 0)
     await asyncio.to_thread(
         write, places.ledger, [*approved(request("r1")), *opening(request("bad")), *opening(request("good"))]
     )

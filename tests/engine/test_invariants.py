@@ -26,8 +26,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from runner.approval.late_approval import ARMED, DROPPED, USED
 from runner.approval.modes import Mode
 from runner.assembly import build
-from runner.audit.ledger import Ledger, LedgerFailed
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import Ledger, LedgerFailed
+from runner.audit.ledger.verify import verify
 from runner.engine import recorder
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError, Refused

@@ -12,7 +12,7 @@ import pytest_asyncio
 from runner.approval.late_approval import ARMED, DROPPED, GONE
 from runner.assembly import build
 from runner.audit.history.search import History
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.model.answer import Status
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict

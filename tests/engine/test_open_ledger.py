@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.audit import anchor
-from runner.audit.anchor import AnchorKeeper
 from runner.audit.files.captures import Captures
-from runner.audit.ledger import Ledger, LedgerFailed
-from runner.audit.verify import verify
+from runner.audit.ledger import anchor
+from runner.audit.ledger.anchor import AnchorKeeper
+from runner.audit.ledger.ledger import Ledger, LedgerFailed
+from runner.audit.ledger.verify import verify
 from runner.engine.open_ledger import LOG_STORE, OpenLedger
 from runner.engine.parts import Parts
 from runner.identity import signer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.audit.ledger import Ledger
+from runner.audit.ledger.ledger import Ledger
 from runner.model.decision import Verdict
 from runner.model.events import (
     QuestionAsked,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from runner.audit.entry import NewEntry
+    from runner.audit.ledger.entry import NewEntry
     from runner.model.events import Event
 
 pytestmark = pytest.mark.asyncio

@@ -16,8 +16,8 @@ import pytest_asyncio
 from runner.approval.desk import LATE
 from runner.approval.rehearsable import kept_from_rehearsal
 from runner.audit.export.exporting import ExportFormat, HistoryExport
-from runner.audit.ledger import LedgerFailed
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import LedgerFailed
+from runner.audit.ledger.verify import verify
 from runner.engine import before_answer, rehearsing
 from runner.engine.runs import STOPPED
 from runner.identity.allowance import Allowance

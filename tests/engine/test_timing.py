@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.events import EngineTroubled, RequestAssessed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.audit.history.search import Filter, History
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.engine import lending, past_states
 from runner.engine.lending import Lending
 from runner.model.answer import Status

@@ -19,8 +19,8 @@ import pytest
 from runner.approval.modes import LOCKDOWN_CHOSEN
 from runner.assembly import build
 from runner.audit.history.work import open_deeds
-from runner.audit.ledger import LedgerFailed
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import LedgerFailed
+from runner.audit.ledger.verify import verify
 from runner.engine.work import deeds
 from runner.engine.work.facts import MOST_PATHS
 from runner.model.errors import KnownError

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.assembly import build
-from runner.audit.ledger import Ledger, LedgerFailed
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import Ledger, LedgerFailed
+from runner.audit.ledger.verify import verify
 from runner.engine.work.recording import MOST_IN_ENTRY
 from runner.model.network import Contact
 from runner.model.work import CommandAnswered, CommandSeen, HostOpened, HostSeen
@@ -136,7 +136,7 @@ CONSOLE = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from runner.assembly import build
-from runner.audit.ledger import Ledger
+from runner.audit.ledger.ledger import Ledger
 from runner.settings.loading import load
 from runner.system.places import Places
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from runner.audit.history.search import History
-from runner.audit.ledger import Ledger
-from runner.audit.seal import Seal
-from runner.audit.verify import verify
+from runner.audit.ledger.ledger import Ledger
+from runner.audit.ledger.seal import Seal
+from runner.audit.ledger.verify import verify
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, approved, denied, entries, opening, request, write
 from tests.fuzz.mutation import fuzz

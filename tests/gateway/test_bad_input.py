@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from mcp.shared.exceptions import MCPError
 
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.identity.agents import Agents
 from runner.model.decision import Decider, Verdict
 from runner.model.events import CallsRefused

@@ -31,7 +31,7 @@ from app.today.panel import TodayPanel
 from app.today.spans import TimeSpan
 from runner.approval.deliberate import ApproveBy
 from runner.audit.history.indexing import Indexing
-from runner.audit.row import Row
+from runner.audit.ledger.row import Row
 from runner.engine import history_opening, sandbox_watch
 from runner.identity.agents import Agent
 from runner.identity.pin import PinRefused, PinState

@@ -15,10 +15,10 @@ from app.history.panel import HistoryPanel
 from app.history.removed_content import TITLE, removal
 from app.review.deliberate import DeliberateDialog
 from app.settings.removing import LOOKING, OldContentDialog
-from runner.audit.removal import ContentRemoved, RemovedContent
+from runner.audit.ledger.removal import ContentRemoved, RemovedContent
+from runner.audit.ledger.row import Row
+from runner.audit.ledger.seal import Seal
 from runner.audit.retention import Pruned, RetentionPlan, RetentionRule
-from runner.audit.row import Row
-from runner.audit.seal import Seal
 from runner.model.errors import KnownError
 from runner.model.lifecycle import Phase
 from runner.model.request import Tool

@@ -12,7 +12,7 @@ from app.history import words
 from app.history.facts import RecordFacts
 from app.running.panel import RunningPanel
 from runner.audit.history.search import CaseRecord
-from runner.audit.row import Row
+from runner.audit.ledger.row import Row
 from runner.model.decision import Decider, Verdict
 from runner.model.events import RequestJoined
 from runner.model.lifecycle import Phase

@@ -30,7 +30,7 @@ from app.results.view import VALUE, ResultsView
 from app.running.model import summary
 from runner.audit.files import captures
 from runner.audit.history.search import CaseRecord
-from runner.audit.row import Row
+from runner.audit.ledger.row import Row
 from runner.model.behaviour import NOT_REPORTED, Behaviour
 from runner.model.lifecycle import Phase
 from runner.model.result import CapturedFile, Outcome

@@ -45,7 +45,7 @@ from runner.audit.history.counting import (
 )
 from runner.audit.history.search import UnreadableRow
 from runner.audit.history.statistics import Figures
-from runner.audit.row import Row
+from runner.audit.ledger.row import Row
 from runner.identity.agents import Agent
 from runner.model.decision import Decider, Verdict
 from runner.model.lifecycle import Phase

@@ -12,9 +12,9 @@ from app import attention
 from app.chrome.keys import KEYS
 from app.history import words
 from app.trials import BLOCKED, HELD, PROVES, TRIED, TRYING
-from runner.audit.entry import Entry
 from runner.audit.history.search import CaseRecord, CaseStep
-from runner.audit.row import Row
+from runner.audit.ledger.entry import Entry
+from runner.audit.ledger.row import Row
 from runner.model.assessment import Level
 from runner.model.codec import encode
 from runner.model.events import TrialMoved

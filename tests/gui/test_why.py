@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from app.history.facts import RecordFacts
 from app.why.keeping import CaseKeeping
 from runner.audit.history.search import CaseRecord
-from runner.audit.row import Row
+from runner.audit.ledger.row import Row
 from runner.model.assessment import Level
 from runner.model.events import RequestAssessed
 from runner.model.lifecycle import Phase

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.history.model import _state
-from runner.audit.row import Row
+from runner.audit.ledger.row import Row
 from runner.model.decision import Verdict
 from runner.model.lifecycle import Phase
 from runner.model.request import Tool

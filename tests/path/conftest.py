@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from app.demo.screen import virtual_screen
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from tests.components import require
 from tests.path.desktop import Desktop
 

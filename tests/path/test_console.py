@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.model.decision import Decider, Verdict
 from runner.model.lifecycle import Phase
 from runner.model.request import Tool

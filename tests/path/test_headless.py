@@ -17,7 +17,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from runner.assembly import open_engine
 from runner.audit.history.search import History
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked

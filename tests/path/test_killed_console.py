@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.engine.recovery import INTERRUPTED, LOST
 from runner.gateway import bridge
 from runner.identity.agents import Agents

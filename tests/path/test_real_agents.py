@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from app.look.tokens import LIGHT
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.gateway import address_file
 from runner.gateway.snippets import configurations
 from runner.identity.agents import Agents

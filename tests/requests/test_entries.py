@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit.ledger import LedgerFailed
+from runner.audit.ledger.ledger import LedgerFailed
 from runner.model.events import RequestClosed
 from runner.requests.entries import RequestEntries
 from runner.system.tasks import spawn

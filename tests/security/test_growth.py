@@ -15,7 +15,7 @@ from app.history import words
 from runner.assembly import build
 from runner.audit.files.evidence import Evidence
 from runner.audit.history.search import Filter, History
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from runner.engine.run_files import RunFiles
 from runner.model.decision import Verdict
 from runner.model.events import RunFinished

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from tests.soak.judge import LEAST_SAMPLES, Judged, Sample, judged, ledger
 from tests.soak.stage import House, wait_until_gone
 

@@ -17,7 +17,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from runner.audit.verify import verify
+from runner.audit.ledger.verify import verify
 from tests.soak.stage import House, marked, wait_until_gone
 
 KILLS = 40

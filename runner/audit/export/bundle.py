@@ -6,9 +6,9 @@ from contextlib import closing
 from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING
 
-from runner.audit.entry import Entry, stored_entry
 from runner.audit.history.finding import Interrupted
-from runner.audit.tables import DAMAGE, LedgerDamaged, connect_to_read, explained
+from runner.audit.ledger.entry import Entry, stored_entry
+from runner.audit.ledger.tables import DAMAGE, LedgerDamaged, connect_to_read, explained
 from runner.model.request import canonical
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
     from runner.audit.export.source import ExportedRequest, ExportedStep
-    from runner.audit.row import Row
+    from runner.audit.ledger.row import Row
 
 _NAMED = {Phase.ARRIVED, Phase.ASSESSED, *DECIDED, Phase.FINISHED}
 """Entries whose body is in the line under a name of its own."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
     from runner.audit.export.source import ExportedRequest
-    from runner.audit.row import Row
+    from runner.audit.ledger.row import Row
     from runner.model.decision import Decider
     from runner.model.lifecycle import Phase
     from runner.model.request import Language

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
     from runner.audit.export.source import ExportedRequest
-    from runner.audit.row import Row
+    from runner.audit.ledger.row import Row
 
 LONGEST = 20_000
 """Characters of a code or an output in the report; the rest is counted."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from runner.audit.bodies import parsed
 from runner.audit.history.search import ANYTHING, DECIDED, Filter, History, Interrupted
-from runner.audit.removal import removed_content
-from runner.audit.row import Row
-from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.audit.ledger.bodies import parsed
+from runner.audit.ledger.removal import removed_content
+from runner.audit.ledger.row import Row
+from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
 from runner.model.lifecycle import Phase
 from runner.model.request import canonical
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.audit.history.finding import Line
-    from runner.audit.removal import RemovedContent
+    from runner.audit.ledger.removal import RemovedContent
 
 CACHE_KIB = 32 * 1024
 """Memory for pages of the file: the entries of a request lie in many."""

@@ -7,8 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.bodies import values
-from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.audit.ledger.bodies import values
+from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
 from runner.model import work_entries
 
 if TYPE_CHECKING:

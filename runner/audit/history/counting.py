@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
 
-    from runner.audit.row import Row
+    from runner.audit.ledger.row import Row
 
 COUNTERS = """
 CREATE TABLE counts (

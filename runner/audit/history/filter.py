@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.bodies import parsed
 from runner.audit.history.counting import HOST, MODULE
 from runner.audit.history.terms import SoughtWords
+from runner.audit.ledger.bodies import parsed
 from runner.model.assessment import Level
 from runner.model.file_changes import FILES_CHANGED
 from runner.model.lifecycle import Phase
@@ -16,7 +16,7 @@ from runner.model.lifecycle import Phase
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from runner.audit.row import Row
+    from runner.audit.ledger.row import Row
     from runner.model.decision import Verdict
     from runner.model.request import Isolation, Language
     from runner.model.result import Outcome

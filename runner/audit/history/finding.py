@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.audit.history.filter import KINDS, UNFORESEEN
 from runner.audit.history.terms import SoughtWords
-from runner.audit.row import COLUMNS, Row, from_columns
+from runner.audit.ledger.row import COLUMNS, Row, from_columns
 from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.audit.history.counting import COUNTERS
 from runner.audit.history.terms import quoted
-from runner.audit.tables import DAMAGE, SIDECARS
+from runner.audit.ledger.tables import DAMAGE, SIDECARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

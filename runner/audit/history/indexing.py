@@ -12,8 +12,8 @@ from runner.audit.history.counting import Tally
 from runner.audit.history.filter import KINDS, content_of, facets_of
 from runner.audit.history.index import MOST_FACETS, IndexUnusable, begin, connect, facet_group, identity, path_of, up_to
 from runner.audit.history.terms import folded
-from runner.audit.row import COLUMNS, from_columns
-from runner.audit.tables import DAMAGE, connect_to_read
+from runner.audit.ledger.row import COLUMNS, from_columns
+from runner.audit.ledger.tables import DAMAGE, connect_to_read
 from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.audit.history.filter import Content, Facet
-    from runner.audit.row import Row
+    from runner.audit.ledger.row import Row
 
 log = logging.getLogger("assent.index")
 

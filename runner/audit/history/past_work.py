@@ -12,8 +12,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from runner.audit.bodies import values
 from runner.audit.history.terms import SoughtWords
+from runner.audit.ledger.bodies import values
 from runner.model import work_entries
 from runner.model.work_entries import OPEN, OUTCOMES, SEEN, STARTED, WANTED, WorkDeed
 from runner.system.clock import LAST_TIME

@@ -11,15 +11,15 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.entry import Entry, stored_entry
 from runner.audit.history.filter import ANYTHING, Filter
 from runner.audit.history.finding import ROW, Interrupted, Search, UnreadableRow, line_of
 from runner.audit.history.index import NO_FILE, IndexUnusable, SearchIndex, discard, identity, path_of
 from runner.audit.history.past_work import PastWork
 from runner.audit.history.statistics import Figures, read_figures
-from runner.audit.removal import ContentRemoved, removed_content
-from runner.audit.row import Row, advance
-from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.audit.ledger.entry import Entry, stored_entry
+from runner.audit.ledger.removal import ContentRemoved, removed_content
+from runner.audit.ledger.row import Row, advance
+from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
 from runner.model.assessment import Assessment, Level
 from runner.model.codec import UnreadableValue, decode
 from runner.model.decision import Decision
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from runner.audit.history.counting import Unit
     from runner.audit.history.past_work import PastSession, PastStep
-    from runner.audit.removal import RemovedContent
+    from runner.audit.ledger.removal import RemovedContent
 
 __all__ = [
     "ANYTHING",

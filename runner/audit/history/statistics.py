@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from runner.audit.bodies import parsed
 from runner.audit.history.counting import CountedKind, CountedPeriod, DecidedBy, StoppedTry, Tally, Tries, Unit, periods
 from runner.audit.history.filter import stopped_in
 from runner.audit.history.finding import ROW, line_of
-from runner.audit.row import Row
+from runner.audit.ledger.bodies import parsed
+from runner.audit.ledger.row import Row
 
 if TYPE_CHECKING:
     import sqlite3

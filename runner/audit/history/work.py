@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
 from runner.model.work_entries import AS_IT_GOES, ENDED, ON_TERMINALS, OUTCOMES, SEEN, STARTED, WANTED, WorkDeed
 
 if TYPE_CHECKING:

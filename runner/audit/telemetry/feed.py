@@ -9,7 +9,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
 from runner.audit.telemetry.recorded import BODIES, RecordedEntry, facts_of
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file

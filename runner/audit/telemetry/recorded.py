@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.bodies import parsed
+from runner.audit.ledger.bodies import parsed
 from runner.model.lifecycle import Phase
 from runner.model.result import Outcome
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.audit.export.exporting import ExportFormat, HistoryExport
-from runner.audit.seal import Seal
+from runner.audit.ledger.seal import Seal
 from runner.model.request import canonical
 from runner.system.places import resources
 from tests.audit.story import KEY, approved, denied, request, write

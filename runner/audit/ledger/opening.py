@@ -11,9 +11,9 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from runner.audit.entry import GENESIS, NewEntry
-from runner.audit.formats import altered, lay_out
-from runner.audit.tables import (
+from runner.audit.ledger.entry import GENESIS, NewEntry
+from runner.audit.ledger.formats import altered, lay_out
+from runner.audit.ledger.tables import (
     DAMAGE,
     SET_ASIDE,
     SIDECARS,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import methodcaller
 from typing import TYPE_CHECKING
 
-from runner.audit.formats import APPLICATION, NEWEST, version_of
+from runner.audit.ledger.formats import APPLICATION, NEWEST, version_of
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

@@ -11,20 +11,20 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.chain import Chain, upgrade
-from runner.audit.entry import RESERVED, NewEntry
-from runner.audit.opening import Lock, open_or_begin, set_aside
-from runner.audit.removing import ContentRemoval
-from runner.audit.seal import Seal
-from runner.audit.tables import DAMAGE, SET_ASIDE, LedgerDamaged, Tidying, explained, tidied
-from runner.audit.verify import broken_tail
+from runner.audit.ledger.chain import Chain, upgrade
+from runner.audit.ledger.entry import RESERVED, NewEntry
+from runner.audit.ledger.opening import Lock, open_or_begin, set_aside
+from runner.audit.ledger.removing import ContentRemoval
+from runner.audit.ledger.seal import Seal
+from runner.audit.ledger.tables import DAMAGE, SET_ASIDE, LedgerDamaged, Tidying, explained, tidied
+from runner.audit.ledger.verify import broken_tail
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from runner.audit.anchor import Anchor
+    from runner.audit.ledger.anchor import Anchor
 
 __all__ = ["Ledger", "LedgerFailed", "set_aside"]
 

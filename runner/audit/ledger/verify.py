@@ -7,20 +7,20 @@ from math import inf
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
-from runner.audit.entry import DamagedEntry
-from runner.audit.following import Broken, Following
-from runner.audit.formats import altered
-from runner.audit.row import PHASE_KINDS
-from runner.audit.tables import DAMAGE, connect_to_read, explained
-from runner.audit.walk import Walk
+from runner.audit.ledger.entry import DamagedEntry
+from runner.audit.ledger.following import Broken, Following
+from runner.audit.ledger.formats import altered
+from runner.audit.ledger.row import PHASE_KINDS
+from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
+from runner.audit.ledger.walk import Walk
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable
     from pathlib import Path
 
-    from runner.audit.anchor import Anchor
     from runner.audit.files.evidence import Evidence
+    from runner.audit.ledger.anchor import Anchor
 
 PROGRESS_EVERY = 1000
 READ_SECONDS = 2.0

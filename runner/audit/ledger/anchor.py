@@ -8,7 +8,7 @@ import threading
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

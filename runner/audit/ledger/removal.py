@@ -14,17 +14,17 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.formats import version_of
-from runner.audit.row import COLUMNS
-from runner.audit.seal import genuine_removal
+from runner.audit.ledger.formats import version_of
+from runner.audit.ledger.row import COLUMNS
+from runner.audit.ledger.seal import genuine_removal
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping
 
-    from runner.audit.entry import Entry
-    from runner.audit.row import Row
+    from runner.audit.ledger.entry import Entry
+    from runner.audit.ledger.row import Row
 
 Ranges = tuple[tuple[int, int], ...]
 """Requests by the entries with which they arrived: every one from the first number to the second."""

@@ -6,10 +6,10 @@ import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runner.audit import formats
-from runner.audit.anchor import Anchor
-from runner.audit.entry import KEY, REMOVED, SEALED, UPGRADED, Entry, NewEntry, chained, stored_entry
-from runner.audit.row import COLUMNS, Row, advance, from_columns, to_columns
+from runner.audit.ledger import formats
+from runner.audit.ledger.anchor import Anchor
+from runner.audit.ledger.entry import KEY, REMOVED, SEALED, UPGRADED, Entry, NewEntry, chained, stored_entry
+from runner.audit.ledger.row import COLUMNS, Row, advance, from_columns, to_columns
 from runner.model.errors import KnownError
 from runner.model.request import canonical
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
 
-    from runner.audit.seal import Seal
+    from runner.audit.ledger.seal import Seal
 
 
 class Removing(Protocol):

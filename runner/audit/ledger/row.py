@@ -16,7 +16,7 @@ from runner.system.clock import LAST_TIME
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.audit.entry import Entry
+    from runner.audit.ledger.entry import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.bodies import parsed
-from runner.audit.chain import stored_row
-from runner.audit.entry import stored_entry
-from runner.audit.row import COLUMNS, Row, advance, storable, to_columns
+from runner.audit.ledger.bodies import parsed
+from runner.audit.ledger.chain import stored_row
+from runner.audit.ledger.entry import stored_entry
+from runner.audit.ledger.row import COLUMNS, Row, advance, storable, to_columns
 from runner.model.assessment import Level
 from runner.model.decision import Decider
 from runner.model.errors import KnownError

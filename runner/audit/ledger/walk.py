@@ -9,8 +9,8 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from runner.audit.bodies import parsed
-from runner.audit.entry import (
+from runner.audit.ledger.bodies import parsed
+from runner.audit.ledger.entry import (
     GENESIS,
     KEY,
     NOTHING_BEFORE,
@@ -22,18 +22,18 @@ from runner.audit.entry import (
     quick_fingerprint,
     stored_entry,
 )
-from runner.audit.following import Broken, Following
-from runner.audit.removal import Removals, wrong_removal
-from runner.audit.row import PHASE_KINDS
-from runner.audit.seal import genuine
+from runner.audit.ledger.following import Broken, Following
+from runner.audit.ledger.removal import Removals, wrong_removal
+from runner.audit.ledger.row import PHASE_KINDS
+from runner.audit.ledger.seal import genuine
 from runner.model.lifecycle import Phase
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
-    from runner.audit.anchor import Anchor
     from runner.audit.files.evidence import Evidence
+    from runner.audit.ledger.anchor import Anchor
 
 LOOK_EVERY = 100  # entries between two looks at the clock
 UNSIGNED_AT_MOST = 1000

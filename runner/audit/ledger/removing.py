@@ -12,11 +12,11 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.entry import quick_fingerprint
 from runner.audit.files.captures import SHA256
-from runner.audit.following import Broken, Following
-from runner.audit.removal import Ranges, facts_of
-from runner.audit.row import PHASE_KINDS
+from runner.audit.ledger.entry import quick_fingerprint
+from runner.audit.ledger.following import Broken, Following
+from runner.audit.ledger.removal import Ranges, facts_of
+from runner.audit.ledger.row import PHASE_KINDS
 from runner.model.lifecycle import Phase
 
 if TYPE_CHECKING:
