@@ -15,7 +15,7 @@ from runner.audit.ledger.anchor import AnchorKeeper
 from runner.audit.ledger.ledger import Ledger, LedgerFailed, set_aside
 from runner.audit.ledger.seal import Seal
 from runner.audit.ledger.tables import LedgerDamaged
-from runner.audit.outside import SignedHead
+from runner.audit.outside.outside import SignedHead
 from runner.audit.telemetry.feed import TelemetryFeed
 from runner.identity import signer
 from runner.model.errors import KnownError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.audit.files.captures import Captures
-    from runner.audit.outside import OutsideAnchor
+    from runner.audit.outside.outside import OutsideAnchor
     from runner.audit.telemetry.feed import LogStore
     from runner.identity.secrets import Secrets
     from runner.system.places import Places

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.audit.git_anchor import GitAnchor
-from runner.audit.outside import FileAnchor
-from runner.audit.stamps import TimeStamps
+from runner.audit.outside.git_anchor import GitAnchor
+from runner.audit.outside.outside import FileAnchor
+from runner.audit.outside.stamps import TimeStamps
 
 if TYPE_CHECKING:
-    from runner.audit.outside import OutsideAnchor
+    from runner.audit.outside.outside import OutsideAnchor
     from runner.settings.declared import Settings
     from runner.system.places import Places
 

@@ -13,7 +13,7 @@ from runner.audit.files.evidence import Evidence
 from runner.audit.ledger.anchor import MISMATCH, Anchor, parsed
 from runner.audit.ledger.seal import Seal, new_key
 from runner.audit.ledger.verify import Verification, verify
-from runner.audit.outside import compare
+from runner.audit.outside.outside import compare
 from runner.identity.outside import outside_anchors
 from runner.identity.secrets import Secrets
 from runner.model.errors import KnownError
@@ -23,7 +23,7 @@ from runner.system.durable import replace_file
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.audit.outside import OutsideVerdict
+    from runner.audit.outside.outside import OutsideVerdict
     from runner.system.places import Places
 
 NAME = "ledger-seal"

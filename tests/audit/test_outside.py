@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit.git_anchor import BRANCH, GitAnchor
 from runner.audit.ledger.anchor import Anchor, AnchorKeeper
 from runner.audit.ledger.ledger import Ledger
 from runner.audit.ledger.seal import Seal
-from runner.audit.outside import FileAnchor, SignedHead, compare
-from runner.audit.stamps import TimeStamps
+from runner.audit.outside.git_anchor import BRANCH, GitAnchor
+from runner.audit.outside.outside import FileAnchor, SignedHead, compare
+from runner.audit.outside.stamps import TimeStamps
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, denied, remove, request, tell, write
 from tests.patience import HANGS
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from runner.audit.outside import OutsideAnchor
+    from runner.audit.outside.outside import OutsideAnchor
 
 PUBLIC = Seal(KEY).public
 

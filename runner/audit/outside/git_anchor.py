@@ -6,7 +6,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from runner.audit.outside import SignedHead
+from runner.audit.outside.outside import SignedHead
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.audit.outside import SignedHead
+from runner.audit.outside.outside import SignedHead
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
 from runner.system.private_folder import make_folder

@@ -1,0 +1,1 @@
+"""Signed heads that are kept outside of the ledger."""
