@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from runner.approval.draft import Draft
     from runner.approval.editing import Earlier, Version
-    from runner.audit.retention import Pruned, RetentionPlan, RetentionRule
+    from runner.audit.retention.retention import Pruned, RetentionPlan, RetentionRule
     from runner.engine.engine import Engine
     from runner.identity.keyring_answer import KeyringAnswer
     from runner.identity.pin import PinState

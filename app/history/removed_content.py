@@ -11,7 +11,7 @@ from app import phrases
 from app.history import words
 from app.parts.plain import plain_label
 from app.parts.sections import Listed, Pairs
-from runner.audit.retention import size_words
+from runner.audit.retention.retention import size_words
 from runner.model.decision import Decider
 from runner.model.result import Outcome
 

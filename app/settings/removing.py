@@ -22,7 +22,7 @@ from app.parts.boxes import keep_from_edge
 from app.parts.notice import Tone
 from app.parts.plain import plain_label
 from app.review.deliberate import DeliberateDialog
-from runner.audit.retention import RetentionRule
+from runner.audit.retention.retention import RetentionRule
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from app.bridge import EngineLink
     from app.look.look import Look
-    from runner.audit.retention import Pruned, RetentionPlan
+    from runner.audit.retention.retention import Pruned, RetentionPlan
 
 WAIT_MS = 400
 """Time after the last change before the figures are asked for."""

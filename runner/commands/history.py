@@ -17,7 +17,7 @@ from runner.audit.ledger.anchor import AnchorKeeper
 from runner.audit.ledger.ledger import Ledger
 from runner.audit.ledger.opening import Lock, give_space_back
 from runner.audit.ledger.tables import DAMAGE, connect_to_read, explained
-from runner.audit.retention import Pruning, RetentionRule, chosen, planned, size_words
+from runner.audit.retention.retention import Pruning, RetentionRule, chosen, planned, size_words
 from runner.commands.follow import follow
 from runner.identity import signer
 from runner.identity.pin import PinLock
@@ -27,7 +27,7 @@ from runner.model.shown import visible
 from runner.settings.loading import load
 
 if TYPE_CHECKING:
-    from runner.audit.retention import RetentionPlan
+    from runner.audit.retention.retention import RetentionPlan
     from runner.system.places import Places
 
 _AGE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(h|d|w|y)", re.IGNORECASE | re.ASCII)

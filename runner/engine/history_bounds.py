@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from runner.approval.deliberate import unproven
 from runner.audit.export.begun import sweep_noted
-from runner.audit.retention import DAY, SETTING, Pruning, RetentionRule, chosen, planned
+from runner.audit.retention.retention import DAY, SETTING, Pruning, RetentionRule, chosen, planned
 from runner.model.errors import KnownError
 from runner.system.tasks import in_daemon, spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from runner.audit.retention import Pruned, RetentionPlan
+    from runner.audit.retention.retention import Pruned, RetentionPlan
     from runner.engine.open_ledger import OpenLedger
     from runner.settings.declared import Settings
     from runner.system.places import Places

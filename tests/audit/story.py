@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.ledger.ledger import Ledger
-from runner.audit.retention import Pruned, Pruning, chosen
+from runner.audit.retention.retention import Pruned, Pruning, chosen
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.model.codec import encode
 from runner.model.decision import Decider, Decision, Verdict

@@ -25,7 +25,7 @@ from runner.audit.ledger import anchor, formats
 from runner.audit.ledger.ledger import Ledger
 from runner.audit.ledger.tables import connect_to_read
 from runner.audit.ledger.verify import broken_tail, verify
-from runner.audit.retention import Pruning, RetentionRule, chosen, planned
+from runner.audit.retention.retention import Pruning, RetentionRule, chosen, planned
 from runner.audit.telemetry.feed import TelemetryFeed
 from runner.model.assessment import Level
 from runner.model.codec import encode

@@ -31,7 +31,7 @@ from runner.audit.ledger.opening import give_space_back
 from runner.audit.ledger.removing import ContentRemoval
 from runner.audit.ledger.seal import Seal
 from runner.audit.ledger.verify import verify
-from runner.audit.retention import PERSON, SETTING, Pruning, RetentionRule, chosen, planned
+from runner.audit.retention.retention import PERSON, SETTING, Pruning, RetentionRule, chosen, planned
 from runner.model.codec import encode
 from runner.model.errors import KnownError
 from runner.model.request import canonical

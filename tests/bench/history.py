@@ -33,7 +33,7 @@ from runner.audit.history.search import Filter, History
 from runner.audit.ledger.ledger import Ledger
 from runner.audit.ledger.seal import Seal
 from runner.audit.ledger.verify import verify
-from runner.audit.retention import DAY, Pruning, RetentionRule, planned
+from runner.audit.retention.retention import DAY, Pruning, RetentionRule, planned
 from runner.commands.follow import HistoryFeed
 from runner.model.assessment import Level
 from runner.model.request import Isolation, Language
@@ -46,7 +46,7 @@ from tests.bench.row import Row, percentile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from runner.audit.retention import RetentionPlan
+    from runner.audit.retention.retention import RetentionPlan
 
 ENTRIES = int(os.environ.get("ASSENT_BENCH_ENTRIES", "100000"))
 FOLDER = Path("build/bench-history")

@@ -14,7 +14,7 @@ import pytest_asyncio
 from runner.audit.files.captures import Captures
 from runner.audit.ledger.verify import verify
 from runner.audit.outside.outside import FileAnchor
-from runner.audit.retention import RetentionRule
+from runner.audit.retention.retention import RetentionRule
 from runner.commands import cli
 from runner.engine.history_bounds import HistoryBounds, rule_of
 from runner.engine.open_ledger import OpenLedger

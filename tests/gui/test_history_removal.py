@@ -18,7 +18,7 @@ from app.settings.removing import LOOKING, OldContentDialog
 from runner.audit.ledger.removal import ContentRemoved, RemovedContent
 from runner.audit.ledger.row import Row
 from runner.audit.ledger.seal import Seal
-from runner.audit.retention import Pruned, RetentionPlan, RetentionRule
+from runner.audit.retention.retention import Pruned, RetentionPlan, RetentionRule
 from runner.model.errors import KnownError
 from runner.model.lifecycle import Phase
 from runner.model.request import Tool

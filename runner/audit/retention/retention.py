@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from runner.audit.ledger.removal import Removals
 from runner.audit.ledger.removing import INDEX, JOURNAL, MOST_AT_ONCE, OF_FILES, ContentRemoval, files_named
 from runner.audit.ledger.tables import DAMAGE, Tidying, connect_to_read, explained
-from runner.audit.leftovers import Leftovers
+from runner.audit.retention.leftovers import Leftovers
 from runner.model.errors import KnownError
 from runner.model.lifecycle import Phase
 
