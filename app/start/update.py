@@ -62,7 +62,7 @@ LATER = (
     "runner.audit.files.captures",
     "runner.commands.doctor",
     "runner.commands.fixes",
-    "runner.engine.opening",
+    "runner.engine.foundation.opening",
     "runner.gateway.server",
     "runner.gateway.snippets",
     "runner.sandbox.docker.sdk",

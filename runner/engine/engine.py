@@ -12,8 +12,8 @@ from runner.approval.door import MEANING, NOT_ASKED, NOT_SHOWN
 from runner.approval.ticket import Ticket
 from runner.audit.files import captures
 from runner.audit.ledger.ledger import LedgerFailed
-from runner.engine.configuration import SETTINGS_CHANGED, differing
-from runner.engine.opening import MOVED
+from runner.engine.foundation.configuration import SETTINGS_CHANGED, differing
+from runner.engine.foundation.opening import MOVED
 from runner.engine.past_answers import recalled
 from runner.engine.path import GONE
 from runner.engine.refusals import Refusals
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
     from runner.approval.approvals import Approvals
     from runner.engine.admission import Admission
-    from runner.engine.bulletin import Bulletin
-    from runner.engine.closing import Closing
+    from runner.engine.foundation.bulletin import Bulletin
+    from runner.engine.foundation.closing import Closing
+    from runner.engine.foundation.opening import Opener
+    from runner.engine.foundation.parts import Parts
+    from runner.engine.foundation.recorder import Recorder
     from runner.engine.history_bounds import HistoryBounds
     from runner.engine.history_opening import HistoryOpening
     from runner.engine.installing import Installing
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.membership import Membership
-    from runner.engine.opening import Opener
-    from runner.engine.parts import Parts
     from runner.engine.path import Path
-    from runner.engine.recorder import Recorder
     from runner.engine.runs import Runs
     from runner.engine.sandbox_watch import SandboxWatch
     from runner.engine.timekeeping import Timekeeping

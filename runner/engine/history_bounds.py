@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from runner.audit.retention.retention import Pruned, RetentionPlan
-    from runner.engine.open_ledger import OpenLedger
+    from runner.engine.foundation.open_ledger import OpenLedger
     from runner.settings.declared import Settings
     from runner.system.places import Places
 

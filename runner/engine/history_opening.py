@@ -14,11 +14,11 @@ from runner.model.events import EngineTroubled
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from runner.engine.bulletin import Bulletin
-    from runner.engine.open_ledger import OpenLedger
-    from runner.engine.opening import Opener
+    from runner.engine.foundation.bulletin import Bulletin
+    from runner.engine.foundation.open_ledger import OpenLedger
+    from runner.engine.foundation.opening import Opener
+    from runner.engine.foundation.recorder import Recorder
     from runner.engine.path import Path
-    from runner.engine.recorder import Recorder
     from runner.model.events import Event
     from runner.requests.case import Case
     from runner.requests.cases import Cases

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from runner.engine.building import PackageBuilder
-    from runner.engine.sandbox_choice import SandboxChoice
+    from runner.engine.foundation.sandbox_choice import SandboxChoice
     from runner.model.plan import Plan
     from runner.model.request import Language, Request
     from runner.model.result import Result, Usage

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
     from pathlib import Path
 
+    from runner.engine.foundation.sandbox_choice import SandboxChoice
     from runner.engine.installing import Installing
-    from runner.engine.sandbox_choice import SandboxChoice
     from runner.model.record import Record
     from runner.model.request import Request
     from runner.packages.installing import PackageSet

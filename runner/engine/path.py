@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from runner.approval.approvals import Approvals
     from runner.engine.building import PackageBuilder
+    from runner.engine.foundation.parts import Parts
+    from runner.engine.foundation.recorder import Recorder
     from runner.engine.kept_sandboxes import KeptSandboxes
-    from runner.engine.parts import Parts
-    from runner.engine.recorder import Recorder
     from runner.engine.runs import Runs
     from runner.model.assessment import Assessment
     from runner.model.rehearsal import Rehearsal

@@ -14,8 +14,8 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from runner.engine.opening import Opener
-    from runner.engine.sandbox_choice import SandboxChoice
+    from runner.engine.foundation.opening import Opener
+    from runner.engine.foundation.sandbox_choice import SandboxChoice
     from runner.model.record import Record
     from runner.model.request import Isolation
     from runner.sandbox.contract import Sandbox

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from runner.engine.opening import SEE_FAULTS, fault_words
+from runner.engine.foundation.opening import SEE_FAULTS, fault_words
 from runner.engine.watchdog import Watchdog
 from runner.system.loop_thread import LoopThread
 

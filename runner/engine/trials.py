@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from runner.approval.circumstances import Circumstances
     from runner.approval.desk import Desk
-    from runner.engine.parts import Parts
+    from runner.engine.foundation.parts import Parts
     from runner.model.assessment import Assessment
     from runner.model.decision import Ask
     from runner.model.record import Record

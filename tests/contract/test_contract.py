@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.engine.sandbox_choice import disk_words
+from runner.engine.foundation.sandbox_choice import disk_words
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, NetworkMode
 from runner.model.result import Outcome

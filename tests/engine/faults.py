@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assembly import build
 from runner.audit.ledger.verify import verify
-from runner.engine import recorder
+from runner.engine.foundation import recorder
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError, Refused
 from runner.model.request import Language, Tool

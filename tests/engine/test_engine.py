@@ -290,7 +290,7 @@ async def test_a_ledger_that_cannot_be_written_approves_nothing(stage: Stage, mo
         return await written(self, kind, request_id, body)
 
     monkeypatch.setattr(Ledger, "append", append)
-    monkeypatch.setattr("runner.engine.recorder.RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("runner.engine.foundation.recorder.RETRY_SECONDS", 0.01)
     stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
     answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.DENIED

@@ -282,7 +282,8 @@ async def test_a_renewal_that_fails_leaves_requests_in_the_same_history(
     await start.engine.start(gateway=False)
     ticket = await start.asked()
     monkeypatch.setattr(
-        "runner.engine.open_ledger.set_aside", lambda _path: (_ for _ in ()).throw(LedgerFailed("Not now.", "Wait."))
+        "runner.engine.foundation.open_ledger.set_aside",
+        lambda _path: (_ for _ in ()).throw(LedgerFailed("Not now.", "Wait.")),
     )
     await start.engine.history.renew()
     assert start.troubles["ledger"].what == "Not now."

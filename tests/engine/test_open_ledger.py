@@ -14,8 +14,8 @@ from runner.audit.ledger import anchor
 from runner.audit.ledger.anchor import AnchorKeeper
 from runner.audit.ledger.ledger import Ledger, LedgerFailed
 from runner.audit.ledger.verify import verify
-from runner.engine.open_ledger import LOG_STORE, OpenLedger
-from runner.engine.parts import Parts
+from runner.engine.foundation.open_ledger import LOG_STORE, OpenLedger
+from runner.engine.foundation.parts import Parts
 from runner.identity import signer
 from runner.model.errors import KnownError
 from runner.settings.loading import load

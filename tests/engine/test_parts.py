@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.engine import parts as parts_module
+from runner.engine.foundation import parts as parts_module
 from runner.system.tasks import spawn
 from tests.engine.test_engine import Stage
 from tests.patience import HANGS

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.assembly import build
-from runner.engine import sandbox_choice
-from runner.engine.sandbox_choice import ToldRegistries
+from runner.engine.foundation import sandbox_choice
+from runner.engine.foundation.sandbox_choice import ToldRegistries
 from runner.model.network import Destination
 from runner.settings.loading import load
 from runner.system.places import Places

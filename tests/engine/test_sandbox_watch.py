@@ -13,7 +13,7 @@ import pytest
 
 from runner.assembly import build
 from runner.engine import sandbox_watch
-from runner.engine.sandbox_choice import DOUBTED
+from runner.engine.foundation.sandbox_choice import DOUBTED
 from runner.model.answer import Status
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError

@@ -11,9 +11,9 @@ import pytest
 
 from runner import assembly
 from runner.approval.modes import Mode
-from runner.engine.open_ledger import OpenLedger
-from runner.engine.parts import Parts
-from runner.engine.sandbox_choice import SandboxChoice
+from runner.engine.foundation.open_ledger import OpenLedger
+from runner.engine.foundation.parts import Parts
+from runner.engine.foundation.sandbox_choice import SandboxChoice
 from runner.engine.thread import EngineThread
 from runner.model.events import EngineTroubled, GatewayOpened, ModeChanged
 from runner.settings.loading import load

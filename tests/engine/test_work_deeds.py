@@ -36,7 +36,7 @@ from tests.workspace.trees import look, work
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from runner.engine.recorder import Recorder
+    from runner.engine.foundation.recorder import Recorder
     from runner.workspace.change import ProjectChange
     from runner.workspace.progress import Report, WriteProgress
     from tests.engine.test_kept_sandboxes import House

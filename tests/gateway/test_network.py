@@ -139,7 +139,7 @@ async def test_the_facts_name_no_protection_that_a_usual_run_lacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DOCKER_NETWORK_ENABLED", "true")
-    monkeypatch.setattr("runner.engine.sandbox_choice.usual_mode", lambda *_: NetworkMode.REGISTRIES)
+    monkeypatch.setattr("runner.engine.foundation.sandbox_choice.usual_mode", lambda *_: NetworkMode.REGISTRIES)
     async with online(tmp_path, monkeypatch) as there, there.client("auto") as client:
         facts = data(await called(client, "code_sandbox_info"))["facts"]
     assert not [one for one in facts["protections"] if one.startswith("no network")], facts

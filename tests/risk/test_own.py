@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.engine.configuration import Configuration
+from runner.engine.foundation.configuration import Configuration
 from runner.model.assessment import Level
 from runner.model.decision import Decision
 from runner.model.request import Language, Request, Tool

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.engine.last_isolation import LastIsolation
+from runner.engine.foundation.last_isolation import LastIsolation
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, TroubleCleared

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.engine.last_isolation import LastIsolation
+from runner.engine.foundation.last_isolation import LastIsolation
 from runner.model.errors import KnownError
 from runner.model.request import Isolation
 from runner.sandbox.local.bubblewrap import Bubblewrap

@@ -11,7 +11,7 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from runner.engine.bulletin import Bulletin
+    from runner.engine.foundation.bulletin import Bulletin
 
 OPENING = {
     "ledger": "opening the history",

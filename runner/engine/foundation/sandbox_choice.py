@@ -26,7 +26,7 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
-    from runner.engine.last_isolation import LastIsolation
+    from runner.engine.foundation.last_isolation import LastIsolation
     from runner.model.network import Destination
     from runner.model.request import Request
     from runner.sandbox.choose import ChosenSandbox

@@ -11,8 +11,8 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.engine.bulletin import Bulletin
-    from runner.engine.open_ledger import OpenLedger
+    from runner.engine.foundation.bulletin import Bulletin
+    from runner.engine.foundation.open_ledger import OpenLedger
     from runner.model.events import Event
     from runner.model.lifecycle import Phase
     from runner.requests.case import Case
