@@ -30,7 +30,7 @@ from runner.engine.foundation.recorder import Recorder
 from runner.engine.history_bounds import HistoryBounds
 from runner.engine.history_opening import HistoryOpening
 from runner.engine.installing import Installing
-from runner.engine.kept_sandboxes import KeptSandboxes
+from runner.engine.kept.kept_sandboxes import KeptSandboxes
 from runner.engine.membership import Membership
 from runner.engine.networking import Networking
 from runner.engine.path import Path

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from runner.engine.foundation.closing import Closing
     from runner.engine.foundation.parts import Parts
     from runner.engine.installing import Installing
-    from runner.engine.kept_sandboxes import KeptSandboxes
+    from runner.engine.kept.kept_sandboxes import KeptSandboxes
     from runner.engine.membership import Membership
     from runner.engine.sandbox_watch import SandboxWatch
     from runner.engine.work.layers import SessionLayers

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from runner.engine.history_bounds import HistoryBounds
     from runner.engine.history_opening import HistoryOpening
     from runner.engine.installing import Installing
-    from runner.engine.kept_sandboxes import KeptSandboxes
+    from runner.engine.kept.kept_sandboxes import KeptSandboxes
     from runner.engine.membership import Membership
     from runner.engine.path import Path
     from runner.engine.runs import Runs

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from runner.engine.building import PackageBuilder
     from runner.engine.foundation.parts import Parts
     from runner.engine.foundation.recorder import Recorder
-    from runner.engine.kept_sandboxes import KeptSandboxes
+    from runner.engine.kept.kept_sandboxes import KeptSandboxes
     from runner.engine.runs import Runs
     from runner.model.assessment import Assessment
     from runner.model.rehearsal import Rehearsal

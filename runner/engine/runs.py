@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from runner.approval.door import Door
     from runner.engine.foundation.parts import Parts
     from runner.engine.installing import Installing
-    from runner.engine.kept_sandboxes import KeptSandboxes
+    from runner.engine.kept.kept_sandboxes import KeptSandboxes
     from runner.engine.networking import Networking
     from runner.engine.rehearsing import Rehearsals
     from runner.engine.work.layers import OpenLayer, SessionLayers

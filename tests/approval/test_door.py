@@ -18,7 +18,7 @@ from runner.approval.late_approval import ARMED, ARMED_SECONDS, DROPPED, NOT_IN_
 from runner.approval.modes import LOCKED, Mode
 from runner.audit.ledger.ledger import Ledger, LedgerFailed
 from runner.audit.ledger.verify import verify
-from runner.engine.lending import OpenSandbox
+from runner.engine.kept.lending import OpenSandbox
 from runner.identity.agents import Agents
 from runner.model.answer import Status
 from runner.model.decision import Verdict

@@ -11,8 +11,8 @@ import pytest
 
 from runner.audit.history.search import Filter, History
 from runner.audit.ledger.verify import verify
-from runner.engine import lending, past_states
-from runner.engine.lending import Lending
+from runner.engine.kept import lending, past_states
+from runner.engine.kept.lending import Lending
 from runner.model.answer import Status
 from runner.model.codec import decode
 from runner.model.decision import Verdict

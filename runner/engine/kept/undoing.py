@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from runner.engine.past_states import CHANGED, together
+from runner.engine.kept.past_states import CHANGED, together
 from runner.model.errors import KnownError
 from runner.model.file_changes import NOT_UNDONE, UNDONE
 from runner.sandbox.workspace_copy import previewed
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from runner.engine.lending import Lending, OpenSandbox
+    from runner.engine.kept.lending import Lending, OpenSandbox
     from runner.model.file_changes import FilePreview, UndoPlan
     from runner.model.record import Record
 

@@ -7,7 +7,7 @@ import contextlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from runner.engine.past_states import MOST_OF_ALL, RUNNING, PastStates
+from runner.engine.kept.past_states import MOST_OF_ALL, RUNNING, PastStates
 from runner.model.codec import encode
 from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED

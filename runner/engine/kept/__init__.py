@@ -1,0 +1,1 @@
+"""Sandboxes that agents keep, and the states of their files."""
