@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from runner.engine.foundation.opening import Opener
     from runner.engine.foundation.parts import Parts
     from runner.engine.foundation.recorder import Recorder
-    from runner.engine.history_bounds import HistoryBounds
-    from runner.engine.history_opening import HistoryOpening
     from runner.engine.installing import Installing
     from runner.engine.kept.kept_sandboxes import KeptSandboxes
+    from runner.engine.lifecycle.history_bounds import HistoryBounds
+    from runner.engine.lifecycle.history_opening import HistoryOpening
+    from runner.engine.lifecycle.timekeeping import Timekeeping
     from runner.engine.membership import Membership
     from runner.engine.path import Path
     from runner.engine.runs import Runs
     from runner.engine.sandbox_watch import SandboxWatch
-    from runner.engine.timekeeping import Timekeeping
     from runner.engine.work.at_work import AtWork
     from runner.engine.work.layers import SessionLayers
     from runner.model.answer import Answer

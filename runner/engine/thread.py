@@ -7,7 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.engine.foundation.opening import SEE_FAULTS, fault_words
-from runner.engine.watchdog import Watchdog
+from runner.engine.lifecycle.watchdog import Watchdog
 from runner.system.loop_thread import LoopThread
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from runner.audit.outside.outside import FileAnchor
 from runner.audit.retention.retention import RetentionRule
 from runner.commands import cli
 from runner.engine.foundation.open_ledger import OpenLedger
-from runner.engine.history_bounds import HistoryBounds, rule_of
+from runner.engine.lifecycle.history_bounds import HistoryBounds, rule_of
 from runner.identity import signer
 from runner.identity.secrets import Secrets
 from runner.model.errors import KnownError

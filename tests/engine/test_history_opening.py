@@ -18,8 +18,8 @@ from runner.audit.ledger.ledger import Ledger, LedgerFailed
 from runner.audit.ledger.opening import Lock
 from runner.audit.ledger.seal import Seal
 from runner.audit.ledger.verify import verify
-from runner.engine import history_opening
-from runner.engine.history_opening import RECOVERED
+from runner.engine.lifecycle import history_opening
+from runner.engine.lifecycle.history_opening import RECOVERED
 from runner.identity import signer
 from runner.identity.keyring_answer import KeyringAnswer, begin_unasked
 from runner.model.decision import Verdict

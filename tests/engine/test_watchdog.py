@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner import assembly
-from runner.engine import watchdog
+from runner.engine.lifecycle import watchdog
 from runner.engine.thread import EngineThread
 from runner.model.decision import Verdict
 from runner.model.request import Language, Tool

@@ -20,7 +20,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 
 from runner.audit.ledger.verify import verify
-from runner.engine.recovery import INTERRUPTED, LOST
+from runner.engine.lifecycle.recovery import INTERRUPTED, LOST
 from runner.gateway import bridge
 from runner.identity.agents import Agents
 from runner.model.decision import Decider

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.engine import history_opening
 from runner.engine.foundation.open_ledger import OpenLedger
+from runner.engine.lifecycle import history_opening
 from runner.model.errors import KnownError
 from tests.engine.test_engine import Stage
 

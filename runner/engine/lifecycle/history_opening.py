@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.audit.ledger.ledger import LedgerFailed
-from runner.engine.recovery import take_up
+from runner.engine.lifecycle.recovery import take_up
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled
 from runner.system.tasks import spawn
