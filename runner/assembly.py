@@ -35,9 +35,9 @@ from runner.engine.lifecycle.timekeeping import Timekeeping
 from runner.engine.membership import Membership
 from runner.engine.networking import Networking
 from runner.engine.path import Path
-from runner.engine.rehearsing import Rehearsals
+from runner.engine.rehearsal.rehearsing import Rehearsals
+from runner.engine.rehearsal.sandbox_watch import SandboxWatch
 from runner.engine.runs import Runs
-from runner.engine.sandbox_watch import SandboxWatch
 from runner.engine.work.at_work import AtWork
 from runner.engine.work.layers import SessionLayers
 from runner.model.rehearsal import RehearsalMode

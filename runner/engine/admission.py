@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.engine.installing import Installing
     from runner.engine.kept.kept_sandboxes import KeptSandboxes
     from runner.engine.membership import Membership
-    from runner.engine.sandbox_watch import SandboxWatch
+    from runner.engine.rehearsal.sandbox_watch import SandboxWatch
     from runner.engine.work.layers import SessionLayers
     from runner.model.kept_sandbox import Kept
     from runner.model.record import Record

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from runner.engine.lifecycle.timekeeping import Timekeeping
     from runner.engine.membership import Membership
     from runner.engine.path import Path
+    from runner.engine.rehearsal.sandbox_watch import SandboxWatch
     from runner.engine.runs import Runs
-    from runner.engine.sandbox_watch import SandboxWatch
     from runner.engine.work.at_work import AtWork
     from runner.engine.work.layers import SessionLayers
     from runner.model.answer import Answer

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from runner.engine.installing import Installing
     from runner.engine.kept.kept_sandboxes import KeptSandboxes
     from runner.engine.networking import Networking
-    from runner.engine.rehearsing import Rehearsals
+    from runner.engine.rehearsal.rehearsing import Rehearsals
     from runner.engine.work.layers import OpenLayer, SessionLayers
     from runner.model.decision import Decision
     from runner.model.record import Record

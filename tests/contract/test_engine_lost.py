@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.assembly import build
-from runner.engine import sandbox_watch
+from runner.engine.rehearsal import sandbox_watch
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, SandboxChosen, TroubleCleared

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.engine.trials import LIMITS
+from runner.engine.rehearsal.trials import LIMITS
 from runner.model.tried import TriedKind
 from runner.risk.tried import recorded
 from runner.sandbox.trying import program

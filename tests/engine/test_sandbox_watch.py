@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.assembly import build
-from runner.engine import sandbox_watch
 from runner.engine.foundation.sandbox_choice import DOUBTED
+from runner.engine.rehearsal import sandbox_watch
 from runner.model.answer import Status
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from runner.approval.rehearsable import kept_from_trial
-from runner.engine import trials
+from runner.engine.rehearsal import trials
 from runner.identity.allowance import Allowance
 from runner.model.assessment import Capability, Finding, Level, Span
 from runner.model.codec import decode

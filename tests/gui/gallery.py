@@ -32,8 +32,8 @@ from app.today.spans import TimeSpan
 from runner.approval.deliberate import ApproveBy
 from runner.audit.history.indexing import Indexing
 from runner.audit.ledger.row import Row
-from runner.engine import sandbox_watch
 from runner.engine.lifecycle import history_opening
+from runner.engine.rehearsal import sandbox_watch
 from runner.identity.agents import Agent
 from runner.identity.pin import PinRefused, PinState
 from runner.model.assessment import Level

@@ -158,7 +158,7 @@ BOMBS = {
 async def test_a_bomb_ends_within_the_bounds_and_leaves_the_engine_alive(
     tmp_path: Path, bomb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from runner.engine import rehearsing as engine
+    from runner.engine.rehearsal import rehearsing as engine
 
     monkeypatch.setattr(engine, "LIMITS", replace(engine.LIMITS, seconds=2.0, memory_mb=128, disk_mb=32))
     async with rehearsing(tmp_path / "home", LocalSandbox(tmp_path / "runs")) as stage:

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.approval.rehearsable import kept_from_rehearsal, too_weak
-from runner.engine import before_answer
-from runner.engine.before_answer import (
+from runner.engine.rehearsal import before_answer
+from runner.engine.rehearsal.before_answer import (
     BUSY,
     FAILED,
     MOST_AT_ONCE,
@@ -24,8 +24,8 @@ from runner.engine.before_answer import (
     Attempt,
     TimeSpent,
 )
+from runner.engine.rehearsal.trials import Trials
 from runner.engine.run_files import rehearsal_of
-from runner.engine.trials import Trials
 from runner.model.answer import within
 from runner.model.codec import encode
 from runner.model.errors import KnownError

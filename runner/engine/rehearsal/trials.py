@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.approval.rehearsable import kept_from_trial, too_weak
-from runner.engine import before_answer
-from runner.engine.before_answer import (
+from runner.engine.rehearsal import before_answer
+from runner.engine.rehearsal.before_answer import (
     BUSY,
     FAILED,
     MOST_AT_ONCE,

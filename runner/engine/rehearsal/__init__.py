@@ -1,0 +1,1 @@
+"""Code that runs while its question is open: rehearsals and trials."""
