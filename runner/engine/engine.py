@@ -14,10 +14,10 @@ from runner.audit.files import captures
 from runner.audit.ledger.ledger import LedgerFailed
 from runner.engine.foundation.configuration import SETTINGS_CHANGED, differing
 from runner.engine.foundation.opening import MOVED
-from runner.engine.past_answers import recalled
-from runner.engine.path import GONE
-from runner.engine.refusals import Refusals
-from runner.engine.runs import STOPPED
+from runner.engine.request.past_answers import recalled
+from runner.engine.request.path import GONE
+from runner.engine.request.refusals import Refusals
+from runner.engine.request.runs import STOPPED
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import CallsRefused, GatewayOpened, QuestionPaused, QuestionsMoved
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.approval.approvals import Approvals
-    from runner.engine.admission import Admission
     from runner.engine.foundation.bulletin import Bulletin
     from runner.engine.foundation.closing import Closing
     from runner.engine.foundation.opening import Opener
@@ -40,10 +39,11 @@ if TYPE_CHECKING:
     from runner.engine.lifecycle.history_bounds import HistoryBounds
     from runner.engine.lifecycle.history_opening import HistoryOpening
     from runner.engine.lifecycle.timekeeping import Timekeeping
-    from runner.engine.membership import Membership
-    from runner.engine.path import Path
     from runner.engine.rehearsal.sandbox_watch import SandboxWatch
-    from runner.engine.runs import Runs
+    from runner.engine.request.admission import Admission
+    from runner.engine.request.membership import Membership
+    from runner.engine.request.path import Path
+    from runner.engine.request.runs import Runs
     from runner.engine.work.at_work import AtWork
     from runner.engine.work.layers import SessionLayers
     from runner.model.answer import Answer

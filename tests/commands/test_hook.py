@@ -26,7 +26,7 @@ from runner.clients.hooks import HOOKS, unasked
 from runner.clients.known import BY_ID
 from runner.clients.managed import here
 from runner.commands import hook
-from runner.engine.path import OUTCOME_UNKNOWN
+from runner.engine.request.path import OUTCOME_UNKNOWN
 from runner.gateway import address_file
 from runner.gateway.bridge import LOST
 from runner.identity.agents import Agents

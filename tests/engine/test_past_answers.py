@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.engine.past_answers import recalled
+from runner.engine.request.past_answers import recalled
 from runner.model.errors import KnownError
 from runner.requests.case import PARKED
 from runner.risk.worker.assessor import Assessor
@@ -19,7 +19,7 @@ from tests.engine.test_engine import HELLO, Stage
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.engine.deduplication import Deduplication
+    from runner.engine.request.deduplication import Deduplication
     from runner.model.difference import Change
     from runner.model.request import Request
 

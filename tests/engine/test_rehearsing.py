@@ -19,7 +19,7 @@ from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.ledger.ledger import LedgerFailed
 from runner.audit.ledger.verify import verify
 from runner.engine.rehearsal import before_answer, rehearsing
-from runner.engine.runs import STOPPED
+from runner.engine.request.runs import STOPPED
 from runner.identity.allowance import Allowance
 from runner.model.answer import REHEARSED as SAID
 from runner.model.answer import WITHHELD, Status

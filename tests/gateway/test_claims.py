@@ -11,7 +11,7 @@ from app import phrases
 from app.history import words
 from runner.approval.editing import EDITED
 from runner.audit.history.search import History
-from runner.engine.past_answers import _answer
+from runner.engine.request.past_answers import _answer
 from runner.gateway import catalog
 from runner.gateway.arguments import submission
 from runner.gateway.origin import LONGEST_PROJECT, LONGEST_REASON, LONGEST_TASK

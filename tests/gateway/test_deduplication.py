@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from runner.engine import deduplication
+from runner.engine.request import deduplication
 from runner.gateway.replies import DELIVERED_BEFORE, JOINED
 from runner.model.decision import Verdict
 from runner.model.events import RequestJoined

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.assembly import build
-from runner.engine.path import FOR_THE_WINDOW
+from runner.engine.request.path import FOR_THE_WINDOW
 from runner.gateway.server import DETAILS
 from runner.model.answer import ASK_FOR_HOSTS
 from runner.model.decision import Verdict

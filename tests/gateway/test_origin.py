@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp_types import Implementation
 
-from runner.engine.admission import _request
+from runner.engine.request.admission import _request
 from runner.gateway import origin
 from runner.gateway.origin import LONGEST_NAME, LONGEST_VERSION, MOST_SESSIONS, SessionNumbers
 from runner.model.codec import decode, encode

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from app.agents.watch import FolderWatch
 from app.notify.notices import Notices
 from app.review.deciding import WITHDRAWN
-from runner.engine.membership import Membership
+from runner.engine.request.membership import Membership
 from runner.identity.agents import Agents
 from runner.model.decision import Decider, Verdict
 from runner.model.events import AgentsChanged, ApprovalArmed, ApprovalSpent
@@ -75,7 +75,7 @@ async def _nothing(_agent: str, _how: str) -> None:
 def test_the_first_call_ever_is_told_from_the_first_since_the_start(
     places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runner.engine.membership.spawn", lambda _name, work: work.close())
+    monkeypatch.setattr("runner.engine.request.membership.spawn", lambda _name, work: work.close())
     token = Agents(places).add("codex")
     for connected in ("codex", ""):
         record = Published()

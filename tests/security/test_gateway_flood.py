@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.engine import refusals
+from runner.engine.request import refusals
 from runner.gateway import body, connection, sessions, tools
 from runner.gateway.limits import CallLimits
 from runner.model.answer import Answer

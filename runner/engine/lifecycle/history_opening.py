@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from runner.engine.foundation.open_ledger import OpenLedger
     from runner.engine.foundation.opening import Opener
     from runner.engine.foundation.recorder import Recorder
-    from runner.engine.path import Path
+    from runner.engine.request.path import Path
     from runner.model.events import Event
     from runner.requests.case import Case
     from runner.requests.cases import Cases

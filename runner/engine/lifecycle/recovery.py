@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.approval.editing import EDITED
-from runner.engine.path import UNDECIDED
+from runner.engine.request.path import UNDECIDED
 from runner.model.events import RequestArrived, RequestAssessed, RequestJoined
 from runner.model.lifecycle import Phase
 from runner.model.rehearsal import ENDED, REHEARSED, REHEARSING, RELEASED
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from runner.audit.history.search import CaseRecord
-    from runner.engine.path import Path
+    from runner.engine.request.path import Path
     from runner.model.record import Record
     from runner.requests.cases import Cases
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from runner.approval import editing
 from runner.audit.ledger.ledger import LedgerFailed
-from runner.engine.edits import changed_code
 from runner.engine.file_answers import CONTENT
-from runner.engine.runs import not_run
+from runner.engine.request.edits import changed_code
+from runner.engine.request.runs import not_run
 from runner.model.answer import Answer
 from runner.model.codec import encode
 from runner.model.decision import Ask, Decider, Decision, Verdict
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from runner.engine.foundation.parts import Parts
     from runner.engine.foundation.recorder import Recorder
     from runner.engine.kept.kept_sandboxes import KeptSandboxes
-    from runner.engine.runs import Runs
+    from runner.engine.request.runs import Runs
     from runner.model.assessment import Assessment
     from runner.model.rehearsal import Rehearsal
     from runner.model.request import Request

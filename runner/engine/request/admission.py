@@ -23,14 +23,14 @@ from runner.system.offload import SMALL
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from runner.engine.deduplication import Deduplication
     from runner.engine.foundation.bulletin import Bulletin
     from runner.engine.foundation.closing import Closing
     from runner.engine.foundation.parts import Parts
     from runner.engine.installing import Installing
     from runner.engine.kept.kept_sandboxes import KeptSandboxes
-    from runner.engine.membership import Membership
     from runner.engine.rehearsal.sandbox_watch import SandboxWatch
+    from runner.engine.request.deduplication import Deduplication
+    from runner.engine.request.membership import Membership
     from runner.engine.work.layers import SessionLayers
     from runner.model.kept_sandbox import Kept
     from runner.model.record import Record

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.approval.editing import approved_code, approved_limits
 from runner.audit.history.search import History
-from runner.engine.edits import changed_code
+from runner.engine.request.edits import changed_code
 from runner.model.answer import Answer
 from runner.model.lifecycle import Phase
 from runner.model.rehearsal import REHEARSING
