@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.engine.output_readings import PrintedCurve
+from runner.engine.shared.output_readings import PrintedCurve
 from runner.model.result import Outcome, Result, Usage
 from runner.sandbox.output import Stream, Transcript
 

@@ -16,7 +16,7 @@ from runner.assembly import build
 from runner.audit.files.evidence import Evidence
 from runner.audit.history.search import Filter, History
 from runner.audit.ledger.verify import verify
-from runner.engine.run_files import RunFiles
+from runner.engine.shared.run_files import RunFiles
 from runner.model.decision import Verdict
 from runner.model.events import RunFinished
 from runner.model.lifecycle import Phase

@@ -11,7 +11,7 @@ from runner.engine.foundation.configuration import Configuration
 from runner.engine.foundation.last_isolation import LastIsolation
 from runner.engine.foundation.open_ledger import OpenLedger
 from runner.engine.foundation.sandbox_choice import SandboxChoice
-from runner.engine.run_files import RunFiles
+from runner.engine.shared.run_files import RunFiles
 from runner.identity.agents import Agents
 from runner.identity.outside import outside_anchors
 from runner.identity.pin import PinLock

@@ -11,11 +11,11 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, assert_never
 
-from runner.engine import integrity
-from runner.engine.file_answers import listed, read_piece
 from runner.engine.kept.lending import Lending, OpenSandbox
 from runner.engine.kept.past_states import PastStates
 from runner.engine.kept.undoing import Undoing
+from runner.engine.shared import integrity
+from runner.engine.shared.file_answers import listed, read_piece
 from runner.model.errors import KnownError, Refused
 from runner.model.events import SandboxesChanged
 from runner.model.kept_sandbox import Kept

@@ -25,7 +25,7 @@ from runner.engine.rehearsal.before_answer import (
     TimeSpent,
 )
 from runner.engine.rehearsal.trials import Trials
-from runner.engine.run_files import rehearsal_of
+from runner.engine.shared.run_files import rehearsal_of
 from runner.model.answer import within
 from runner.model.codec import encode
 from runner.model.errors import KnownError

@@ -27,7 +27,7 @@ from runner.engine.rehearsal.before_answer import (
     Attempt,
     TimeSpent,
 )
-from runner.engine.run_files import trial_of
+from runner.engine.shared.run_files import trial_of
 from runner.model.assessment import Level
 from runner.model.codec import encode
 from runner.model.errors import KnownError

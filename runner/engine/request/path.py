@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from runner.approval import editing
 from runner.audit.ledger.ledger import LedgerFailed
-from runner.engine.file_answers import CONTENT
 from runner.engine.request.edits import changed_code
 from runner.engine.request.runs import not_run
+from runner.engine.shared.file_answers import CONTENT
 from runner.model.answer import Answer
 from runner.model.codec import encode
 from runner.model.decision import Ask, Decider, Decision, Verdict

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from runner.engine.building import BuildFailed
-from runner.engine.output_readings import PrintedCurve
 from runner.engine.planning import with_found
+from runner.engine.shared.output_readings import PrintedCurve
 from runner.engine.work.layers import ENDED, able
 from runner.model.errors import KnownError
 from runner.model.events import RunHeld, RunMeasured, RunObserved, RunStarted
