@@ -18,19 +18,16 @@ from runner.approval.hosts import Hosts
 from runner.approval.late_approval import PUT_BACK, LateApprovals
 from runner.approval.modes import Modes
 from runner.approval.remembering import Remembering
-from runner.engine.building import PackageBuilder
 from runner.engine.engine import Engine
 from runner.engine.foundation.bulletin import Bulletin
 from runner.engine.foundation.closing import Closing
 from runner.engine.foundation.opening import Opener
 from runner.engine.foundation.parts import Parts
 from runner.engine.foundation.recorder import Recorder
-from runner.engine.installing import Installing
 from runner.engine.kept.kept_sandboxes import KeptSandboxes
 from runner.engine.lifecycle.history_bounds import HistoryBounds
 from runner.engine.lifecycle.history_opening import HistoryOpening
 from runner.engine.lifecycle.timekeeping import Timekeeping
-from runner.engine.networking import Networking
 from runner.engine.rehearsal.rehearsing import Rehearsals
 from runner.engine.rehearsal.sandbox_watch import SandboxWatch
 from runner.engine.request.admission import Admission
@@ -38,6 +35,9 @@ from runner.engine.request.deduplication import Deduplication
 from runner.engine.request.membership import Membership
 from runner.engine.request.path import Path
 from runner.engine.request.runs import Runs
+from runner.engine.supply.building import PackageBuilder
+from runner.engine.supply.installing import Installing
+from runner.engine.supply.networking import Networking
 from runner.engine.work.at_work import AtWork
 from runner.engine.work.layers import SessionLayers
 from runner.model.rehearsal import RehearsalMode

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from runner.engine.foundation.opening import Opener
     from runner.engine.foundation.parts import Parts
     from runner.engine.foundation.recorder import Recorder
-    from runner.engine.installing import Installing
     from runner.engine.kept.kept_sandboxes import KeptSandboxes
     from runner.engine.lifecycle.history_bounds import HistoryBounds
     from runner.engine.lifecycle.history_opening import HistoryOpening
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from runner.engine.request.membership import Membership
     from runner.engine.request.path import Path
     from runner.engine.request.runs import Runs
+    from runner.engine.supply.installing import Installing
     from runner.engine.work.at_work import AtWork
     from runner.engine.work.layers import SessionLayers
     from runner.model.answer import Answer

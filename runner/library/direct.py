@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.audit.files import artifacts
-from runner.engine.networking import gate_for
+from runner.engine.supply.networking import gate_for
 from runner.library import arguments, frames
 from runner.model.answer import result_text
 from runner.model.decision import Decider, Decision, Verdict

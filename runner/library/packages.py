@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from runner.engine.planning import Planning, with_defaults, with_found
+from runner.engine.supply.planning import Planning, with_defaults, with_found
 from runner.model.errors import KnownError
 from runner.packages.installing import PackageSet
 

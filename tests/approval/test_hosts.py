@@ -15,8 +15,8 @@ from runner.approval.hosts import OVER
 from runner.approval.modes import LOCKDOWN_CHOSEN
 from runner.approval.private_addresses import PrivateAddress
 from runner.audit.ledger.ledger import LedgerFailed
-from runner.engine.networking import CLOSED
 from runner.engine.request.runs import STOPPED
+from runner.engine.supply.networking import CLOSED
 from runner.model.errors import KnownError
 from runner.model.network import Contact, Destination
 from runner.model.request import Isolation

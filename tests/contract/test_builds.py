@@ -8,8 +8,8 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from runner.engine.building import PackageBuilder
-from runner.engine.networking import Networking
+from runner.engine.supply.building import PackageBuilder
+from runner.engine.supply.networking import Networking
 from runner.model.plan import BuildFile, Plan, PlannedPackage, Registry
 from runner.model.request import Language, Limits, Request, Tool
 from runner.packages.building import PlanBuild

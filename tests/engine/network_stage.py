@@ -158,7 +158,7 @@ async def networked(
     """A stage whose names lead to its own servers."""
     hosts = Hosts(dict(ADDRESSES))
     monkeypatch.setattr("runner.network.dialing.addresses_of", hosts.resolve)
-    monkeypatch.setattr("runner.engine.networking.dialer_of_this_machine", lambda _seconds: hosts.dialer())
+    monkeypatch.setattr("runner.engine.supply.networking.dialer_of_this_machine", lambda _seconds: hosts.dialer())
     stage = NetworkedStage(root, hosts, environment or {})
     server = await asyncio.start_server(partial(serve, streams=stage.streams), "127.0.0.1", 0)
     hosts.ports[80] = server.sockets[0].getsockname()[1]

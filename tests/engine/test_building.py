@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.engine.building import BUILT
+from runner.engine.supply.building import BUILT
 from runner.model.answer import Status
 from runner.model.assessment import Level
 from runner.model.decision import Verdict

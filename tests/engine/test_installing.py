@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.engine.installing import Installing
+from runner.engine.supply.installing import Installing
 from runner.model.answer import Status
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict

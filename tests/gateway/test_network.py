@@ -44,7 +44,7 @@ class Approving(Address):
 @asynccontextmanager
 async def online(root: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Approving]:
     hosts = Hosts({GOOD: [PUBLIC], EVIL: [PUBLIC], INNER: ["10.1.2.3"]})
-    monkeypatch.setattr("runner.engine.networking.dialer_of_this_machine", lambda _seconds: hosts.dialer())
+    monkeypatch.setattr("runner.engine.supply.networking.dialer_of_this_machine", lambda _seconds: hosts.dialer())
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     hosts.ports[80] = server.sockets[0].getsockname()[1]
     places = Places.under(root / "home")

@@ -234,7 +234,7 @@ def test_languages_have_the_names_that_calls_and_settings_take(name: str) -> Non
 
 def test_code_reaches_the_hosts_that_are_named_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     hosts = Hosts({"good.example": [PUBLIC], "evil.example": [PUBLIC]})
-    monkeypatch.setattr("runner.engine.networking.dialer_of_this_machine", lambda _seconds: hosts.dialer())
+    monkeypatch.setattr("runner.engine.supply.networking.dialer_of_this_machine", lambda _seconds: hosts.dialer())
     code = (
         "import urllib.request as web\n"
         "print(web.urlopen('http://good.example/').read().decode())\n"

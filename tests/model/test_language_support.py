@@ -11,8 +11,8 @@ import pytest
 from app import phrases
 from runner.commands import fixes
 from runner.commands import run as run_command
-from runner.engine.planning import registry_of
 from runner.engine.shared import integrity
+from runner.engine.supply.planning import registry_of
 from runner.gateway import catalog
 from runner.model.errors import Refused
 from runner.model.language_support import LANGUAGES, language_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.engine.networking import MOST_CONTACTS, PUBLISHED_AT_ONCE, OpenNetwork
+from runner.engine.supply.networking import MOST_CONTACTS, PUBLISHED_AT_ONCE, OpenNetwork
 from runner.model.answer import ASK_FOR_HOSTS, NO_HOST
 from runner.model.errors import KnownError
 from runner.model.events import HostContacted

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from runner.engine.networking import caps
+from runner.engine.supply.networking import caps
 from runner.model.errors import KnownError
 from runner.sandbox.choose import AUTO, NAMES
 from runner.settings.declaration import Declared, Kind

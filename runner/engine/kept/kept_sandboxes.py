@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.engine.foundation.sandbox_choice import SandboxChoice
-    from runner.engine.installing import Installing
+    from runner.engine.supply.installing import Installing
     from runner.model.record import Record
     from runner.model.request import Request
     from runner.packages.installing import PackageSet

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.audit.ledger.ledger import LedgerFailed
-from runner.engine.planning import registry_of, with_defaults
+from runner.engine.supply.planning import registry_of, with_defaults
 from runner.identity.allowance import narrowed
 from runner.model.errors import KnownError, Refused
 from runner.model.events import RequestArrived
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from runner.engine.foundation.bulletin import Bulletin
     from runner.engine.foundation.closing import Closing
     from runner.engine.foundation.parts import Parts
-    from runner.engine.installing import Installing
     from runner.engine.kept.kept_sandboxes import KeptSandboxes
     from runner.engine.rehearsal.sandbox_watch import SandboxWatch
     from runner.engine.request.deduplication import Deduplication
     from runner.engine.request.membership import Membership
+    from runner.engine.supply.installing import Installing
     from runner.engine.work.layers import SessionLayers
     from runner.model.kept_sandbox import Kept
     from runner.model.record import Record

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from runner.approval.approvals import Approvals
-    from runner.engine.building import PackageBuilder
     from runner.engine.foundation.parts import Parts
     from runner.engine.foundation.recorder import Recorder
     from runner.engine.kept.kept_sandboxes import KeptSandboxes
     from runner.engine.request.runs import Runs
+    from runner.engine.supply.building import PackageBuilder
     from runner.model.assessment import Assessment
     from runner.model.rehearsal import Rehearsal
     from runner.model.request import Request

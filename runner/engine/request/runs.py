@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from runner.engine.building import BuildFailed
-from runner.engine.planning import with_found
 from runner.engine.shared.output_readings import PrintedCurve
+from runner.engine.supply.building import BuildFailed
+from runner.engine.supply.planning import with_found
 from runner.engine.work.layers import ENDED, able
 from runner.model.errors import KnownError
 from runner.model.events import RunHeld, RunMeasured, RunObserved, RunStarted
@@ -25,10 +25,10 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from runner.approval.door import Door
     from runner.engine.foundation.parts import Parts
-    from runner.engine.installing import Installing
     from runner.engine.kept.kept_sandboxes import KeptSandboxes
-    from runner.engine.networking import Networking
     from runner.engine.rehearsal.rehearsing import Rehearsals
+    from runner.engine.supply.installing import Installing
+    from runner.engine.supply.networking import Networking
     from runner.engine.work.layers import OpenLayer, SessionLayers
     from runner.model.decision import Decision
     from runner.model.record import Record

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runner.engine.planning import Planning
+from runner.engine.supply.planning import Planning
 from runner.model.bundle import PYTHON_FOLDER
 from runner.model.errors import KnownError
 from runner.model.language_support import LANGUAGES, language_of
@@ -20,8 +20,8 @@ from runner.sandbox.contract import Job
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from runner.engine.building import PackageBuilder
     from runner.engine.foundation.sandbox_choice import SandboxChoice
+    from runner.engine.supply.building import PackageBuilder
     from runner.model.plan import Plan
     from runner.model.request import Language, Request
     from runner.model.result import Result, Usage

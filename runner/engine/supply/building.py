@@ -27,7 +27,7 @@ from runner.system.private_folder import make_folder
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from runner.engine.networking import Networking
+    from runner.engine.supply.networking import Networking
     from runner.model.plan import PlannedPackage
     from runner.model.record import Record
     from runner.model.request import Request
