@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from runner.approval.modes import Mode
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, GatewayOpened, ModeChanged, WorkMoved
 
 if TYPE_CHECKING:
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from runner.model.events import Event
     from runner.model.work import HostSeen, WorkSession
     from runner.workspace.change import ProjectChanges

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from asyncio import Future
     from pathlib import Path
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from runner.clients.client import Client
     from runner.clients.connection import ConnectionPlan
     from runner.engine.engine import Engine

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from app import phrases
 from app.agents.tile import SPACING, TILE, ClientTile
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.fold import Pages
 from app.parts.plain import plain_label
 from app.parts.state_ring import RingState, StateRing

@@ -22,7 +22,7 @@ from app.agents.connecting import Connecting
 from app.agents.model import AgentsModel
 from app.agents.settings import AgentSettings
 from app.agents.welcome import Welcome, suggested_name
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.clearing import clearable
 from app.parts.confirm import ConfirmDialog
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
 
 RULE = "Up to 40 letters, digits, dots, hyphens and underscores."

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app import phrases
 from app.agents.rehearsing import RehearsalChoice
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.agent import ink_color, swatch
 from app.parts.amounts import counted
 from app.parts.back import back_button
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QWheelEvent
 
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.identity.agents import Agent
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app import phrases
 from app.allowing.dialog import AllowDialog
+from app.link.page_tasks import PageTasks
 from app.network import words
-from app.page_tasks import PageTasks
 from runner.approval.deliberate import ApproveBy
 from runner.approval.private_addresses import PrivateAddress
 from runner.model.errors import KnownError
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from app.bridge import EngineLink
     from app.cards import Card
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.model.network import Contact
     from runner.policy.grants import Grant

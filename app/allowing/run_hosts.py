@@ -19,8 +19,8 @@ from runner.approval.deliberate import ApproveBy
 from runner.model.request import NetworkMode
 
 if TYPE_CHECKING:
-    from app.bridge import EngineLink
     from app.cards import Card
+    from app.link.bridge import EngineLink
     from app.look.look import Look
 
 SOON_MS = 50

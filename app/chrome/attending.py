@@ -14,8 +14,8 @@ from app.review.interest import Interest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
 
     Clock = Callable[[], float]
 

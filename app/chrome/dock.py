@@ -22,9 +22,9 @@ from app.running.outcome import OutcomeView
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.bridge import EngineLink
     from app.cards import Cards
     from app.just_now import JustNowModel
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.work_cards import WorkCards
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app.errands import Errands
+from app.link.background import Errands
 from app.parts.notice import Tone
 from runner.identity.keyring_answer import KeyringAnswer
 from runner.identity.secrets import Secrets, Vault, Where

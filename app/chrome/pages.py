@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.column import Centred
 from app.parts.fold import Pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from app.bridge import EngineLink
     from app.cards import Card, Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.today.day_reader import DayReader
     from app.today.embedded import TodayLanes

@@ -26,7 +26,7 @@ from app.chrome.pages import FIRST_STEPS, PAGES, PageShelf
 from app.chrome.presence import Presence
 from app.chrome.toolbar import Toolbar
 from app.chrome.unseen import Unseen
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.fold import Pages, Room
 from app.parts.notice import Tone
 from app.parts.roles import install
@@ -39,10 +39,10 @@ from runner.model.events import AgentsChanged, EngineTroubled, GatewayOpened, Ru
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from app.bridge import EngineLink
     from app.cards import Cards
     from app.chrome.frame import Frame
     from app.chrome.pages import PageSpec
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.remembering.dialog import About
     from runner.model.events import Event

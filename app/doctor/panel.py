@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, 
 
 from app.doctor.building import Building
 from app.doctor.row import CheckRow
-from app.errands import Errands
+from app.link.background import Errands
 from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState

@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.errands import Errands
 from app.files import saving
 from app.files.apart import ReadingProcess
 from app.files.found import Picture, Table, Text
 from app.files.listing import FilesModel
 from app.files.picture import PictureView
 from app.files.table import TableView
+from app.link.background import Errands
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.parts.expose import expose

@@ -10,8 +10,8 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from app import phrases
-from app.errands import Errands
 from app.first_start.step import FirstStep
+from app.link.background import Errands
 from app.parts.copying import CopyButton
 from app.parts.plain import plain_label
 from app.parts.state_ring import RingState

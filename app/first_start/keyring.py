@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app import phrases
 from app.first_start.step import FirstStep
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.plain import plain_label, say
 from app.parts.state_ring import RingState
 from runner.identity.keyring_answer import KeyringAnswer
@@ -19,7 +19,7 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from asyncio import Future
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.identity.secrets import Where
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
     from app.agents.client_link import ClientLink
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.commands.check import Check
     from runner.identity.agents import Agent

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from app import phrases
 from app.agents.rehearsing import MEANING
 from app.first_start.step import FirstStep
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.plain import plain_label, say
 from app.parts.state_ring import RingState, StateRing
 from runner.approval.rehearsable import too_weak
@@ -20,8 +20,8 @@ from runner.model.rehearsal import RehearsalMode
 from runner.model.request import Isolation
 
 if TYPE_CHECKING:
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.identity.agents import Agent
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app.first_start.step import FirstStep
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.plain import plain_label, say
 from app.parts.state_ring import RingState
 from app.phrases import YOU
@@ -19,8 +19,8 @@ from runner.model.events import RequestDecided
 if TYPE_CHECKING:
     from asyncio import Future
 
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.model.decision import Decision
     from runner.model.events import Event

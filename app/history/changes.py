@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from app import phrases
 from app.allowances import allowed
-from app.errands import Errands
 from app.history.work_words import work_words
+from app.link.background import Errands
 from app.parts.empty import EmptyState
 from app.parts.lines import Summary, list_view
 from app.parts.narrowed import NarrowedRows

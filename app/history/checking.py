@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.errands import Errands
+from app.link.background import Errands
 from app.parts.notice import Tone
 from runner.identity import signer
 from runner.model.errors import KnownError

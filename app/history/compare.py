@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
 
 from app import attention, phrases
-from app.errands import Errands
 from app.history import words
+from app.link.background import Errands
 from app.parts.amounts import counted, size
 from app.parts.differences import MOST_TEXT, DifferenceView
 from app.parts.elide import ElidedLabel

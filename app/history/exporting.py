@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 
 from app import phrases
-from app.errands import Errands
+from app.link.background import Errands
 from app.parts.notice import Notice, Tone
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.history.search import Filter, Interrupted

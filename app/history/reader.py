@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from app.errands import Errands
+from app.link.background import Errands
 from runner.audit.history.search import History, Interrupted
 
 if TYPE_CHECKING:

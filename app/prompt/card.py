@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 
 from app import phrases, rehearsals
 from app.attention import attention
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.agent import AgentDot
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Iterable, Mapping
 
-    from app.bridge import EngineLink
     from app.cards import Card
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.prompt.resting import Resting
     from runner.model.events import EngineTroubled

@@ -15,8 +15,8 @@ from runner.model.events import QuestionAsked
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.model.events import Event
 

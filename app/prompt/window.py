@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
 
 WIDTH = 440

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QDialog, QHBoxLayout, QListView
 from shiboken6 import isValid
 
 from app import phrases
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.badge import ClassBadge
 from app.parts.confirm import ConfirmButton
 from app.parts.fold import Room, fit
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from typing import Any
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.approval.hindsight import Preview
     from runner.model.assessment import Level

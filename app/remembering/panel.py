@@ -11,8 +11,8 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from app import phrases
-from app.errands import Errands
-from app.page_tasks import PageTasks
+from app.link.background import Errands
+from app.link.page_tasks import PageTasks
 from app.parts.column import ScrollColumn, readable
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.model.events import Event
     from runner.model.request import Request

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import attention, phrases
 from app.history.reader import Reader
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.badge import Badge
 from app.parts.code import CodeView
 from app.parts.column import ScrollColumn
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.audit.ledger.row import Row
     from runner.policy.explain import Explanation

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QImage
 
-from app.errands import Errands
 from app.files.apart import ReadingProcess
 from app.files.found import Picture
 from app.files.picture import image_of
+from app.link.background import Errands
 from app.results.choosing import thumbnail_of
 
 if TYPE_CHECKING:

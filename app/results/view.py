@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.errands import Errands
 from app.files.apart import NotWanted, ReadingProcess
 from app.files.json_nodes import tree
+from app.link.background import Errands
 from app.parts.amounts import counted
 from app.parts.order import tab_in_before
 from app.parts.plain import plain_label, say

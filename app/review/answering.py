@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app import trials
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.review import approval
 from app.review.buttons import show_kind
 from app.review.editing import ASSESSING
@@ -24,8 +24,8 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from app.bridge import EngineLink
     from app.cards import Card, Cards
+    from app.link.bridge import EngineLink
     from app.review.editing import VersionEditing
     from app.review.guard import ClickGuard
     from app.review.page import RequestPage

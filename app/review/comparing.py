@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.review.changes import sums
 from app.review.reading import CHANGES
 from runner.model.difference import difference
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Awaitable
 
-    from app.bridge import EngineLink
     from app.cards import Card
+    from app.link.bridge import EngineLink
     from app.review.reading import ReadingPane
     from app.review.under_review import UnderReview
     from runner.approval.editing import Earlier

@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QSho
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 
 from app.attention import rank
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.fold import Pages, in_sight, reveal
 from app.queue.panel import QueuePanel
 from app.review.giving_way import AFTER_PROMPT_MS, GivingWay
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable
 
-    from app.bridge import EngineLink
     from app.cards import Card, Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.work_cards import WorkCards
     from runner.model.events import Event

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.review.editor import can_edit
 from runner.approval.draft import Draft
@@ -17,8 +17,8 @@ from runner.risk.tools.writes import language_of
 if TYPE_CHECKING:
     from asyncio import Future
 
-    from app.bridge import EngineLink
     from app.cards import Card
+    from app.link.bridge import EngineLink
     from app.review.foot import Foot
     from app.review.reading import ReadingPane
     from app.review.under_review import UnderReview

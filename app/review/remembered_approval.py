@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.review.again import SECONDS, USES, WAYS
 from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
@@ -15,8 +15,8 @@ from runner.policy.grants import Choice, Subject, offered
 if TYPE_CHECKING:
     from asyncio import Future
 
-    from app.bridge import EngineLink
     from app.cards import Card
+    from app.link.bridge import EngineLink
     from app.review.foot import Foot
     from app.review.under_review import UnderReview
     from runner.approval.hindsight import Preview

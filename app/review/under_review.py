@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.bridge import EngineLink
     from app.cards import Card
+    from app.link.bridge import EngineLink
     from runner.approval.draft import Draft
 
 

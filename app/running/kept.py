@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.back import back_button
 from app.parts.lines import HEIGHT, SUMMARY, Summary, list_view
@@ -18,8 +18,8 @@ from app.undo.dialog import FilesDialog
 from runner.model.events import SandboxesChanged
 
 if TYPE_CHECKING:
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.model.events import Event
     from runner.model.kept_sandbox import Kept

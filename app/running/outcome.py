@@ -22,9 +22,9 @@ from runner.model.kept_sandbox import changes_of
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.bridge import EngineLink
     from app.cards import Cards
     from app.just_now import Answered, JustNowModel
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.model.events import Event
     from runner.sandbox.output import Transcript

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.bridge import EngineLink
     from app.cards import Card, Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.running.hosts import HostsOfRun
     from runner.model.events import Event

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.review.deliberate import DeliberateDialog
 from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.settings.form import Form
     from runner.settings.declaration import Declared

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.errands import Errands
+from app.link.background import Errands
+from app.link.page_tasks import PageTasks
 from app.look.look import Motion, Theme
-from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.clearing import clearable
 from app.parts.column import ScrollColumn
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.system.places import Places
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.review.proof import PinField
@@ -17,7 +17,7 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
 
 NONE = "No PIN is set: until you set one, nothing that is HIGH or CRITICAL can be approved."

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.boxes import keep_from_edge
 from app.parts.notice import Tone
 from app.parts.plain import plain_label
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.audit.retention.retention import Pruned, RetentionPlan
 

@@ -13,11 +13,11 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QPalette, QSessionManager
 
 from app.agents.watch import FolderWatch
-from app.bridge import EngineLink
 from app.cards import Cards
 from app.chrome.pages import FIRST_STEPS
 from app.chrome.window import Window
-from app.errands import Errands
+from app.link.background import Errands
+from app.link.bridge import EngineLink
 from app.look.look import Look, Motion, Theme
 from app.look.mark import app_icon
 from app.parts.notice import Tone

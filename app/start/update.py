@@ -15,7 +15,7 @@ from runner.system import installed
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from app.errands import Errands
+    from app.link.background import Errands
 
 LOOK_MS = 10_000
 LATER = (

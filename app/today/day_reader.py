@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.errands import Errands
+from app.link.background import Errands
 from app.today.reading import TOUCHING, WORKING, DayRead, read_day
 from app.today.spans import TimeSpan, today_ordinal
 from runner.audit.history.past_work import PastWork

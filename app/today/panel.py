@@ -10,9 +10,9 @@ from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout, QWidget
 
 from app import phrases
-from app.errands import Errands
 from app.history.reader import Reader
-from app.page_tasks import PageTasks
+from app.link.background import Errands
+from app.link.page_tasks import PageTasks
 from app.parts.amounts import counted, percent
 from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.today.bars import Bar
     from app.today.highlights import Act

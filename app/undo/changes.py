@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, Slot
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from app.errands import Errands
-from app.page_tasks import PageTasks
+from app.link.background import Errands
+from app.link.page_tasks import PageTasks
 from app.parts.amounts import size
 from app.parts.differences import MOST_TEXT, DifferenceView
 from app.parts.empty import EmptyState

@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from app import phrases
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.back import back_button
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding, fit
@@ -24,8 +24,8 @@ from runner.model.events import SandboxesChanged
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from app.bridge import EngineLink
     from app.cards import Cards
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.model.events import Event
     from runner.model.file_changes import RunChanges, UndoPlan

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from app.errands import Errands
+from app.link.background import Errands
 from runner.risk.explain.disputed import DisputedCases, DisputedLine, dispute
 
 if TYPE_CHECKING:

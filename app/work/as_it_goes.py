@@ -9,14 +9,14 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app import phrases
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.plain import plain_label, say
 from app.review.deliberate import DeliberateDialog
 from app.work import words
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.model.work import WorkSession
 

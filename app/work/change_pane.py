@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from app.errands import Errands
 from app.files.apart import ReadingProcess
 from app.files.found import Picture
 from app.files.kinds import LANGUAGES, PICTURES, ending
 from app.files.picture import PictureView
-from app.page_tasks import PageTasks
+from app.link.background import Errands
+from app.link.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.differences import SideBySide
 from app.parts.elide import ElidedLabel
@@ -30,8 +30,8 @@ from runner.workspace.change import How
 from runner.workspace.entry import TreeKind
 
 if TYPE_CHECKING:
-    from app.bridge import EngineLink
     from app.files.found import Preview
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.parts.line_notes import ShownLine
     from runner.work.added import AddedFindings

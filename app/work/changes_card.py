@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
-from app.errands import Errands
-from app.page_tasks import PageTasks
+from app.link.background import Errands
+from app.link.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.work.change_rows import ChangeRow
     from app.work_cards import WorkCards

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 from runner.workspace.progress import MANY_BYTES
 
 if TYPE_CHECKING:
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
 
 LOOK_MS = 150

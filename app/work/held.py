@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.code import CodeView
 from app.parts.fold import fit
 from app.parts.order import tab_in_reading_order
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QShowEvent
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.work_cards import WorkCards
     from runner.model.work import CommandSeen, WorkSession

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from app import phrases
 from app.allowing.dialog import AllowDialog
 from app.allowing.hosts import ASKING, INSIDE, HostWord
+from app.link.page_tasks import PageTasks
 from app.network import words as network_words
-from app.page_tasks import PageTasks
 from app.work import words
 from runner.approval.deliberate import ApproveBy
 from runner.approval.private_addresses import PrivateAddress
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.model.network import Contact
     from runner.model.work import WorkSession

@@ -19,7 +19,7 @@ from app.work.session_list import SessionList
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.work_cards import WorkCards
     from runner.system.places import Places

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.column import ScrollColumn
 from app.parts.elide import ElidedLabel
 from app.parts.fold import fit
@@ -20,7 +20,7 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from asyncio import Future
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.work.project_hosts import ProjectHost
 

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 
 from app import phrases
 from app.allowing.host_row import HostAnswers
+from app.link.page_tasks import PageTasks
 from app.network import words as network_words
-from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
 from app.parts.elide import ElidedLabel
@@ -26,7 +26,7 @@ from runner.model.network import NOT_LISTED
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.work.host_words import WorkHosts
     from app.work_cards import WorkCards

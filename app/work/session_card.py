@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
-from app.page_tasks import PageTasks
+from app.link.page_tasks import PageTasks
 from app.parts.chips import ChipRow
 from app.parts.confirm import ConfirmDialog
 from app.parts.copying import CopyButton
@@ -25,7 +25,7 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.work.host_words import WorkHosts
     from app.work_cards import WorkCards

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
     from pathlib import Path
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
     from runner.engine.engine import Engine
 
 pytestmark = pytest.mark.asyncio

@@ -17,7 +17,7 @@ from app.chrome.frame import Frame
 from app.chrome.pages import PAGES, PageSpec
 from app.chrome.window import Window
 from app.chrome.window_state import Remembered
-from app.errands import Errands
+from app.link.background import Errands
 from app.look.look import Look, Theme
 from runner.identity.agents import Agent
 from runner.model.errors import KnownError

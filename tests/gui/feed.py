@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QCoreApplication
 
-from app.bridge import EngineLink
+from app.link.bridge import EngineLink
 from runner.approval.deliberate import ApproveBy
 from runner.identity.allowance import most_of
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch

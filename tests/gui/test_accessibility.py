@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chrome.announcing import Announcing
-from app.errands import Errands
+from app.link.background import Errands
 from app.look import motion
 from app.look.look import Look, Motion, Theme
 from app.look.tokens import contrast

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.bridge import EngineLink
 from app.chrome.keyring_notice import BANNER, VaultNotice
-from app.errands import Errands
+from app.link.background import Errands
+from app.link.bridge import EngineLink
 from app.parts.confirm import ConfirmDialog
 from app.parts.notice import Tone
 from app.settings.panel import SettingsPanel

@@ -12,7 +12,7 @@ from tests.gui.feed import NOT_ASKED, PARTS, RecordingBridge
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from app.bridge import EngineLink
+    from app.link.bridge import EngineLink
 
 
 def parts(bridge: EngineLink) -> list[object]:

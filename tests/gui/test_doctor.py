@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from app.doctor.panel import DoctorPanel
-from app.errands import Errands
+from app.link.background import Errands
 from runner.model.errors import KnownError
 from runner.sandbox.images.build import Progress
 from tests.patience import HANGS

@@ -346,7 +346,7 @@ def test_a_real_process_writes_its_own_end_down(places: Places, how: str, code: 
 
 
 def test_errors_of_tasks_that_nobody_awaits_are_written_down(qtbot: QtBot, places: Places, faults: Faults) -> None:
-    from app.page_tasks import PageTasks
+    from app.link.page_tasks import PageTasks
 
     async def fail() -> None:
         raise KeyError("in a task")

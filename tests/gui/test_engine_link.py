@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from PySide6.QtCore import QCoreApplication, QTimer
 
-from app.bridge import ASKED, ENDED, MOST_A_TURN, STARTING, EngineLink, InternalFault
+from app.link.bridge import ASKED, ENDED, MOST_A_TURN, STARTING, EngineLink, InternalFault
 from app.start.crash import Faults
 from runner.model.errors import KnownError
 from runner.model.events import ModeChanged

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from app.errands import Errands
+from app.link.background import Errands
 from tests.patience import HANGS
 
 if TYPE_CHECKING:

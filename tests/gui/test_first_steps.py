@@ -14,9 +14,9 @@ from PySide6.QtTest import QTest
 from app.chrome.frame import Frame
 from app.chrome.keyring_notice import UNASKED as ASKS
 from app.chrome.window_state import Remembered
-from app.errands import Errands
 from app.first_start.isolation import WORDS
 from app.first_start.panel import FirstSteps
+from app.link.background import Errands
 from app.parts.state_ring import RingState
 from app.phrases import YOU
 from app.start.console import Console

@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from app import phrases
-from app.bridge import EngineLink
 from app.cards import Cards
+from app.link.bridge import EngineLink
 from app.remembering import panel, words
 from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue

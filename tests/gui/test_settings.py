@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
-from app.errands import Errands
+from app.link.background import Errands
 from app.look.look import Look, Theme
 from app.parts.confirm import ConfirmDialog
 from app.settings.form import Form

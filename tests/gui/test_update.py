@@ -7,7 +7,7 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.errands import Errands
+from app.link.background import Errands
 from app.look import drawings
 from app.start.update import LATER, Update, load_all
 from runner.system.places import resources

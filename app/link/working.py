@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Mapping, Sequence
 
-    from app.decisions import EngineCaller
+    from app.link.decisions import EngineCaller
     from runner.engine.engine import Engine
     from runner.model.work import WorkSession, WorkUsage
     from runner.work.added import AddedFindings

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from app.decisions import Decisions, HistoryUpkeep, PinKeeping, SecretKeeping
-from app.registry import AgentRegistry
-from app.working import WorkControl
+from app.link.decisions import Decisions, HistoryUpkeep, PinKeeping, SecretKeeping
+from app.link.registry import AgentRegistry
+from app.link.working import WorkControl
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

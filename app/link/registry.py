@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Mapping
 
-    from app.decisions import EngineCaller
+    from app.link.decisions import EngineCaller
     from runner.engine.engine import Engine
     from runner.identity.agents import Agent
     from runner.identity.allowance import Allowance

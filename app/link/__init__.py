@@ -1,0 +1,1 @@
+"""Ways to the engine: its events as signals, its calls as awaitables, tasks of pages and threads."""
