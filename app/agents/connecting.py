@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from app.agents.client_link import ClientLink, ClientState
-    from app.cards import Cards
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.clients.client import Client
     from runner.clients.connection import ConnectionPlan
 

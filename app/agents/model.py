@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import phrases
-from app.allowances import summary
 from app.parts.agent import DOT, agent_ink, swatch
+from app.state.allowances import summary
 from runner.identity.allowance import Allowance
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QObject
 
-    from app.cards import Cards
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.identity.agents import Agent
 
 Index = QModelIndex | QPersistentModelIndex

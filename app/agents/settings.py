@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QWheelEvent
 
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.identity.agents import Agent
 
 RULE = "Up to 40 letters, digits, dots, hyphens and underscores."

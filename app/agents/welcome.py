@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from app.cards import Cards
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.identity.agents import Agent
 
 WAITS = "Waiting for its first call. Start the program again after you have added the configuration."

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from app.cards import Card
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Card
     from runner.model.network import Contact
     from runner.policy.grants import Grant
 

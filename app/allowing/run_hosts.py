@@ -19,9 +19,9 @@ from runner.approval.deliberate import ApproveBy
 from runner.model.request import NetworkMode
 
 if TYPE_CHECKING:
-    from app.cards import Card
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Card
 
 SOON_MS = 50
 

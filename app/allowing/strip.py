@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from app.allowing.hosts import HostDecisions
-    from app.cards import Card
     from app.look.look import Look
+    from app.state.cards import Card
     from runner.approval.deliberate import ApproveBy
     from runner.model.network import Contact
 

@@ -17,9 +17,9 @@ from runner.model.kept_sandbox import changes_of
 from runner.risk.explain.foreseen import outcomes, with_removal
 
 if TYPE_CHECKING:
-    from app.cards import Card, Cards
     from app.look.look import Look
     from app.parts.lines import Summary
+    from app.state.cards import Card, Cards
     from runner.model.assessment import Assessment
     from runner.model.behaviour import Behaviour
     from runner.model.events import Event

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app import attention, phrases
+from app import phrases
 from app.parts.amounts import counted, time_left
 from app.parts.roles import announce
+from app.state import attention
 from runner.model.assessment import Level
 from runner.model.events import QuestionAsked
 from runner.system.clock import since_boot
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from app.cards import Card, Cards
+    from app.state.cards import Card, Cards
     from runner.model.events import Event
 
 

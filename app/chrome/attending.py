@@ -14,8 +14,8 @@ from app.review.interest import Interest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cards import Cards
     from app.link.bridge import EngineLink
+    from app.state.cards import Cards
 
     Clock = Callable[[], float]
 

@@ -13,8 +13,8 @@ from app.parts.notice import Notice, Tone
 from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
 
 if TYPE_CHECKING:
-    from app.cards import Cards
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.model.events import Event
 
 SILENT = "silent"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app import attention, phrases
+from app import phrases
 from app.chrome.palette import RUNS, WAITS, Palette, Way
 from app.look.look import Theme
+from app.state import attention
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from app.cards import Cards
     from app.chrome.overall import OverallCommands
     from app.chrome.pages import PageShelf
     from app.look.look import Look
-    from app.work_cards import WorkCards
+    from app.state.cards import Cards
+    from app.state.work_cards import WorkCards
 
 
 class Commands(QObject):

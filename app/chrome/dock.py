@@ -22,11 +22,11 @@ from app.running.outcome import OutcomeView
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.cards import Cards
-    from app.just_now import JustNowModel
     from app.link.bridge import EngineLink
     from app.look.look import Look
-    from app.work_cards import WorkCards
+    from app.state.cards import Cards
+    from app.state.recent_answers import JustNowModel
+    from app.state.work_cards import WorkCards
 
 MOST = 8
 """Cards; further ones are counted."""

@@ -8,19 +8,19 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from app import phrases
-from app.attention import attention, headline
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.parts.ring import CountdownRing
 from app.review.deciding import HURRY_SECONDS
+from app.state.attention import attention, headline
 from runner.model.assessment import Level
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cards import Card, Cards
     from app.look.look import Look
+    from app.state.cards import Card, Cards
 
 TICK_MS = 250
 TONES = {Level.MEDIUM: "warn", Level.HIGH: "bad", Level.CRITICAL: "critical"}

@@ -14,8 +14,8 @@ from runner.approval.modes import Mode
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
-    from app.cards import Cards
     from app.look.look import Look
+    from app.state.cards import Cards
 
 _TICK_MS = 500
 

@@ -10,10 +10,10 @@ from app.running.outcome import OutcomeView
 from runner.model.events import QuestionAsked
 
 if TYPE_CHECKING:
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.review.deciding import Deciding
+    from app.state.cards import Cards
     from runner.model.events import Event
 
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
-    from app.work_cards import WorkCards
+    from app.state.cards import Cards
+    from app.state.work_cards import WorkCards
 
 
 NOTHING_LEFT = "Nothing waits and nothing runs any more."

@@ -16,12 +16,12 @@ from app.parts.fold import Pages
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from app.cards import Card, Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Card, Cards
+    from app.state.work_cards import WorkCards
     from app.today.day_reader import DayReader
     from app.today.embedded import TodayLanes
-    from app.work_cards import WorkCards
     from runner.identity.signer import Vouching
     from runner.model.request import Request
     from runner.model.submission import Submission

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from app.history.model import TitledRow
-    from app.work_cards import WorkCards
+    from app.state.work_cards import WorkCards
     from runner.audit.history.search import History
 
 MOST, MOST_SESSIONS = 8, 3

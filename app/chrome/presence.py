@@ -15,7 +15,7 @@ from runner.system.clock import since_boot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cards import Cards
+    from app.state.cards import Cards
     from runner.model.events import Event
 
 MINUTES = (15, 60)

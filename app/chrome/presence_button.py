@@ -15,9 +15,9 @@ from app.chrome.presence import MINUTES
 if TYPE_CHECKING:
     from PySide6.QtCore import SignalInstance
 
-    from app.cards import Cards
     from app.chrome.presence import Presence
     from app.look.look import Look
+    from app.state.cards import Cards
 
 HERE = "Notices and the compact prompt come up when the window is not in front."
 AWAY = "What agents ask of you waits until you are back, at most 12 hours. What passes unasked still passes."

@@ -20,10 +20,10 @@ from runner.model.request import Isolation
 if TYPE_CHECKING:
     from PySide6.QtGui import QEnterEvent, QResizeEvent
 
-    from app.cards import Cards
     from app.chrome.presence import Presence
     from app.look.look import Look
-    from app.work_cards import WorkCards
+    from app.state.cards import Cards
+    from app.state.work_cards import WorkCards
 
 SAID_MS = 12_000
 PAUSE, RESUME = "Pause all", "Resume all"

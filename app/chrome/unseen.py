@@ -12,7 +12,7 @@ from runner.model.events import RequestDecided
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cards import Cards
+    from app.state.cards import Cards
     from runner.model.events import Event
 
 

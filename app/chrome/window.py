@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app import attention, phrases
+from app import phrases
 from app.chrome.announcing import Announcing
 from app.chrome.attending import Attending
 from app.chrome.banners import Banners
@@ -33,18 +33,19 @@ from app.parts.roles import install
 from app.prompt.toast import Toast
 from app.remembering.fatigue import Fatigue
 from app.review.deciding import Deciding
-from app.work_cards import WorkCards
+from app.state import attention
+from app.state.work_cards import WorkCards
 from runner.model.events import AgentsChanged, EngineTroubled, GatewayOpened, RunFinished, SandboxChosen, TroubleCleared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from app.cards import Cards
     from app.chrome.frame import Frame
     from app.chrome.pages import PageSpec
     from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.remembering.dialog import About
+    from app.state.cards import Cards
     from runner.model.events import Event
     from runner.policy.grants import Grant
     from runner.system.places import Places

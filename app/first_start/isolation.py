@@ -21,8 +21,8 @@ from runner.model.request import Isolation
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from app.cards import Cards
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.commands.check import Check
     from runner.system.places import Places
 

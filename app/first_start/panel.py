@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
     from app.agents.client_link import ClientLink
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.commands.check import Check
     from runner.identity.agents import Agent
     from runner.system.places import Places

@@ -20,9 +20,9 @@ from runner.model.rehearsal import RehearsalMode
 from runner.model.request import Isolation
 
 if TYPE_CHECKING:
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.identity.agents import Agent
 
 HEADING = "See what code does before you decide"

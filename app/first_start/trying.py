@@ -19,9 +19,9 @@ from runner.model.events import RequestDecided
 if TYPE_CHECKING:
     from asyncio import Future
 
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.model.decision import Decision
     from runner.model.events import Event
 

@@ -8,12 +8,12 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from app import phrases
-from app.allowances import allowed
 from app.history.work_words import work_words
 from app.link.background import Errands
 from app.parts.empty import EmptyState
 from app.parts.lines import Summary, list_view
 from app.parts.narrowed import NarrowedRows
+from app.state.allowances import allowed
 from runner.audit.history.changes import MOST, read_changes
 from runner.model.errors import KnownError
 from runner.system.clock import LAST_TIME

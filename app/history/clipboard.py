@@ -6,8 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from app import attention, phrases
+from app import phrases
 from app.history import words
+from app.state import attention
 from runner.model.request import NetworkMode, Tool
 from runner.model.shown import hides
 from runner.model.submission import Submission

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
 
-from app import attention, phrases
+from app import phrases
 from app.history import words
 from app.link.background import Errands
 from app.parts.amounts import counted, size
@@ -18,6 +18,7 @@ from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.parts.sections import wrapped_label
 from app.results.view import ResultsView
+from app.state import attention
 from runner.approval.pattern import pattern
 from runner.model.difference import difference
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import attention, phrases
+from app import phrases
 from app.behaviour.view import BehaviourView
 from app.behaviour.words import TAB
 from app.files.panel import FilesView
@@ -36,6 +36,7 @@ from app.parts.run_strips import OutputTimes
 from app.parts.tabs import whole_tabs
 from app.parts.timeline import RunTimeline
 from app.results.view import ResultsView
+from app.state import attention
 from app.undo import words as undo
 from app.undo.changes import ChangedFilesView
 from runner.audit.history.terms import SoughtWords

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from app import attention, phrases
+from app import phrases
 from app.history import session_words
 from app.parts.lines import SUMMARY, Summary
+from app.state import attention
 from runner.audit.history.past_work import PastSession
 from runner.audit.history.search import UnreadableRow
 from runner.audit.ledger.row import Row

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QShowEvent
 
-    from app.cards import Cards
     from app.history.session_view import SessionRecord
     from app.look.look import Look
-    from app.work_cards import WorkCards
+    from app.state.cards import Cards
+    from app.state.work_cards import WorkCards
     from runner.audit.history.search import CaseRecord, History
     from runner.identity.signer import Vouching
     from runner.model.events import Event

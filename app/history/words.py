@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from app import phrases, trials
+from app import phrases
 from app.parts.amounts import counted, percent, size
+from app.state import trials
 from app.undo import words as undo
 from runner.model.assessment import Assessment
 from runner.model.codec import UnreadableValue, decode

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
-from app import phrases, rehearsals
-from app.attention import attention
+from app import phrases
 from app.notify.desktop import Said
 from app.parts.amounts import counted, time_left
 from app.prompt import words
 from app.prompt.window import has_focus as in_front
+from app.state import rehearsals
+from app.state.attention import attention
 from runner.model.decision import Decider, Verdict
 from runner.model.events import (
     AgentsChanged,
@@ -31,9 +32,9 @@ from runner.system.clock import since_boot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cards import Card, Cards
     from app.chrome.window import Window
     from app.notify.desktop import Desktop
+    from app.state.cards import Card, Cards
     from runner.model.events import Event
     from runner.model.work import CommandSeen, WorkSession
 

@@ -10,20 +10,20 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app import phrases
-from app.attention import attention, headline
 from app.chrome.presence_button import add_choices
 from app.chrome.presence_button import words as presence_words
 from app.notify.tray_picture import tray_icon
 from app.prompt.stack import urgency
+from app.state.attention import attention, headline
 from runner.approval.modes import Mode
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
 
-    from app.cards import Card, Cards
     from app.chrome.window import Window
     from app.look.look import Look
+    from app.state.cards import Card, Cards
 
 NOTICE_MS = 8000
 LISTED = 8

@@ -11,8 +11,7 @@ from PySide6.QtCore import QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app import phrases, rehearsals
-from app.attention import attention
+from app import phrases
 from app.link.page_tasks import PageTasks
 from app.parts.agent import AgentDot
 from app.parts.elide import ElidedLabel
@@ -25,6 +24,8 @@ from app.prompt.touch import ReachedButton
 from app.review import approval
 from app.review.buttons import DecisionButton
 from app.review.handing_over import ANOTHER, EXACTLY
+from app.state import rehearsals
+from app.state.attention import attention
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Iterable, Mapping
 
-    from app.cards import Card
     from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.prompt.resting import Resting
+    from app.state.cards import Card
     from runner.model.events import EngineTroubled
     from runner.model.kept_sandbox import Kept
 

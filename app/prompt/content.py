@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from app import phrases, rehearsals
+from app import phrases
 from app.parts.code import CodeView
 from app.parts.code_grid import CodeGrid
 from app.parts.elide import ElidedLabel
@@ -18,14 +18,15 @@ from app.parts.expose import visible
 from app.parts.listing import CodeLayout, CodeListing
 from app.parts.plain import plain_label
 from app.prompt import words
+from app.state import rehearsals
 from runner.model.request import CODE, Part
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
     from PySide6.QtWidgets import QLayoutItem
 
-    from app.cards import Card
     from app.look.look import Look
+    from app.state.cards import Card
 
 RULER = 10
 """Pixels that a view of code leaves at its right for its marks."""

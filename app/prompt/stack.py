@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from app.attention import attention
 from app.parts.plain import plain_label
 from app.prompt.card import PromptCard
 from app.prompt.resting import Resting
+from app.state.attention import attention
 from runner.model.assessment import Level
 from runner.model.events import (
     EngineTroubled,
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QEvent
 
-    from app.cards import Card, Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Card, Cards
     from runner.model.events import Event
 
 MOST = 3

@@ -15,9 +15,9 @@ from runner.model.events import QuestionAsked
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.model.events import Event
 
 WIDTH = 400

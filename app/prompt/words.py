@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app import attention, phrases, rehearsals
+from app import phrases
 from app.parts.amounts import size
 from app.review.containment import about_request, of_card, refusals
+from app.state import attention, rehearsals
 from runner.model.assessment import Level, attention_words
 from runner.model.request import CODE, Tool
 from runner.model.tool_facts import FACTS
@@ -15,7 +16,7 @@ from runner.model.tool_facts import FACTS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from app.cards import Card
+    from app.state.cards import Card
     from runner.model.kept_sandbox import Kept
     from runner.model.request import Request
 

@@ -16,16 +16,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.just_now import ANSWERED, Answered, words
 from app.parts.lines import paint_thumbnail, painted_view
 from app.parts.plain import plain_label
+from app.state.recent_answers import ANSWERED, Answered, words
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.just_now import JustNowModel
     from app.look.look import Look
     from app.results.thumbnails import Thumbnails
+    from app.state.recent_answers import JustNowModel
 
 HEIGHT = 44
 """Of a row."""

@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
-from app import attention, phrases
+from app import phrases
 from app.parts.agent import DOT, paint_dot
 from app.parts.badge import badge_size, paint_badge
 from app.parts.ground import RowDelegate, paint_ground
 from app.parts.ring import paint_ring, ring_size
 from app.queue.model import CARD, LINE, state, why_missed
 from app.queue.order import Lane
+from app.state import attention
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex
     from PySide6.QtWidgets import QStyleOptionViewItem
 
-    from app.cards import Card
     from app.look.look import Look
     from app.queue.model import QueueModel
+    from app.state.cards import Card
 
 LANE_HEIGHT = 30
 CARD_HEIGHT = 76

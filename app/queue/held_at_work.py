@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from app.look.look import Look
-    from app.work_cards import WorkCards
+    from app.state.work_cards import WorkCards
 
 
 class HeldAtWork(Notice):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from app.attention import rank
+from app.state.attention import rank
 from runner.approval.pattern import LITERALS, LONGEST
 
 if TYPE_CHECKING:
-    from app.cards import Card
+    from app.state.cards import Card
 
 
 def likeness(card: Card) -> str:

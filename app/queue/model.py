@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from app import attention, phrases
+from app import phrases
 from app.parts.amounts import time_left
 from app.parts.plain import tip
 from app.queue.order import Lane, Line, Order, RequestLine
+from app.state import attention
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from app.cards import Card, Cards
+    from app.state.cards import Card, Cards
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()

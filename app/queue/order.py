@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.attention import rank
 from app.queue.likeness import likeness
+from app.state.attention import rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from app.cards import Card
+    from app.state.cards import Card
 
 
 @dataclass(frozen=True, slots=True)

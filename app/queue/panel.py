@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.just_now import JustNowModel
 from app.parts.copies import offer_copies
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
@@ -25,6 +24,7 @@ from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate
 from app.queue.held_at_work import HeldAtWork
 from app.queue.model import QueueModel
 from app.queue.order import Lane, RequestLine
+from app.state.recent_answers import JustNowModel
 from runner.approval.modes import Mode
 from runner.model.events import (
     CallsRefused,
@@ -41,9 +41,9 @@ from runner.model.events import (
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from app.cards import Card, Cards
     from app.look.look import Look
-    from app.work_cards import WorkCards
+    from app.state.cards import Card, Cards
+    from app.state.work_cards import WorkCards
     from runner.model.events import Event
 
 NOTHING = ("All clear", "Requests from your agents appear here.")

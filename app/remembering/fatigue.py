@@ -17,7 +17,7 @@ from runner.model.events import RequestDecided
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cards import Card, Cards
+    from app.state.cards import Card, Cards
     from runner.model.decision import Decision
     from runner.model.events import Event
 

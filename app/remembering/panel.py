@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.model.events import Event
     from runner.model.request import Request
     from runner.policy.newrule import NewRule

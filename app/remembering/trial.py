@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import attention, phrases
+from app import phrases
 from app.history.reader import Reader
 from app.link.page_tasks import PageTasks
 from app.parts.badge import Badge
@@ -26,6 +26,7 @@ from app.parts.fold import FoldingRow
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.parts.sections import Listed, Pairs
+from app.state import attention
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.request import Language, Tool
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.audit.ledger.row import Row
     from runner.policy.explain import Explanation
 

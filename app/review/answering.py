@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from app import trials
 from app.link.page_tasks import PageTasks
 from app.review import approval
 from app.review.buttons import show_kind
@@ -16,6 +15,7 @@ from app.review.foot import ALLOW, ALLOW_NOT
 from app.review.guard import GRAVER_SECONDS, REST_SECONDS
 from app.review.handing_over import HandingOver
 from app.review.remembered_approval import LastingApproval
+from app.state import trials
 from runner.approval.deliberate import ApproveBy
 from runner.approval.editing import Version
 from runner.identity.pin import PinRefused
@@ -24,12 +24,12 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from app.cards import Card, Cards
     from app.link.bridge import EngineLink
     from app.review.editing import VersionEditing
     from app.review.guard import ClickGuard
     from app.review.page import RequestPage
     from app.review.under_review import UnderReview
+    from app.state.cards import Card, Cards
     from runner.policy.grants import Choice
 
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from app import phrases, rehearsals, trials
+from app import phrases
 from app.parts.amounts import counted
+from app.state import rehearsals, trials
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.request import CODE, Isolation
@@ -14,7 +15,7 @@ from runner.policy.grants import offered
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from app.cards import Card
+    from app.state.cards import Card
     from runner.model.decision import Decision
     from runner.model.events import EngineTroubled
     from runner.model.request import Request

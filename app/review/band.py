@@ -8,13 +8,14 @@ from PySide6.QtCore import QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app import attention, phrases, rehearsals, trials
+from app import phrases
 from app.parts.chips import ChipRow, Fact
 from app.parts.link import LinkButton
 from app.parts.plain import plain_label, tip
 from app.review.containment import about_request, missing, of_card, refusals
 from app.review.passage import STOPPED, STOPPED_WHY, passage
 from app.review.picture import PassagePicture
+from app.state import attention, rehearsals, trials
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from app.cards import Card
     from app.look.look import Look
     from app.review.containment import Chip
+    from app.state.cards import Card
     from runner.model.assessment import Assessment
     from runner.model.kept_sandbox import Kept
 

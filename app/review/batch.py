@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app import attention, phrases, rehearsals
+from app import phrases
 from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.column import ScrollColumn
@@ -22,6 +22,7 @@ from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.joined import joined
 from app.review.limits import limit_pairs
 from app.review.moved_target import Steady
+from app.state import attention, rehearsals
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.events import RequestAssessed, RequestDecided
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QShowEvent
 
-    from app.cards import Card, Cards
     from app.look.look import Look
+    from app.state.cards import Card, Cards
     from runner.model.events import Event
     from runner.model.request import Request
 

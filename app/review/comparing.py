@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Awaitable
 
-    from app.cards import Card
     from app.link.bridge import EngineLink
     from app.review.reading import ReadingPane
     from app.review.under_review import UnderReview
+    from app.state.cards import Card
     from runner.approval.editing import Earlier
     from runner.model.difference import DiffLine
 

@@ -17,7 +17,7 @@ from runner.model.tool_facts import FACTS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from app.cards import Card
+    from app.state.cards import Card
     from runner.model.kept_sandbox import Kept
     from runner.model.request import Request
 

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSplitter, QWidget
 
-from app.attention import rank
 from app.link.page_tasks import PageTasks
 from app.parts.fold import Pages, in_sight, reveal
 from app.queue.panel import QueuePanel
@@ -17,6 +16,7 @@ from app.review.guard import GRAVER_SECONDS
 from app.review.key_repeat import KeyHold
 from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
+from app.state.attention import rank
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from asyncio import Future
     from collections.abc import Callable
 
-    from app.cards import Card, Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
-    from app.work_cards import WorkCards
+    from app.state.cards import Card, Cards
+    from app.state.work_cards import WorkCards
     from runner.model.events import Event
     from runner.system.places import Places
 

@@ -17,11 +17,11 @@ from runner.risk.tools.writes import language_of
 if TYPE_CHECKING:
     from asyncio import Future
 
-    from app.cards import Card
     from app.link.bridge import EngineLink
     from app.review.foot import Foot
     from app.review.reading import ReadingPane
     from app.review.under_review import UnderReview
+    from app.state.cards import Card
     from runner.model.request import Limits
 
 ASSESSING = "Assessing your version\N{HORIZONTAL ELLIPSIS}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 
-from app import attention, phrases
+from app import phrases
 from app.network import words
 from app.network.reach import ReachSection
 from app.parts.amounts import counted
@@ -14,6 +14,7 @@ from app.parts.column import ScrollColumn
 from app.parts.sections import Listed, Pairs, Section, wrapped_label
 from app.review.findings import FindingsList
 from app.review.narrowing import Narrowing
+from app.state import attention
 from app.why.section import WhySection
 from runner.model.request import NetworkMode
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from app.cards import Card
     from app.look.look import Look
+    from app.state.cards import Card
     from app.why.keeping import CaseKeeping
     from runner.model.assessment import Finding, Touch
     from runner.model.kept_sandbox import Kept

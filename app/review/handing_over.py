@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app import rehearsals
 from app.review.approval import STOPPERS
+from app.state import rehearsals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from app import attention, phrases
+from app import phrases
 from app.parts.agent import AgentDot
 from app.parts.amounts import counted
 from app.parts.badge import Badge
@@ -16,11 +16,12 @@ from app.parts.elide import ElidedLabel
 from app.parts.plain import tip
 from app.parts.ring import CountdownRing
 from app.parts.to_clipboard import to_clipboard
+from app.state import attention
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
-    from app.cards import Card
     from app.look.look import Look
+    from app.state.cards import Card
 
 _DOT = "  \N{MIDDLE DOT}  "
 

@@ -13,7 +13,7 @@ from runner.model.request import CODE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from app.cards import Card
+    from app.state.cards import Card
     from runner.approval.pattern import CodePattern
     from runner.model.assessment import Finding
 

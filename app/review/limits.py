@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QWheelEvent
 
-    from app.cards import Card
     from app.look.look import Look
+    from app.state.cards import Card
     from runner.model.request import Limits, Request
     from runner.requests.bounds import Bound
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from app import rehearsals, trials
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
 from app.parts.order import tab_in_reading_order
@@ -21,6 +20,7 @@ from app.review.moved_target import Steady
 from app.review.page import RequestPage
 from app.review.reading import CODE
 from app.review.under_review import UnderReview
+from app.state import rehearsals, trials
 from app.why.keeping import CaseKeeping
 from runner.model.decision import Decider
 from runner.model.events import (
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from app.cards import Card, Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Card, Cards
     from runner.model.events import Event
 
 

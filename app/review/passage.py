@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app import attention, phrases, trials
+from app import phrases
 from app.review.containment import MOST_HOSTS, Chip, contained, of_card, out_of_reach
+from app.state import attention, trials
 from runner.model.assessment import Level
 from runner.model.request import Isolation, NetworkMode, Tool
 from runner.model.verdict import Verb
@@ -18,7 +19,7 @@ from runner.policy.stopped import is_stopped
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from app.cards import Card
+    from app.state.cards import Card
     from runner.model.kept_sandbox import Kept
     from runner.model.request import Request
 

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractScrollArea, QVBoxLayout, QWidget
 
-from app import phrases, trials
+from app import phrases
 from app.packages.view import PlanView
 from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
 from app.parts.tabs import WholeTabs
-from app.rehearsals import OUTCOME
 from app.review.changes import ChangesView
 from app.review.editor import CodeEditor
 from app.review.short_parts import ShortParts
+from app.state import trials
+from app.state.rehearsals import OUTCOME
 from runner.model.request import CODE as CODE_PART
 from runner.model.request import PACKAGES, Part
 from runner.model.tool_facts import FACTS
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from app.cards import Card
     from app.files.panel import FilesView
     from app.look.look import Look
     from app.review.under_review import UnderReview
+    from app.state.cards import Card
     from runner.model.rehearsal import Rehearsal
     from runner.model.result import CapturedFile
     from runner.model.tried import Tried

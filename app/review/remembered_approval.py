@@ -15,10 +15,10 @@ from runner.policy.grants import Choice, Subject, offered
 if TYPE_CHECKING:
     from asyncio import Future
 
-    from app.cards import Card
     from app.link.bridge import EngineLink
     from app.review.foot import Foot
     from app.review.under_review import UnderReview
+    from app.state.cards import Card
     from runner.approval.hindsight import Preview
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.cards import Card
     from app.link.bridge import EngineLink
+    from app.state.cards import Card
     from runner.approval.draft import Draft
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QTabWidget, QWidget
 
-    from app.cards import Card
+    from app.state.cards import Card
 
 
 class HostsOfRun(Protocol):

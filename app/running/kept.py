@@ -18,9 +18,9 @@ from app.undo.dialog import FilesDialog
 from runner.model.events import SandboxesChanged
 
 if TYPE_CHECKING:
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.model.events import Event
     from runner.model.kept_sandbox import Kept
 

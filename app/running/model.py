@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from app import attention, phrases
+from app import phrases
 from app.parts.amounts import clock, counted
 from app.parts.lines import SUMMARY, Summary
+from app.state import attention
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
     from PySide6.QtGui import QImage
 
-    from app.cards import Card, Cards
+    from app.state.cards import Card, Cards
     from runner.model.result import Result
 
 Index = QModelIndex | QPersistentModelIndex

@@ -22,10 +22,10 @@ from runner.model.kept_sandbox import changes_of
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.cards import Cards
-    from app.just_now import Answered, JustNowModel
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Cards
+    from app.state.recent_answers import Answered, JustNowModel
     from runner.model.events import Event
     from runner.sandbox.output import Transcript
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import attention, phrases
+from app import phrases
 from app.behaviour.view import BehaviourOfRun
 from app.files.panel import FilesView
 from app.parts.back import back_button
@@ -35,6 +35,7 @@ from app.results.thumbnails import Thumbnails
 from app.results.view import ResultsView
 from app.running.kept import KeptSandboxList
 from app.running.model import RunsModel, state_words
+from app.state import attention
 from runner.model.events import HostContacted, RunFinished, RunHeld, RunMeasured, RunObserved
 from runner.model.request import NetworkMode
 
@@ -43,10 +44,10 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.cards import Card, Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.running.hosts import HostsOfRun
+    from app.state.cards import Card, Cards
     from runner.model.events import Event
     from runner.model.result import CapturedFile, Result
     from runner.sandbox.output import Transcript

@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QPalette, QSessionManager
 
 from app.agents.watch import FolderWatch
-from app.cards import Cards
 from app.chrome.pages import FIRST_STEPS
 from app.chrome.window import Window
 from app.link.background import Errands
@@ -23,6 +22,7 @@ from app.look.mark import app_icon
 from app.parts.notice import Tone
 from app.start.leave import Leave, end_at_once
 from app.start.update import Update
+from app.state.cards import Cards
 from runner.engine.thread import EngineThread
 from runner.identity.keyring_answer import begin_unasked
 

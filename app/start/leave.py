@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from app.cards import Cards
     from app.link.bridge import EngineLink
+    from app.state.cards import Cards
 
 CLOSED = "The console was closed. Ask again when it is back."
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -16,8 +16,8 @@ from runner.audit.history.search import History
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from app.cards import Cards
-    from app.work_cards import WorkCards
+    from app.state.cards import Cards
+    from app.state.work_cards import WorkCards
     from runner.model.events import Event
     from runner.system.places import Places
 

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Cards
+    from app.state.work_cards import WorkCards
     from app.today.bars import Bar
     from app.today.highlights import Act
-    from app.work_cards import WorkCards
     from runner.audit.history.search import History
     from runner.model.events import Event
     from runner.system.places import Places

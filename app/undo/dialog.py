@@ -24,9 +24,9 @@ from runner.model.events import SandboxesChanged
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from app.cards import Cards
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.cards import Cards
     from runner.model.events import Event
     from runner.model.file_changes import RunChanges, UndoPlan
 

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.work_cards import WorkCards
     from app.work.change_rows import ChangeRow
-    from app.work_cards import WorkCards
     from runner.model.work import WorkSession
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from app.link.bridge import EngineLink
     from app.look.look import Look
-    from app.work_cards import WorkCards
+    from app.state.work_cards import WorkCards
     from runner.model.work import CommandSeen, WorkSession
 
 SCROLL = "Scroll to the end of the command to run it."

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from app.link.bridge import EngineLink
     from app.look.look import Look
-    from app.work_cards import WorkCards
+    from app.state.work_cards import WorkCards
     from runner.system.places import Places
 
 EMPTY = "No program is at work"

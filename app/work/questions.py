@@ -18,9 +18,9 @@ from app.parts.plain import plain_label
 from app.review.buttons import DecisionButton
 from app.review.guard import ClickGuard
 from app.review.moved_target import Steady
+from app.state.work_cards import refused
 from app.work import words
 from app.work.held import HeldDialog
-from app.work_cards import refused
 from runner.model.network import NOT_LISTED
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.work_cards import WorkCards
     from app.work.host_words import WorkHosts
-    from app.work_cards import WorkCards
     from runner.model.work import CommandSeen, HostSeen, WorkSession
 
 FOR_SESSION = "Allow for this session"

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from app.state.work_cards import WorkCards
     from app.work.host_words import WorkHosts
-    from app.work_cards import WorkCards
     from runner.model.work import WorkSession, WorkUsage
 
 TICK_MS = 2000

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStyleOptionViewItem
 
     from app.look.look import Look
-    from app.work_cards import WorkCards
+    from app.state.work_cards import WorkCards
     from runner.model.work import WorkSession
 
 ROW = 70

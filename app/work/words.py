@@ -12,7 +12,7 @@ from app.parts.amounts import counted, percent, size
 from app.parts.chips import Fact
 from app.parts.expose import expose, visible
 from app.phrases import clock, day
-from app.work_cards import refused
+from app.state.work_cards import refused
 from runner.model.network import Contact
 from runner.sandbox.file_names import shown
 from runner.workspace.change import How

@@ -12,13 +12,13 @@ from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.cards import Cards
 from app.chrome.frame import Frame
 from app.chrome.pages import PAGES, PageSpec
 from app.chrome.window import Window
 from app.chrome.window_state import Remembered
 from app.link.background import Errands
 from app.look.look import Look, Theme
+from app.state.cards import Cards
 from runner.identity.agents import Agent
 from runner.model.errors import KnownError
 from runner.system.places import Places

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
-from app.cards import Cards
 from app.chrome.frame import Frame
 from app.chrome.window import Window
 from app.chrome.window_state import Remembered
 from app.look.look import Look, Theme
 from app.parts.notice import Tone
 from app.remembering.panel import RulesPanel
+from app.state.cards import Cards
 from runner.approval.draft import Draft
 from runner.approval.editing import Earlier
 from runner.approval.hindsight import Preview

@@ -12,10 +12,10 @@ from PySide6.QtCore import Qt
 from app import phrases
 from app.agents.settings import renaming
 from app.agents.welcome import suggested_name
-from app.allowances import allowed
 from app.history.changes import change_line
 from app.parts.agent import agent_ink, ink_color
 from app.parts.confirm import ConfirmDialog
+from app.state.allowances import allowed
 from runner.audit.history.changes import RecordedChange
 from runner.identity.agents import Agent
 from runner.identity.allowance import Allowance

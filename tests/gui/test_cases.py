@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app import attention, phrases
-from app.cards import KEPT_READINGS, KEPT_REFUSALS, KEPT_RUNS, Cards
+from app import phrases
+from app.state import attention
+from app.state.cards import KEPT_READINGS, KEPT_REFUSALS, KEPT_RUNS, Cards
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.events import (

@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication
 
-from app.attention import class_words
 from app.chrome.idle import Idle
 from app.review.guard import GRAVER_SECONDS, REST_SECONDS, ClickGuard
+from app.state.attention import class_words
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.events import AwayChanged

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from app.agents.connecting import GUARDED, HOOKED, UNGUARDED, UNHOOKED, Connecting
-from app.cards import Cards
+from app.state.cards import Cards
 from runner.clients.differences import TOKEN
 from tests.gui.client_files import ClientFiles
 from tests.gui.feed import turn

@@ -10,7 +10,6 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 
-from app.cards import Card
 from app.history.detail import VERSION, Detail
 from app.review.answering import LATER_WORDS
 from app.review.batch import Batch
@@ -18,6 +17,7 @@ from app.review.deciding import OVER
 from app.review.editor import can_edit
 from app.review.giving_way import TOUCHED_SECONDS
 from app.review.joined import grouped, joined
+from app.state.cards import Card
 from runner.approval.deliberate import ApproveBy
 from runner.approval.draft import Draft
 from runner.approval.editing import Earlier, Version

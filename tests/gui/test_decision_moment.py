@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app import attention
 from app.prompt import words as card_words
 from app.prompt.words import CardChip
 from app.review.again import SECONDS, USES
+from app.state import attention
 from runner.model.assessment import NO_FINDINGS, NOTHING_STANDS_OUT, Level
 from runner.model.errors import KnownError
 from runner.model.events import SandboxesChanged

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QObject, QSize
 
-from app.cards import Cards
 from app.chrome.frame import first_size
 from app.start.crash import Faults
 from app.start.leave import CLOSED, Leave
 from app.start.single import Single
+from app.state.cards import Cards
 from tests.gui import feed
 
 if TYPE_CHECKING:

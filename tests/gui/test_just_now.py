@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
-from app.cards import Cards
-from app.just_now import OWN, SHOWN, JustNowModel, words
+from app.state.cards import Cards
+from app.state.recent_answers import OWN, SHOWN, JustNowModel, words
 from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.events import RequestClosed, RequestDecided

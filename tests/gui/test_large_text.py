@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QSpinBox, QToolButton, QWidget
 
 from app.agents.panel import AgentsPanel
-from app.cards import Cards
 from app.parts.boxes import keep_from_edge
 from app.parts.clearing import clearable
 from app.settings.form import Form
 from app.settings.row import SettingRow
+from app.state.cards import Cards
 from runner.identity.agents import Agent
 from runner.settings.loading import declared, load
 from tests.gui import feed

@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QColor
 
-from app.cards import Card
 from app.review.passage import NO_FILES, STOPPED, UNREAD, Passage, passage
 from app.review.picture import PassagePicture
 from app.review.reading import DETAILS
+from app.state.cards import Card
 from runner.model.kept_sandbox import Kept
 from runner.model.request import ClientTool, Isolation, Language, NetworkMode, Request, Tool
 from runner.risk.assess import assess

@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.cards import Card
 from app.prompt import words
 from app.prompt.toast import Toast
 from app.prompt.window import PromptWindow
+from app.state.cards import Card
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.decision import Verdict

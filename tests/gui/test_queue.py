@@ -11,10 +11,10 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QAbstractItemView, QApplication
 
-from app.cards import Card, Cards
 from app.queue.likeness import likeness
 from app.queue.model import QueueModel
 from app.queue.order import Lane, RequestLine
+from app.state.cards import Card, Cards
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.events import QuestionPaused, RequestAssessed

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 
 from app.agents.rehearsing import CHOICES, RehearsalChoice
 from app.prompt.stack import PromptStack
-from app.rehearsals import OUTCOME
 from app.review.batch import Batch
+from app.state.rehearsals import OUTCOME
 from runner.model.decision import Verdict
 from runner.model.events import QuestionPaused, RehearsalMoved
 from runner.model.network import Contact

@@ -12,13 +12,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from app import phrases
-from app.cards import Cards
 from app.link.bridge import EngineLink
 from app.remembering import panel, words
 from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue
 from app.remembering.panel import RulesPanel
 from app.remembering.rows import grant_row
+from app.state.cards import Cards
 from runner.approval.hindsight import Preview
 from runner.approval.learning import Learned, Offer
 from runner.approval.past import Past

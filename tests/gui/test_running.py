@@ -51,7 +51,7 @@ def test_a_run_in_a_container_can_be_paused_and_continues(desk: Desk) -> None:
 
 def test_the_time_of_a_run_does_not_go_on_while_it_is_paused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("app.cards.time.monotonic", lambda: now)
+    monkeypatch.setattr("app.state.cards.time.monotonic", lambda: now)
     page, name = running(desk, Isolation.DOCKER)
     card = page.shown
     assert card is not None

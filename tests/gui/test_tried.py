@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
-from app import attention
 from app.chrome.keys import KEYS
 from app.history import words
-from app.trials import BLOCKED, HELD, PROVES, TRIED, TRYING
+from app.state import attention
+from app.state.trials import BLOCKED, HELD, PROVES, TRIED, TRYING
 from runner.audit.history.search import CaseRecord, CaseStep
 from runner.audit.ledger.entry import Entry
 from runner.audit.ledger.row import Row

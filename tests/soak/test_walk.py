@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.cards import Card
+from app.state.cards import Card
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.request import Language, Request, Tool

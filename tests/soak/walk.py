@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, TypeVar
 
-from app import attention
 from app.demo.screen import virtual_screen
 from app.demo.stage import PATIENCE, client_of, play, xdotool
 from app.demo.stage import SETTINGS as DEMO_SETTINGS
 from app.review.keystrokes import ALONE_SECONDS, QUIET_SECONDS
+from app.state import attention
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.system.tasks import spawn
@@ -32,8 +32,8 @@ from tests.soak.walk_requests import walk_requests
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cards import Card
     from app.demo.stage import Stage
+    from app.state.cards import Card
     from tests.soak.walk_requests import WalkRequest
 
 FIRST_MEDIAN, FIRST_TOTAL = 0.73, 38.6

@@ -18,8 +18,8 @@ from tests.gui import feed
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from app.cards import Card
     from app.look.look import Look
+    from app.state.cards import Card
     from tests.gui.conftest import Desk
 
 WIDE = "\U0001f852\u0d4e\u0b5d\u0958"

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Slot
 
-from app import attention, phrases
+from app import phrases
 from app.parts.amounts import clock, counted
 from app.parts.plain import tip
+from app.state import attention
 from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Decider, Verdict
 from runner.model.events import (
@@ -30,7 +31,7 @@ from runner.model.result import Outcome
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from app.cards import Cards
+    from app.state.cards import Cards
     from runner.model.decision import Decision
     from runner.model.events import Event
     from runner.model.request import Request

@@ -9,7 +9,7 @@ from runner.approval.rehearsable import kept_from_trial
 from runner.model.rehearsal import RehearsalPhase
 
 if TYPE_CHECKING:
-    from app.cards import Card
+    from app.state.cards import Card
     from runner.model.assessment import Level
     from runner.model.tried import Tried
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app import phrases, trials
+from app import phrases
+from app.state import trials
 from runner.model.assessment import Level, attention_words
 from runner.model.headline import headline as short_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from app.cards import Card
+    from app.state.cards import Card
     from runner.model.assessment import Assessment
     from runner.model.request import Request
 

@@ -10,7 +10,7 @@ from runner.model.rehearsal import RehearsalPhase, outcome_words
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
-    from app.cards import Card
+    from app.state.cards import Card
     from runner.model.rehearsal import Rehearsal
 
 OUTCOME = "Outcome"

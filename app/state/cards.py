@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from PySide6.QtCore import QObject, Signal
 
-from app.sessions import tell_apart
+from app.state.sessions import tell_apart
 from runner.approval.modes import Mode
 from runner.model.decision import Verdict
 from runner.model.events import (
