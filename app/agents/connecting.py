@@ -23,8 +23,8 @@ from app import phrases
 from app.agents.tile import SPACING, TILE, ClientTile
 from app.link.page_tasks import PageTasks
 from app.parts.fold import Pages
+from app.parts.gauges.state_ring import RingState, StateRing
 from app.parts.plain import plain_label
-from app.parts.state_ring import RingState, StateRing
 from runner.clients.managed import advice, standing
 from runner.model.errors import KnownError
 from runner.model.shown import hides

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from app import phrases
 from app.parts.elide import ElidedLabel
+from app.parts.gauges.ring import CountdownRing
 from app.parts.plain import plain_label
-from app.parts.ring import CountdownRing
 from app.review.deciding import HURRY_SECONDS
 from app.state.attention import attention, headline
 from runner.model.assessment import Level

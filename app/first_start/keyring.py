@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from app import phrases
 from app.first_start.step import FirstStep
 from app.link.page_tasks import PageTasks
+from app.parts.gauges.state_ring import RingState
 from app.parts.plain import plain_label, say
-from app.parts.state_ring import RingState
 from runner.identity.keyring_answer import KeyringAnswer
 from runner.identity.secrets import PATIENCE, Vault
 from runner.model.errors import KnownError

@@ -15,8 +15,8 @@ from app.first_start.step import FirstStep
 from app.first_start.trial_step import TrialStep
 from app.first_start.trying import TryStep
 from app.parts.column import ScrollColumn
+from app.parts.gauges.state_ring import RingState, StateRing
 from app.parts.plain import plain_label
-from app.parts.state_ring import RingState, StateRing
 from runner.model.request import Isolation
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.parts.gauges.state_ring import RingState, StateRing
 from app.parts.plain import plain_label
-from app.parts.state_ring import RingState, StateRing
 
 if TYPE_CHECKING:
     from app.look.look import Look

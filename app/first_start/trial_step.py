@@ -13,8 +13,8 @@ from app import phrases
 from app.agents.rehearsing import MEANING
 from app.first_start.step import FirstStep
 from app.link.page_tasks import PageTasks
+from app.parts.gauges.state_ring import RingState, StateRing
 from app.parts.plain import plain_label, say
-from app.parts.state_ring import RingState, StateRing
 from runner.approval.rehearsable import too_weak
 from runner.model.rehearsal import RehearsalMode
 from runner.model.request import Isolation

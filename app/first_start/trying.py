@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app.first_start.step import FirstStep
 from app.link.page_tasks import PageTasks
+from app.parts.gauges.state_ring import RingState
 from app.parts.plain import plain_label, say
-from app.parts.state_ring import RingState
 from app.phrases import YOU
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError

@@ -30,11 +30,11 @@ from app.parts.copying import CopyButton
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import FoldingRow
+from app.parts.gauges.run_strips import OutputTimes
+from app.parts.gauges.timeline import RunTimeline
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
-from app.parts.run_strips import OutputTimes
 from app.parts.tabs import whole_tabs
-from app.parts.timeline import RunTimeline
 from app.results.view import ResultsView
 from app.state import attention
 from app.undo import words as undo

@@ -15,8 +15,8 @@ from app import phrases
 from app.link.page_tasks import PageTasks
 from app.parts.agent import AgentDot
 from app.parts.elide import ElidedLabel
+from app.parts.gauges.ring import CountdownRing
 from app.parts.plain import plain_label
-from app.parts.ring import CountdownRing
 from app.prompt import words
 from app.prompt.chips import CardChips
 from app.prompt.content import RequestContent

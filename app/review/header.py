@@ -13,8 +13,8 @@ from app.parts.agent import AgentDot
 from app.parts.amounts import counted
 from app.parts.badge import Badge
 from app.parts.elide import ElidedLabel
+from app.parts.gauges.ring import CountdownRing
 from app.parts.plain import tip
-from app.parts.ring import CountdownRing
 from app.parts.to_clipboard import to_clipboard
 from app.state import attention
 from runner.system.clock import since_boot

@@ -26,8 +26,8 @@ from app.parts.copies import offer_copies
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding
+from app.parts.gauges.meters import Meters, reached
 from app.parts.lines import list_view
-from app.parts.meters import Meters, reached
 from app.parts.output import OutputView
 from app.parts.plain import plain_label, tip
 from app.parts.tabs import whole_tabs

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.parts.elide import ElidedLabel
-from app.parts.gauge import Sparkline
+from app.parts.gauges.gauge import Sparkline
 from app.parts.plain import plain_label
 from app.parts.roles import Role
 

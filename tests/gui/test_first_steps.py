@@ -17,7 +17,7 @@ from app.chrome.window_state import Remembered
 from app.first_start.isolation import WORDS
 from app.first_start.panel import FirstSteps
 from app.link.background import Errands
-from app.parts.state_ring import RingState
+from app.parts.gauges.state_ring import RingState
 from app.phrases import YOU
 from app.start.console import Console
 from app.start.crash import Faults

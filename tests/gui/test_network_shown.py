@@ -10,7 +10,7 @@ import pytest
 
 from app.history import words
 from app.history.detail import Detail
-from app.parts.meters import Meters
+from app.parts.gauges.meters import Meters
 from app.remembering.panel import RulesPanel
 from runner.model.network import Destination
 from runner.model.request import Isolation, Limits

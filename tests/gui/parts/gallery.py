@@ -34,10 +34,10 @@ from app.parts.badge import Badge
 from app.parts.code import CodeView
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
-from app.parts.gauge import GaugeView
+from app.parts.gauges.gauge import GaugeView
+from app.parts.gauges.ring import CountdownRing
 from app.parts.notice import Notice, Tone
 from app.parts.output import OutputView
-from app.parts.ring import CountdownRing
 from runner.model.assessment import Capability, Finding, Level, Span
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot

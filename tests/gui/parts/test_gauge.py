@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QLabel
 
 from app.parts.amounts import size
-from app.parts.gauge import GaugeView
+from app.parts.gauges.gauge import GaugeView
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

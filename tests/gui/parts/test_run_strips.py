@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.parts.run_strips import OutputTimes, files_written, strips, written
-from app.parts.timeline import RunTimeline
+from app.parts.gauges.run_strips import OutputTimes, files_written, strips, written
+from app.parts.gauges.timeline import RunTimeline
 from runner.model.request import Isolation, Limits
 from runner.model.result import CapturedFile, Outcome, Result, Usage
 from tests.gui import feed

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QSizePolicy
 
 from app.parts.amounts import percent, size
 from app.parts.elide import ElidedLabel
-from app.parts.gauge import GaugeView
-from app.parts.network_gauge import NetworkGauge
+from app.parts.gauges.gauge import GaugeView
+from app.parts.gauges.network_gauge import NetworkGauge
 from runner.model.request import Isolation
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from app.parts.amounts import counted, size
-from app.parts.gauge import GaugeView
+from app.parts.gauges.gauge import GaugeView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

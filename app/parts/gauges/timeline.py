@@ -10,8 +10,8 @@ from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.parts.gauges.run_strips import CUT_SHORT, Strip, Written, files_written, strips, written
 from app.parts.roles import Role, announce
-from app.parts.run_strips import CUT_SHORT, Strip, Written, files_written, strips, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,0 +1,1 @@
+"""Gauges, curves and strips of a run."""
