@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, assert_never
 
 from app.parts.amounts import counted, size
-from app.parts.expose import visible as visible  # one of the phrases that every page uses
+from app.parts.text.visible_characters import visible as visible  # one of the phrases that every page uses
 from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Decider, Verdict
 from runner.model.language_support import LANGUAGES

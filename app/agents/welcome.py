@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 
 from app.parts.boxes import WholeBox
 from app.parts.confirm import ConfirmDialog
-from app.parts.copying import CopyButton
 from app.parts.fold import FoldingRow
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label, say
+from app.parts.text.copying import CopyButton
 from runner.clients.known import CLIENTS
 from runner.gateway.snippets import Snippet, configurations, own_command
 from runner.system.places import variables

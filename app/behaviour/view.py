@@ -9,16 +9,16 @@ from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from app.behaviour import words
 from app.parts.empty import EmptyState
-from app.parts.lines import list_view
 from app.parts.plain import plain_label, say
 from app.parts.summaries import SummaryModel
+from app.parts.text.lines import list_view
 from runner.model.events import RunFinished, RunObserved, SandboxesChanged
 from runner.model.kept_sandbox import changes_of
 from runner.risk.explain.foreseen import outcomes, with_removal
 
 if TYPE_CHECKING:
     from app.look.look import Look
-    from app.parts.lines import Summary
+    from app.parts.text.lines import Summary
     from app.state.cards import Card, Cards
     from runner.model.assessment import Assessment
     from runner.model.behaviour import Behaviour

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.parts.expose import visible
-from app.parts.lines import Summary
+from app.parts.text.lines import Summary
+from app.parts.text.visible_characters import visible
 from runner.model.behaviour import DeedKind
 from runner.model.verdict import Verb
 from runner.risk.explain.foreseen import Came

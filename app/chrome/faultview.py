@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton,
 
 from app.parts.notice import Tone
 from app.parts.plain import plain_label
-from app.parts.to_clipboard import to_clipboard
+from app.parts.text.to_clipboard import to_clipboard
 from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:

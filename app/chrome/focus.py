@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractItemView, QAbstractScrollArea, QApplication, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
-from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.parts.ground import RowDelegate
-from app.parts.pane import OutputPane
+from app.parts.text.code import CodeView
+from app.parts.text.pane import OutputPane
 from app.review.changes import ChangesView
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
-from app.parts.to_clipboard import to_clipboard
+from app.parts.text.to_clipboard import to_clipboard
 from runner.commands.check import stronger
 
 if TYPE_CHECKING:

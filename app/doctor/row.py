@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
-from app.parts.copying import CopyButton
 from app.parts.plain import plain_label
 from app.parts.roles import Role
+from app.parts.text.copying import CopyButton
 
 if TYPE_CHECKING:
     from app.look.look import Look

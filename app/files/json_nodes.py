@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.files.found import MOST_NODES, JsonNode, JsonRows
 from app.parts.amounts import counted
-from app.parts.expose import expose
+from app.parts.text.visible_characters import expose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,8 +8,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app.files.kinds import kind
 from app.parts.amounts import size
-from app.parts.expose import expose
-from app.parts.lines import SUMMARY, Summary
+from app.parts.text.lines import SUMMARY, Summary
+from app.parts.text.visible_characters import expose
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject

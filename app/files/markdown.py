@@ -18,7 +18,7 @@ from app.files.found import (
     PieceKind,
 )
 from app.parts.amounts import counted
-from app.parts.expose import expose
+from app.parts.text.visible_characters import expose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

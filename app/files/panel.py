@@ -24,11 +24,11 @@ from app.files.listing import FilesModel
 from app.files.picture import PictureView
 from app.files.table import TableView
 from app.link.background import Errands
-from app.parts.code import CodeView
 from app.parts.empty import EmptyState
-from app.parts.expose import expose
-from app.parts.lines import list_view
 from app.parts.plain import plain_label
+from app.parts.text.code import CodeView
+from app.parts.text.lines import list_view
+from app.parts.text.visible_characters import expose
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from app.files.found import MOST_TABLE, MOST_TEXT, Preview, Table, Text, Undrawn, form_of
 from app.files.kinds import JSON, LANGUAGES, TABLES, ending
 from app.parts.amounts import counted, size
-from app.parts.expose import expose
+from app.parts.text.visible_characters import expose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

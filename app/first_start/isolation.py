@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 from app import phrases
 from app.first_start.step import FirstStep
 from app.link.background import Errands
-from app.parts.copying import CopyButton
 from app.parts.gauges.state_ring import RingState
 from app.parts.plain import plain_label
+from app.parts.text.copying import CopyButton
 from runner.commands.check import stronger
 from runner.model.request import Isolation
 

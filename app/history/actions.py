@@ -16,7 +16,7 @@ from app.history.compare import CompareDialog
 from app.history.exporting import FILTERS
 from app.history.reader import Reader
 from app.parts.amounts import counted
-from app.parts.to_clipboard import to_clipboard
+from app.parts.text.to_clipboard import to_clipboard
 from runner.audit.export.exporting import ExportFormat
 from runner.audit.history.search import Filter
 from runner.model.errors import KnownError

@@ -11,8 +11,8 @@ from app import phrases
 from app.history.work_words import work_words
 from app.link.background import Errands
 from app.parts.empty import EmptyState
-from app.parts.lines import Summary, list_view
 from app.parts.narrowed import NarrowedRows
+from app.parts.text.lines import Summary, list_view
 from app.state.allowances import allowed
 from runner.audit.history.changes import MOST, read_changes
 from runner.model.errors import KnownError

@@ -11,12 +11,12 @@ from app import phrases
 from app.history import words
 from app.link.background import Errands
 from app.parts.amounts import counted, size
-from app.parts.differences import MOST_TEXT, DifferenceView
 from app.parts.elide import ElidedLabel
 from app.parts.fold import Room, fit
-from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.parts.sections import wrapped_label
+from app.parts.text.differences import MOST_TEXT, DifferenceView
+from app.parts.text.output import OutputView
 from app.results.view import ResultsView
 from app.state import attention
 from runner.approval.pattern import pattern

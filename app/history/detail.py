@@ -25,16 +25,16 @@ from app.history.removed_content import RemovedView
 from app.network.contacts import ContactsView
 from app.packages.view import PlanView
 from app.parts.badge import Badge
-from app.parts.code import CodeView
-from app.parts.copying import CopyButton
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import FoldingRow
 from app.parts.gauges.run_strips import OutputTimes
 from app.parts.gauges.timeline import RunTimeline
-from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.parts.tabs import whole_tabs
+from app.parts.text.code import CodeView
+from app.parts.text.copying import CopyButton
+from app.parts.text.output import OutputView
 from app.results.view import ResultsView
 from app.state import attention
 from app.undo import words as undo

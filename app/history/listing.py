@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QStackedWidget, QVBoxLa
 from app.history.model import PAGE, HistoryModel, merged, read_news, read_page
 from app.history.reader import Reader
 from app.parts.empty import EmptyState
-from app.parts.lines import HEADING, HEIGHT, list_view
 from app.parts.plain import plain_label
+from app.parts.text.lines import HEADING, HEIGHT, list_view
 from runner.audit.history.search import ANYTHING, Filter
 from runner.audit.ledger.row import Row
 from runner.model.errors import KnownError

@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app import phrases
 from app.history import session_words
-from app.parts.lines import SUMMARY, Summary
+from app.parts.text.lines import SUMMARY, Summary
 from app.state import attention
 from runner.audit.history.past_work import PastSession
 from runner.audit.history.search import UnreadableRow

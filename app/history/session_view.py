@@ -15,15 +15,15 @@ from app.history import session_words as words
 from app.parts.clearing import clearable
 from app.parts.elide import ElidedLabel
 from app.parts.fold import FoldingRow
-from app.parts.lines import list_view
 from app.parts.narrowed import NarrowedRows
 from app.parts.plain import plain_label
+from app.parts.text.lines import list_view
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from app.look.look import Look
-    from app.parts.lines import Summary
+    from app.parts.text.lines import Summary
     from runner.audit.history.past_work import PastSession
     from runner.audit.history.search import History
 

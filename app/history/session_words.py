@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from app import phrases
 from app.history.work_words import work_words
 from app.parts.amounts import counted
-from app.parts.lines import Summary
+from app.parts.text.lines import Summary
 from runner.audit.history import past_work
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.network import words
 from app.parts.empty import EmptyState
-from app.parts.lines import SUMMARY, Summary, list_view
 from app.parts.plain import plain_label, tip
+from app.parts.text.lines import SUMMARY, Summary, list_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

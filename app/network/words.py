@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.parts.amounts import counted, size
-from app.parts.expose import visible
+from app.parts.text.visible_characters import visible
 from runner.model.network import HTTPS_PORT, Destination, UnusableHost, is_address
 from runner.model.request import Isolation, NetworkMode, Tool
 

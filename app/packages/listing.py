@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QListView, QStyleOptionViewItem
 
 from app.packages import words
 from app.parts.amounts import size
-from app.parts.expose import visible
 from app.parts.ground import RowDelegate, paint_ground
-from app.parts.lines import set_up_rows
 from app.parts.plain import tip
+from app.parts.text.lines import set_up_rows
+from app.parts.text.visible_characters import visible
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWi
 from app.packages import words
 from app.packages.listing import PackageList
 from app.parts.amounts import counted
-from app.parts.copying import CopyButton
 from app.parts.elide import ElidedLabel
-from app.parts.expose import visible
 from app.parts.plain import plain_label
+from app.parts.text.copying import CopyButton
+from app.parts.text.visible_characters import visible
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from app.parts.amounts import counted, size
-from app.parts.expose import visible
+from app.parts.text.visible_characters import visible
 from runner.model.plan import Oddity, Registry
 from runner.packages.sdist import BUILD
 

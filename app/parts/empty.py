@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.plain import plain_label
 from app.parts.roles import Role
-from app.parts.text_area import BY_KEYBOARD
+from app.parts.text.text_area import BY_KEYBOARD
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QFocusEvent

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
-from app.parts.lines import SUMMARY
 from app.parts.plain import tip
+from app.parts.text.lines import SUMMARY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from PySide6.QtWidgets import QWidget
 
-    from app.parts.lines import Summary
+    from app.parts.text.lines import Summary
 
 _NOWHERE = QModelIndex()
 

@@ -14,7 +14,7 @@ from app.parts.elide import ElidedLabel
 from app.parts.paths import short_paths
 from app.parts.plain import plain_label, tip
 from app.parts.roles import Role
-from app.parts.to_clipboard import to_clipboard
+from app.parts.text.to_clipboard import to_clipboard
 
 if TYPE_CHECKING:
     from app.look.look import Look

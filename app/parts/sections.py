@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app.parts.expose import visible
 from app.parts.plain import plain_label
+from app.parts.text.visible_characters import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

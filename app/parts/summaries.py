@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.parts.lines import SUMMARY, Summary
 from app.parts.row_model import RowModel
+from app.parts.text.lines import SUMMARY, Summary
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject

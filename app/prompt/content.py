@@ -11,12 +11,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
-from app.parts.code import CodeView
-from app.parts.code_grid import CodeGrid
 from app.parts.elide import ElidedLabel
-from app.parts.expose import visible
-from app.parts.listing import CodeLayout, CodeListing
 from app.parts.plain import plain_label
+from app.parts.text.code import CodeView
+from app.parts.text.code_grid import CodeGrid
+from app.parts.text.listing import CodeLayout, CodeListing
+from app.parts.text.visible_characters import visible
 from app.prompt import words
 from app.state import rehearsals
 from runner.model.request import CODE, Part

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.parts.lines import paint_thumbnail, painted_view
 from app.parts.plain import plain_label
+from app.parts.text.lines import paint_thumbnail, painted_view
 from app.state.recent_answers import ANSWERED, Answered, words
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.parts.copies import offer_copies
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
-from app.parts.lines import painted_view
 from app.parts.plain import plain_label
+from app.parts.text.copies import offer_copies
+from app.parts.text.lines import painted_view
 from app.queue.answers import JustNowList
 from app.queue.bar import BatchBar
 from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate

@@ -20,12 +20,12 @@ from app import phrases
 from app.history.reader import Reader
 from app.link.page_tasks import PageTasks
 from app.parts.badge import Badge
-from app.parts.code import CodeView
 from app.parts.column import ScrollColumn
 from app.parts.fold import FoldingRow
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.parts.sections import Listed, Pairs
+from app.parts.text.code import CodeView
 from app.state import attention
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError

@@ -12,11 +12,11 @@ from app.files.found import JsonRows, MarkdownPage, Picture, Table
 from app.files.kinds import LANGUAGES, PAGES, PICTURES, VECTORS, ending
 from app.files.picture import PictureView
 from app.files.table import TableView
-from app.parts.code import CodeView
-from app.parts.copying import CopyButton
 from app.parts.elide import ElidedLabel
-from app.parts.expose import visible
 from app.parts.plain import plain_label
+from app.parts.text.code import CodeView
+from app.parts.text.copying import CopyButton
+from app.parts.text.visible_characters import visible
 from app.results.chart import ChartView
 from app.results.page import MarkdownView
 from app.results.tree import JsonView

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from app.files.found import Preview
     from app.look.look import Look
-    from app.parts.output import OutputView
+    from app.parts.text.output import OutputView
     from runner.model.result import CapturedFile, Result
 
 SECONDS = 2

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QSizePolicy, QV
 
 from app import phrases
 from app.parts.amounts import counted
-from app.parts.code import CodeView
 from app.parts.column import ScrollColumn
 from app.parts.fold import fit
 from app.parts.gauges.ring import CountdownRing
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
+from app.parts.text.code import CodeView
 from app.review.approval import STOPPERS, too_long
 from app.review.buttons import DecisionButton
 from app.review.denial import ReasonField

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app import phrases
 from app.parts.amounts import counted
-from app.parts.differences import SHOWN, numbered, write_line
-from app.parts.text_area import BY_KEYBOARD
+from app.parts.text.differences import SHOWN, numbered, write_line
+from app.parts.text.text_area import BY_KEYBOARD
 from runner.model.difference import Side
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat
 
-from app.parts.expose import lines_of
-from app.parts.lexing import Lexing
+from app.parts.text.lexing import Lexing
+from app.parts.text.visible_characters import lines_of
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QTextDocument
 
     from app.look.look import Look
-    from app.parts.lexing import Word
+    from app.parts.text.lexing import Word
 
 PAUSE_MS = 120
 """Without a key after which the words are looked for again."""

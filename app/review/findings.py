@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
-from app.parts.lines import set_up_rows
 from app.parts.plain import tip
+from app.parts.text.lines import set_up_rows
 
 if TYPE_CHECKING:
     from app.look.look import Look

@@ -15,7 +15,7 @@ from app.parts.badge import Badge
 from app.parts.elide import ElidedLabel
 from app.parts.gauges.ring import CountdownRing
 from app.parts.plain import tip
-from app.parts.to_clipboard import to_clipboard
+from app.parts.text.to_clipboard import to_clipboard
 from app.state import attention
 from runner.system.clock import since_boot
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from app import phrases
-from app.parts.code_painting import MarkedPlace
+from app.parts.text.code_painting import MarkedPlace
 from runner.approval.pattern import pattern
 from runner.model.request import CODE
 

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QAbstractScrollArea, QVBoxLayout, QWidget
 from app import phrases
 from app.packages.view import PlanView
 from app.parts.amounts import counted
-from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
 from app.parts.tabs import WholeTabs
+from app.parts.text.code import CodeView
 from app.review.changes import ChangesView
 from app.review.editor import CodeEditor
 from app.review.short_parts import ShortParts

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.parts.amounts import counted
-from app.parts.code import CodeView
 from app.parts.plain import plain_label
+from app.parts.text.code import CodeView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,8 @@ from app import phrases
 from app.link.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.back import back_button
-from app.parts.lines import HEIGHT, SUMMARY, Summary, list_view
 from app.parts.plain import plain_label, tip
+from app.parts.text.lines import HEIGHT, SUMMARY, Summary, list_view
 from app.undo.dialog import FilesDialog
 from runner.model.events import SandboxesChanged
 

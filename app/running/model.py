@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app import phrases
 from app.parts.amounts import clock, counted
-from app.parts.lines import SUMMARY, Summary
+from app.parts.text.lines import SUMMARY, Summary
 from app.state import attention
 from runner.model.result import Outcome
 

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWi
 from app import phrases
 from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
-from app.parts.output import OutputView
 from app.parts.plain import plain_label
+from app.parts.text.output import OutputView
 from app.running.model import state_words
 from app.undo import words as undo
 from app.undo.dialog import FilesDialog

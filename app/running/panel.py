@@ -21,16 +21,16 @@ from app import phrases
 from app.behaviour.view import BehaviourOfRun
 from app.files.panel import FilesView
 from app.parts.back import back_button
-from app.parts.code import CodeView
-from app.parts.copies import offer_copies
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding
 from app.parts.gauges.meters import Meters, reached
-from app.parts.lines import list_view
-from app.parts.output import OutputView
 from app.parts.plain import plain_label, tip
 from app.parts.tabs import whole_tabs
+from app.parts.text.code import CodeView
+from app.parts.text.copies import offer_copies
+from app.parts.text.lines import list_view
+from app.parts.text.output import OutputView
 from app.results.thumbnails import Thumbnails
 from app.results.view import ResultsView
 from app.running.kept import KeptSandboxList

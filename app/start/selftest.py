@@ -6,8 +6,8 @@ from PySide6.QtGui import QFontDatabase, QImage
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.look.look import FONTS, Look
-from app.parts.bounded_lexers import tokens
 from app.parts.plain import plain_label
+from app.parts.text.bounded_lexers import tokens
 from app.start.pyside import prepare
 from runner.commands import selftest
 from runner.commands.selftest import SelfCheck

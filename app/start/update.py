@@ -32,7 +32,7 @@ LATER = (
     "app.notify.desktop",
     "app.notify.notices",
     "app.notify.tray",
-    "app.parts.bounded_lexers",
+    "app.parts.text.bounded_lexers",
     "app.prompt.window",
     "app.remembering.dialog",
     "app.remembering.panel",

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from app.link.background import Errands
 from app.link.page_tasks import PageTasks
 from app.parts.amounts import size
-from app.parts.differences import MOST_TEXT, DifferenceView
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding
-from app.parts.lines import list_view
 from app.parts.plain import plain_label
 from app.parts.summaries import SummaryModel
+from app.parts.text.differences import MOST_TEXT, DifferenceView
+from app.parts.text.lines import list_view
 from app.undo import words
 from runner.model.difference import DiffLine, Side, difference
 from runner.model.errors import KnownError

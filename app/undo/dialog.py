@@ -13,9 +13,9 @@ from app.link.page_tasks import PageTasks
 from app.parts.back import back_button
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding, fit
-from app.parts.lines import list_view
 from app.parts.plain import plain_label
 from app.parts.summaries import SummaryModel
+from app.parts.text.lines import list_view
 from app.undo import words
 from app.undo.changes import ChangedFilesView
 from runner.model.errors import KnownError

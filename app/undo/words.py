@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app import phrases
 from app.parts.amounts import counted, size
-from app.parts.lines import Summary
+from app.parts.text.lines import Summary
 from runner.model.codec import UnreadableValue, decode
 from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE, ChangeKind, FileKind, RunChanges
 

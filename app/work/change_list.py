@@ -20,10 +20,10 @@ from PySide6.QtWidgets import QTableView
 
 from app.parts.amounts import counted
 from app.parts.badge import badge_size, paint_badge
-from app.parts.copies import offer_copies
 from app.parts.ground import RowDelegate, paint_ground
-from app.parts.lines import set_up_painted
 from app.parts.row_model import Index, RowModel
+from app.parts.text.copies import offer_copies
+from app.parts.text.lines import set_up_painted
 from app.parts.tick import BOX, paint_tick
 from app.work import words
 from app.work.change_rows import ChangeRow, ChangeTable, RowKind, ticks_for

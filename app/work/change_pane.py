@@ -16,11 +16,11 @@ from app.files.picture import PictureView
 from app.link.background import Errands
 from app.link.page_tasks import PageTasks
 from app.parts.amounts import counted
-from app.parts.differences import SideBySide
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
 from app.parts.plain import plain_label, say
+from app.parts.text.differences import SideBySide
 from app.work import words
 from app.work.change_parts import KEYS, PartsView
 from app.work.change_rows import ChangeRow, RowKind
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from app.files.found import Preview
     from app.link.bridge import EngineLink
     from app.look.look import Look
-    from app.parts.line_notes import ShownLine
+    from app.parts.text.line_notes import ShownLine
     from runner.work.added import AddedFindings
     from runner.workspace.change import ProjectChange
     from runner.workspace.difference import LineDifference

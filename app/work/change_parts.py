@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen, QTextCursor
 
-from app.parts.differences import DifferenceView
-from app.parts.line_notes import LineNote
+from app.parts.text.differences import DifferenceView
+from app.parts.text.line_notes import LineNote
 from app.parts.tick import BOX, paint_tick
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from app.look.look import Look
-    from app.parts.line_notes import ShownLine
+    from app.parts.text.line_notes import ShownLine
 
 KEYS = "In these lines (Tab leads there): Space ticks a part or leaves it out, N and P go to the next and back."
 

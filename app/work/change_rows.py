@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from app.parts.amounts import counted
-from app.parts.expose import visible
+from app.parts.text.visible_characters import visible
 from app.work import words
 from runner.workspace.change import WHOLE, How
 from runner.workspace.entry import TreeKind, is_folder

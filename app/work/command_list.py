@@ -8,10 +8,10 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.parts.copies import offer_copies
 from app.parts.ground import RowDelegate, paint_ground
-from app.parts.lines import painted_view
 from app.parts.row_model import RowModel
+from app.parts.text.copies import offer_copies
+from app.parts.text.lines import painted_view
 from app.work.command_rows import CommandRow, rows_of
 
 if TYPE_CHECKING:

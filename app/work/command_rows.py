@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.parts.amounts import counted
-from app.parts.expose import visible
+from app.parts.text.visible_characters import visible
 from app.phrases import clock, when
 from app.work import words
 from runner.model.assessment import Level

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QW
 
 from app import phrases
 from app.link.page_tasks import PageTasks
-from app.parts.code import CodeView
 from app.parts.fold import fit
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label, say
+from app.parts.text.code import CodeView
 from app.review.buttons import ApproveButton, DecisionButton
 from app.review.denial import ReasonField
 from app.review.guard import REST_SECONDS, ClickGuard

@@ -13,10 +13,10 @@ from app import phrases
 from app.link.page_tasks import PageTasks
 from app.parts.chips import ChipRow
 from app.parts.confirm import ConfirmDialog
-from app.parts.copying import CopyButton
 from app.parts.elide import ElidedLabel
 from app.parts.fold import keep_needed_height
 from app.parts.plain import plain_label, say, tip
+from app.parts.text.copying import CopyButton
 from app.work import words
 from app.work.command_list import CommandList
 from app.work.questions import Questions

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QTableView
 
 from app.parts.amounts import counted
 from app.parts.ground import RowDelegate, paint_ground
-from app.parts.lines import set_up_painted
 from app.parts.row_model import RowModel
+from app.parts.text.lines import set_up_painted
 from app.work import words
 
 if TYPE_CHECKING:

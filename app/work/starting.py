@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.boxes import WholeBox
-from app.parts.copying import CopyButton
 from app.parts.plain import plain_label, say
+from app.parts.text.copying import CopyButton
 from app.work import terminals
 from runner.clients.known import CLIENTS
 from runner.gateway.snippets import own_program, typed_command

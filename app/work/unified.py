@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from app.parts.amounts import counted
-from app.parts.expose import visible
-from app.parts.line_notes import LineNote
-from app.parts.listing import remark
+from app.parts.text.line_notes import LineNote
+from app.parts.text.listing import remark
+from app.parts.text.visible_characters import visible
 from runner.model.assessment import WHOLE
 from runner.model.difference import DiffLine, Side
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from app.parts.line_notes import ShownLine
+    from app.parts.text.line_notes import ShownLine
     from runner.model.assessment import Finding
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from app.network import words as network_words
 from app.parts.amounts import counted, percent, size
 from app.parts.chips import Fact
-from app.parts.expose import expose, visible
+from app.parts.text.visible_characters import expose, visible
 from app.phrases import clock, day
 from app.state.work_cards import refused
 from runner.model.network import Contact

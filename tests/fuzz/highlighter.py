@@ -6,7 +6,7 @@ import time
 
 from PySide6.QtCore import QCoreApplication
 
-from app.parts.lexing import _MOST_WORK, Lexing
+from app.parts.text.lexing import _MOST_WORK, Lexing
 from tests.fuzz import classifier
 from tests.fuzz.mutation import fuzz
 from tests.patience import HANGS

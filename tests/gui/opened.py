@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look.look import Look, Theme
-from app.parts.code import CodeView
+from app.parts.text.code import CodeView
 from runner.system.places import Places
 from tests.gui.shots import Scene, settle
 

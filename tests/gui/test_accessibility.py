@@ -30,9 +30,9 @@ from app.link.background import Errands
 from app.look import motion
 from app.look.look import Look, Motion, Theme
 from app.look.tokens import contrast
-from app.parts.code import CodeView
 from app.parts.elide import ElidedLabel
 from app.parts.fold import Room, in_sight, reveal
+from app.parts.text.code import CodeView
 from app.start.console import _scale
 from runner.model.assessment import Level
 from runner.model.verdict import RiskVerdict

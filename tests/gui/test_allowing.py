@@ -14,7 +14,7 @@ from app.allowing.buttons import ALWAYS, FOR_RUN
 from app.allowing.dialog import AllowDialog
 from app.allowing.host_row import SHORT
 from app.allowing.strip import ROWS
-from app.parts.lines import SUMMARY
+from app.parts.text.lines import SUMMARY
 from app.review.guard import REST_SECONDS
 from app.running.panel import RunningPanel
 from runner.approval.deliberate import ApproveBy

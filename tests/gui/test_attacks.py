@@ -11,8 +11,8 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QLabel, QTabWidget, QWidget
 
-from app.parts.glyphs import Glyphs
-from app.parts.output import OutputView
+from app.parts.text.glyphs import Glyphs
+from app.parts.text.output import OutputView
 from app.running.panel import RunningPanel
 from runner.model.result import CapturedFile, Outcome
 from runner.model.shown import hides
@@ -58,7 +58,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             lines.append(self._text)
             super().draw(painter, left, baseline, room)
 
-    monkeypatch.setattr("app.parts.output_painting.Glyphs", Noted)
+    monkeypatch.setattr("app.parts.text.output_painting.Glyphs", Noted)
     return lines
 
 

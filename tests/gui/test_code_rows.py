@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.parts.code_tools import as_markdown, path_at
-from app.parts.expose import expose, segments
-from app.parts.listing import HANG, CodeLayout, CodeListing
+from app.parts.text.code_tools import as_markdown, path_at
+from app.parts.text.listing import HANG, CodeLayout, CodeListing
+from app.parts.text.visible_characters import expose, segments
 from tests.gui import feed
 
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from app.history.changes import change_line
 from app.history.panel import HistoryPanel
-from app.parts.lines import SUMMARY
+from app.parts.text.lines import SUMMARY
 from runner.audit.history.changes import KINDS, LONGEST_BODY, RecordedChange, read_changes
 from tests.gui.record import ledger, many
 

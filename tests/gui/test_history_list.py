@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from app.history import listing
 from app.history.model import UNREADABLE
 from app.history.panel import HistoryPanel
-from app.parts.lines import SUMMARY
+from app.parts.text.lines import SUMMARY
 from runner.audit.history.search import Filter, History
 from runner.model.assessment import Level
 from runner.model.codec import encode

@@ -10,7 +10,7 @@ import pytest
 
 from app.history.indexed import IndexProgress
 from app.history.panel import HistoryPanel
-from app.parts.lines import HEADING, HEIGHT, SUMMARY
+from app.parts.text.lines import HEADING, HEIGHT, SUMMARY
 from runner.audit.history.indexing import Indexing
 from runner.audit.history.search import ANYTHING, Filter, History
 from runner.model.assessment import Level

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from app.history import session_words
 from app.history.panel import HistoryPanel
-from app.parts.lines import SUMMARY
+from app.parts.text.lines import SUMMARY
 from runner.audit.history.past_work import PastStep
 from runner.model.events import WorkRecorded
 from runner.model.work import WorkSession

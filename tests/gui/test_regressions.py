@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.notify.desktop import NAME, REVIEW, Said
 from app.notify.notices import Notices
-from app.parts.code_painting import CodePainting
+from app.parts.text.code_painting import CodePainting
 from runner.approval.draft import Draft
 from runner.model.assessment import Level, Touch
 from runner.model.decision import Decider, Verdict

@@ -20,8 +20,8 @@ from app.files.preview import shares
 from app.files.result_card import MOST_COLUMNS, MOST_ROWS, card
 from app.files.table import SHARE, TableView
 from app.history.compare import CompareDialog
-from app.parts.lines import SUMMARY
-from app.parts.output import OutputView
+from app.parts.text.lines import SUMMARY
+from app.parts.text.output import OutputView
 from app.results import thumbnails
 from app.results.choosing import MOST_BYTES, MOST_CARDS, choose, thumbnail_of
 from app.results.page import MarkdownView

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from app.parts.lines import SUMMARY
-from app.parts.output_painting import text_of
+from app.parts.text.lines import SUMMARY
+from app.parts.text.output_painting import text_of
 from app.running.panel import RunningPanel
 from runner.model.events import RunFinished, RunHeld, SandboxesChanged
 from runner.model.kept_sandbox import Kept

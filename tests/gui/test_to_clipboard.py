@@ -10,11 +10,11 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 import app
-from app.parts.code import CodeView
-from app.parts.copying import CopyButton
-from app.parts.pane import OutputPane
-from app.parts.scrollback import Scrollback
-from app.parts.to_clipboard import to_clipboard
+from app.parts.text.code import CodeView
+from app.parts.text.copying import CopyButton
+from app.parts.text.pane import OutputPane
+from app.parts.text.scrollback import Scrollback
+from app.parts.text.to_clipboard import to_clipboard
 from runner.sandbox.output import Stream
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QLabel
 
 from app.parts.column import READABLE
-from app.parts.lines import WIDEST, Summary, list_view
 from app.parts.notice import Notice, Tone
 from app.parts.summaries import SummaryModel
+from app.parts.text.lines import WIDEST, Summary, list_view
 from app.remembering.rows import RuleRow
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QDialog
 from app.allowing.dialog import AllowDialog
 from app.look.look import Theme
 from app.parts.confirm import ConfirmDialog
-from app.parts.differences import beside_each_other
+from app.parts.text.differences import beside_each_other
 from app.review.deliberate import DeliberateDialog
 from app.work import terminals, words
 from app.work.change_list import NOTHING_READ

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.parts.amounts import percent, size
-from app.parts.expose import visible
+from app.parts.text.visible_characters import visible
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.look.look import Look
-from app.parts.output import OutputView
+from app.parts.text.output import OutputView
 from runner.sandbox.output import Stream, Transcript
 
 CHUNK = 1 << 16

@@ -31,13 +31,13 @@ from PySide6.QtWidgets import (
 from app.look.look import Look, Theme
 from app.parts import amounts
 from app.parts.badge import Badge
-from app.parts.code import CodeView
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.gauges.gauge import GaugeView
 from app.parts.gauges.ring import CountdownRing
 from app.parts.notice import Notice, Tone
-from app.parts.output import OutputView
+from app.parts.text.code import CodeView
+from app.parts.text.output import OutputView
 from runner.model.assessment import Capability, Finding, Level, Span
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from app.parts.lexing import Lexing
+from app.parts.text.lexing import Lexing
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ def test_lines_that_are_not_on_the_screen_wait_for_the_first_paint(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A busy machine may take longer for one word, and the rest would stay in one color.
-    monkeypatch.setattr("app.parts.lexing._SLOWEST_STEP", HANGS)
-    importlib.import_module("app.parts.bounded_lexers")
+    monkeypatch.setattr("app.parts.text.lexing._SLOWEST_STEP", HANGS)
+    importlib.import_module("app.parts.text.bounded_lexers")
     lexing = Lexing()
     lexing.start(LINES[:1], "python")  # which loads the lexer
     qtbot.waitUntil(lambda: bool(lexing.line(0)), timeout=WAIT_MS)
@@ -38,7 +38,7 @@ def test_lines_that_are_not_on_the_screen_wait_for_the_first_paint(
 
 
 def test_what_is_shown_whole_waits_for_nothing(qtbot: QtBot) -> None:
-    importlib.import_module("app.parts.bounded_lexers")
+    importlib.import_module("app.parts.text.bounded_lexers")
     lexing = Lexing()
     lexing.start(LINES[:2], "python", shown=3)
     qtbot.waitUntil(lambda: bool(lexing.line(1)), timeout=WAIT_MS)

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtGui import QPainter, QPixmap
 
-from app.parts import output_painting
-from app.parts.ansi import MOST_CHANGES, parse, text_alone
-from app.parts.glyphs import Glyphs
-from app.parts.matches import Matches
-from app.parts.output_painting import MOST_STYLED, OutputPainting
-from app.parts.scrollback import OutputLine
-from app.parts.selection import TextSelection
+from app.parts.text import output_painting
+from app.parts.text.ansi import MOST_CHANGES, parse, text_alone
+from app.parts.text.glyphs import Glyphs
+from app.parts.text.matches import Matches
+from app.parts.text.output_painting import MOST_STYLED, OutputPainting
+from app.parts.text.scrollback import OutputLine
+from app.parts.text.selection import TextSelection
 from runner.sandbox.output import Stream
 
 if TYPE_CHECKING:

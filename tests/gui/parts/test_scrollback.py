@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.parts.scrollback import LONGEST, Scrollback
+from app.parts.text.scrollback import LONGEST, Scrollback
 from runner.sandbox.output import Stream
 
 MOST = 7

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from app.history.changes import change_line
 from app.look.look import Theme
-from app.parts.differences import DifferenceView
-from app.parts.lines import Summary
 from app.parts.narrowed import NarrowedRows
 from app.parts.summaries import SummaryModel
+from app.parts.text.differences import DifferenceView
+from app.parts.text.lines import Summary
 from runner.audit.history.changes import RecordedChange
 from runner.model.difference import difference
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.parts.bounded_lexers import tokens
-from app.parts.code import CodeView
-from app.parts.lexing import _kind
+from app.parts.text.bounded_lexers import tokens
+from app.parts.text.code import CodeView
+from app.parts.text.lexing import _kind
 from app.review.batch import Batch
 from app.review.joined import grouped
 from runner.model.request import Language, Tool

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.parts.bounded_lexers import tokens
-from app.parts.code import CodeView
+from app.parts.text.bounded_lexers import tokens
+from app.parts.text.code import CodeView
 from app.review import approval
 from app.review.batch import Batch
 from runner.model.assessment import Level

@@ -53,7 +53,7 @@ class Lexing(QObject):
         self._begun = False
         self._work = self._lex(lines, language)
         # At once as far as the screen or a moment goes, so that it is painted once and not twice.
-        loaded = "app.parts.bounded_lexers" in sys.modules
+        loaded = "app.parts.text.bounded_lexers" in sys.modules
         if loaded:
             self._go_on(shown)
         self._waits = loaded and len(self.words) > shown
@@ -107,7 +107,7 @@ class Lexing(QObject):
         if max(map(len, lines)) > _LONGEST_LINE:
             return
         # Imported when the first code is shown: the first paint of the window does without.
-        from app.parts.bounded_lexers import tokens
+        from app.parts.text.bounded_lexers import tokens
 
         yield
         column = 0

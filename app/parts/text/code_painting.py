@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen, QTextCharFormat
 
-from app.parts.glyphs import Glyphs, Style, narrowed
+from app.parts.text.glyphs import Glyphs, Style, narrowed
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPainter
 
     from app.look.look import Look
-    from app.parts.code_grid import CodeGrid
-    from app.parts.lexing import Lexing
-    from app.parts.listing import CodeLayout, CodeListing
-    from app.parts.matches import Find
-    from app.parts.selection import TextSelection
+    from app.parts.text.code_grid import CodeGrid
+    from app.parts.text.lexing import Lexing
+    from app.parts.text.listing import CodeLayout, CodeListing
+    from app.parts.text.matches import Find
+    from app.parts.text.selection import TextSelection
 
 _REMEMBERED = 1500
 """Rows whose glyphs stay laid out."""

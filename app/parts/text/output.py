@@ -11,14 +11,14 @@ from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.amounts import counted
-from app.parts.pane import OutputPane
-from app.parts.scrollback import Scrollback
-from app.parts.searching import SearchBar
+from app.parts.text.pane import OutputPane
+from app.parts.text.scrollback import Scrollback
+from app.parts.text.searching import SearchBar
 from runner.sandbox.output import OutputNews, Stream
 
 if TYPE_CHECKING:
     from app.look.look import Look
-    from app.parts.matches import Find
+    from app.parts.text.matches import Find
 
 _TICK = 40
 """Milliseconds: 25 looks a second."""

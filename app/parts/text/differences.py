@@ -9,16 +9,16 @@ from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QWidget
 
 from app.parts.amounts import counted
-from app.parts.difference_colors import DifferenceColors
-from app.parts.expose import expose
-from app.parts.line_notes import LineNote
+from app.parts.text.difference_colors import DifferenceColors
+from app.parts.text.line_notes import LineNote
+from app.parts.text.visible_characters import expose
 from runner.model.difference import DiffLine, Side
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.look.look import Look
-    from app.parts.line_notes import ShownLine
+    from app.parts.text.line_notes import ShownLine
 
 SHOWN, LONGEST = 2000, 2000
 """Lines, and characters of a line, that are shown."""

@@ -8,7 +8,7 @@ from unicodedata import bidirectional
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QTextCharFormat, QTextLayout
 
-from app.parts.expose import cells
+from app.parts.text.visible_characters import cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

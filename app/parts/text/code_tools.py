@@ -11,10 +11,10 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from app.parts.amounts import counted
-from app.parts.listing import remark
-from app.parts.matches import Matches
-from app.parts.searching import SearchBar
-from app.parts.to_clipboard import to_clipboard
+from app.parts.text.listing import remark
+from app.parts.text.matches import Matches
+from app.parts.text.searching import SearchBar
+from app.parts.text.to_clipboard import to_clipboard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
     from app.look.look import Look
-    from app.parts.code_canvas import CodeCanvas
-    from app.parts.code_painting import CodePainting
-    from app.parts.listing import CodeListing
+    from app.parts.text.code_canvas import CodeCanvas
+    from app.parts.text.code_painting import CodePainting
+    from app.parts.text.listing import CodeListing
     from runner.model.assessment import Finding
 
 _PATH = re.compile(r"""[^\s'"`()<>{}\[\],;|&]+""")

@@ -8,14 +8,14 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 
 from app.parts.amounts import counted
-from app.parts.code_grid import CodeGrid
-from app.parts.code_painting import CodeMarks, CodePainting, signs_of
-from app.parts.lexing import Lexing
-from app.parts.listing import LONGEST_ROW, CodeLayout, CodeListing, remark
 from app.parts.roles import Role
-from app.parts.ruler import Ruler
-from app.parts.selection import TextPosition, TextSelection
-from app.parts.text_area import TextArea
+from app.parts.text.code_grid import CodeGrid
+from app.parts.text.code_painting import CodeMarks, CodePainting, signs_of
+from app.parts.text.lexing import Lexing
+from app.parts.text.listing import LONGEST_ROW, CodeLayout, CodeListing, remark
+from app.parts.text.ruler import Ruler
+from app.parts.text.selection import TextPosition, TextSelection
+from app.parts.text.text_area import TextArea
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from app.look.look import Look
-    from app.parts.code_painting import MarkedPlace
+    from app.parts.text.code_painting import MarkedPlace
     from runner.model.assessment import Finding
 
 

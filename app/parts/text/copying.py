@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from app.parts.to_clipboard import to_clipboard
+from app.parts.text.to_clipboard import to_clipboard
 
 SAID_MS = 1500
 

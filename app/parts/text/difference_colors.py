@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from app.parts.expose import expose
-from app.parts.lexing import Lexing
-from app.parts.line_notes import LineNote
+from app.parts.text.lexing import Lexing
+from app.parts.text.line_notes import LineNote
+from app.parts.text.visible_characters import expose
 from runner.model.difference import Side
 
 if TYPE_CHECKING:
     from app.look.look import Look
-    from app.parts.line_notes import ShownLine
+    from app.parts.text.line_notes import ShownLine
 
 
 class DifferenceColors(QSyntaxHighlighter):

@@ -15,12 +15,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from app.parts.code_canvas import CodeCanvas
-from app.parts.code_tools import CodeTools, resizes
-from app.parts.listing import remark
 from app.parts.plain import tip
-from app.parts.selection import TextPosition
-from app.parts.to_clipboard import to_clipboard
+from app.parts.text.code_canvas import CodeCanvas
+from app.parts.text.code_tools import CodeTools, resizes
+from app.parts.text.listing import remark
+from app.parts.text.selection import TextPosition
+from app.parts.text.to_clipboard import to_clipboard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

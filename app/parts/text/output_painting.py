@@ -11,11 +11,11 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPen, QTextCharFormat
 
 from app.look.tokens import contrast, legible
 from app.parts.amounts import counted
-from app.parts.ansi import Ink, Stretch, parse, text_alone
-from app.parts.expose import Shown, expose
-from app.parts.glyphs import Glyphs, Style
-from app.parts.scrollback import LONGEST, OutputLine
-from app.parts.selection import TextPosition
+from app.parts.text.ansi import Ink, Stretch, parse, text_alone
+from app.parts.text.glyphs import Glyphs, Style
+from app.parts.text.scrollback import LONGEST, OutputLine
+from app.parts.text.selection import TextPosition
+from app.parts.text.visible_characters import Shown, expose
 from runner.sandbox.output import Stream
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPainter
 
     from app.look.look import Look
-    from app.parts.matches import Matches
-    from app.parts.selection import TextSelection
+    from app.parts.text.matches import Matches
+    from app.parts.text.selection import TextSelection
 
 _TAB = 8
 MOST_STYLED = 4096

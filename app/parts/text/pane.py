@@ -17,13 +17,13 @@ from PySide6.QtGui import (
     QWheelEvent,
 )
 
-from app.parts.matches import Matches
-from app.parts.output_painting import OutputPainting, characters_of, shown_of, text_of
 from app.parts.roles import Role
-from app.parts.scrollback import LONGEST, Scrollback
-from app.parts.selection import TextPosition, TextSelection
-from app.parts.text_area import TextArea
-from app.parts.to_clipboard import to_clipboard
+from app.parts.text.matches import Matches
+from app.parts.text.output_painting import OutputPainting, characters_of, shown_of, text_of
+from app.parts.text.scrollback import LONGEST, Scrollback
+from app.parts.text.selection import TextPosition, TextSelection
+from app.parts.text.text_area import TextArea
+from app.parts.text.to_clipboard import to_clipboard
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.parts.selection import TextPosition
+from app.parts.text.selection import TextPosition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.parts.expose import WIDEST, Shown, cells, expose, indent, lines_of, plain, segments
 from app.parts.rows import Rows
+from app.parts.text.visible_characters import WIDEST, Shown, cells, expose, indent, lines_of, plain, segments
 from runner.model.assessment import WHOLE, Finding, Level
 from runner.model.shown import LONGEST_SHOWN
 

@@ -6,7 +6,7 @@ import re
 
 from PySide6.QtGui import QGuiApplication
 
-from app.parts.expose import escape
+from app.parts.text.visible_characters import escape
 
 _COMMANDS = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)"  # with ESC a pasted text would end its own pasting

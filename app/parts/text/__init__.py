@@ -1,0 +1,1 @@
+"""Code and output as text: fast views, their painting, search, selection and copies."""
