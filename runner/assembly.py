@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from runner.approval.absence import Absence
 from runner.approval.approvals import Approvals
+from runner.approval.checkpoint import Door
 from runner.approval.circumstances import Circumstances
 from runner.approval.deciders import in_order
 from runner.approval.desk import Desk
-from runner.approval.door import Door
 from runner.approval.editing import Editing
 from runner.approval.hindsight import Hindsight
 from runner.approval.hosts import Hosts

@@ -309,7 +309,7 @@ def test_a_program_at_work_starts_without_what_it_needs_later() -> None:
 
 
 def test_a_command_is_tried_without_what_only_hosts_and_other_sandboxes_need() -> None:
-    only = ("asyncio", "ssl", "h11", "runner.network.gate", "runner.sandbox.local.doors")
+    only = ("asyncio", "ssl", "h11", "runner.network.gate", "runner.sandbox.local.listeners")
     assert loads("import app.__main__, runner.commands.attempt", *HEAVY, *NOT_BEFORE_THE_PROGRAM, *only) == []
 
 
@@ -330,7 +330,7 @@ def test_working_copies_are_listed_without_what_changes_them() -> None:
 ELSEWHERE = {
     "runner.commands.client_at_work",
     "runner.commands.work_standing",
-    "runner.risk.own",
+    "runner.risk.user_rules",
 }
 """Loaded before a client is started; by `assent work list`; with rules of dangers that a
 person has."""

@@ -21,7 +21,7 @@ PUT_TOGETHER = {
     ("runner/risk/rules/written.py", "line_of"): "searches rule files, which a person wrote, for a rule's own name",
     ("runner/risk/shell/commands/system.py", "handle"): "words of our own without repeats, in a call of recorder",
     ("runner/risk/shell/words.py", "words"): "one class of characters",
-    ("runner/risk/text.py", "_matches"): "loaded and tried",
+    ("runner/risk/rules/trojan_source.py", "_matches"): "loaded and tried",
     ("runner/sandbox/container/frames.py", "_settle"): "a number of digits",
     ("runner/sandbox/images/trouble.py", "known"): "tried from its table",
 }

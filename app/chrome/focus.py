@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QAbstractScrollArea, QApplicati
 from shiboken6 import isValid
 
 from app.parts.empty import EmptyState
-from app.parts.ground import RowDelegate
+from app.parts.row_background import RowDelegate
 from app.parts.text.code import CodeView
 from app.parts.text.pane import OutputPane
 from app.review.changes import ChangesView

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.parts.fold import fit
-from app.parts.ground import paint_ground
 from app.parts.plain import plain_label
+from app.parts.row_background import paint_ground
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

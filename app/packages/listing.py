@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QListView, QStyleOptionViewItem
 
 from app.packages import words
 from app.parts.amounts import size
-from app.parts.ground import RowDelegate, paint_ground
 from app.parts.plain import tip
+from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.text.lines import set_up_rows
 from app.parts.text.visible_characters import visible
 

@@ -12,7 +12,7 @@ from app import phrases
 from app.parts.agent import DOT, paint_dot
 from app.parts.badge import badge_size, paint_badge
 from app.parts.gauges.ring import paint_ring, ring_size
-from app.parts.ground import RowDelegate, paint_ground
+from app.parts.row_background import RowDelegate, paint_ground
 from app.queue.model import CARD, LINE, state, why_missed
 from app.queue.order import Lane
 from app.state import attention

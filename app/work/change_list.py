@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QTableView
 
 from app.parts.amounts import counted
 from app.parts.badge import badge_size, paint_badge
-from app.parts.ground import RowDelegate, paint_ground
+from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import Index, RowModel
 from app.parts.text.copies import offer_copies
 from app.parts.text.lines import set_up_painted

@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.parts.ground import RowDelegate, paint_ground
+from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import RowModel
 from app.parts.text.copies import offer_copies
 from app.parts.text.lines import painted_view

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QTableView
 
 from app.parts.amounts import counted
-from app.parts.ground import RowDelegate, paint_ground
+from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import RowModel
 from app.parts.text.lines import set_up_painted
 from app.work import words

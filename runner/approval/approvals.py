@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from runner.approval.absence import Absence
+    from runner.approval.checkpoint import Door
     from runner.approval.deciders import RequestDecider
     from runner.approval.desk import Desk
-    from runner.approval.door import Door
     from runner.approval.editing import Editing
     from runner.approval.hindsight import Hindsight
     from runner.approval.hosts import Hosts

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
+from runner.approval.checkpoint import MEANING
 from runner.approval.desk import Taken
-from runner.approval.door import MEANING
 from runner.approval.draft import Draft
 from runner.audit.history.search import Filter, History
 from runner.model.codec import encode
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from runner.approval.checkpoint import Door
     from runner.approval.circumstances import Circumstances
     from runner.approval.desk import Desk
-    from runner.approval.door import Door
     from runner.audit.history.search import CaseRecord
     from runner.audit.ledger.row import Row
     from runner.model.assessment import Assessment

@@ -90,11 +90,11 @@ def _wrong(arguments: argparse.Namespace) -> str | None:
 def run(arguments: argparse.Namespace, places: Places) -> int:
     """Assess and print. Raises KnownError where the file or the person's own rules cannot be read."""
     from runner.commands import run as shell
-    from runner.risk import own
+    from runner.risk import user_rules
 
     code = shell.read_code(arguments.file)
     language = Language(arguments.language) if arguments.language else shell.language_of(arguments.file, code)
-    found = own.read(places.own_rules)
+    found = user_rules.read(places.own_rules)
     if found.problems:
         raise KnownError(" ".join(found.problems), "Correct the file; until then nobody can say what it would find.")
     request = Request("", "", Tool.CODE_EXECUTE, 0.0, language, code)

@@ -26,7 +26,7 @@ from runner.model.request import Isolation, Language
 from runner.network.proxies import ProxySettings
 from runner.network.registries import of_this_machine
 from runner.policy.rulefile import read
-from runner.risk import own
+from runner.risk import user_rules
 from runner.sandbox import available, image_stores
 from runner.sandbox.choose import AUTO, NAMES
 from runner.sandbox.container.failures import Denied
@@ -135,7 +135,7 @@ def _settings(loaded: Loaded) -> Check:
 
 def _rules(places: Places, loaded: Loaded) -> Check:
     rules = read(places, loaded.rules)
-    problems = (*rules.problems, *own.read(places.own_rules).problems)
+    problems = (*rules.problems, *user_rules.read(places.own_rules).problems)
     if problems:
         fix = "Correct it; until then everything is asked."
         return Check("Rules", State.BAD, " ".join(problems), fix)

@@ -11,7 +11,7 @@ from runner.commands.history import agreed
 from runner.model.assessment import attention_words
 from runner.model.errors import KnownError
 from runner.model.shown import in_one_line, visible
-from runner.risk import own
+from runner.risk import user_rules
 from runner.risk.explain.disputed import DisputedCases, reassess
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
     lines = cases.lines()
     if arguments.remove:
         return _remove(cases, _chosen(lines, arguments.remove, cases), agree=arguments.yes)
-    found = own.read(places.own_rules)
+    found = user_rules.read(places.own_rules)
     if found.problems:
         raise KnownError(" ".join(found.problems), "Correct the file; until then nobody can say what it would find.")
     if arguments.show:

@@ -233,10 +233,10 @@ def _tools(process: subprocess.Popen[str], asked: tuple[dict[str, object], ...])
 
 def _rules() -> SelfCheck:
     settings = load(Places.under(Path("/nonexistent")), {})
-    from runner.risk import own
+    from runner.risk import user_rules
     from runner.risk.assess import assess
 
-    found = own.read(Path("/nonexistent"))
+    found = user_rules.read(Path("/nonexistent"))
     problem = " ".join((*settings.problems, *found.problems))
     if not assess(Request("", AGENT, Tool.CODE_EXECUTE, 0.0, Language.SHELL, "rm -rf /")).findings:
         problem = "nothing is found in the worst of commands"

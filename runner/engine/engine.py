@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
+from runner.approval.checkpoint import MEANING, NOT_ASKED, NOT_SHOWN
 from runner.approval.deliberate import unproven
 from runner.approval.desk import Taken
-from runner.approval.door import MEANING, NOT_ASKED, NOT_SHOWN
 from runner.approval.ticket import Ticket
 from runner.audit.files import captures
 from runner.audit.ledger.ledger import LedgerFailed

@@ -17,9 +17,9 @@ from runner.risk.model.lines import Lines, shorten
 from runner.risk.python.syntax import Unparsed, broken_at
 from runner.risk.recipes.images import IN_AN_IMAGE, milder
 from runner.risk.rules.knowledge import Knowledge, bundled
-from runner.risk.text import tricks
-from runner.risk.touch import touched
+from runner.risk.rules.trojan_source import tricks
 from runner.risk.trace.machine import TooDeep
+from runner.risk.verdict.touch import touched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -137,7 +137,7 @@ class Classifier:
         found = list(self._knowledge.rules.judge(trail))
         lowered, lowered_reason = frozenset[str](), ""
         if any(rule.id.startswith("hidden.") for rule, _ in found):
-            from runner.risk.roundabout import HIDING, REASON, only_roundabout
+            from runner.risk.benign_obfuscation import HIDING, REASON, only_roundabout
 
             if only_roundabout(request.language, trail, found, other):
                 lowered, lowered_reason = HIDING, REASON

@@ -14,7 +14,7 @@ ON_DEMAND = (
     "runner.risk.context.programs",
     "runner.risk.python.program",
     "runner.risk.python.python2",
-    "runner.risk.roundabout",
+    "runner.risk.benign_obfuscation",
     "runner.risk.recipes.run_yaml",
     "runner.risk.shell.script",
     "runner.risk.trace.stores",

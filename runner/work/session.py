@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from runner.model.work import WorkEvent
     from runner.network.dialing import Dialer
     from runner.sandbox.local.contained import ProgramEnd
-    from runner.sandbox.local.doors import LocalDoors
+    from runner.sandbox.local.listeners import LocalDoors
     from runner.work.as_it_goes import ApplyingAsItGoes
     from runner.work.control import Orders
     from runner.work.in_force import InForce

@@ -146,9 +146,9 @@ class WorkTerms:
         if not self._own_rules():
             return ()
         # Loaded here: with the classifier, which takes long; most people have no such rules.
-        from runner.risk import own
+        from runner.risk import user_rules
 
-        return own.read(self._places.own_rules).problems
+        return user_rules.read(self._places.own_rules).problems
 
     def _own_rules(self) -> list[Path]:
         return sorted(self._places.own_rules.glob("*.yaml"))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 from runner.workspace.change import repository_of
 from runner.workspace.entry import TreeKind, is_folder
 

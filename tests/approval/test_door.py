@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.approval.door import REVOKED
+from runner.approval.checkpoint import REVOKED
 from runner.approval.late_approval import ARMED, ARMED_SECONDS, DROPPED, NOT_IN_FORCE, TAKEN_BACK, USED
 from runner.approval.modes import LOCKED, Mode
 from runner.audit.ledger.ledger import Ledger, LedgerFailed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.approval.door import REVOKED
+from runner.approval.checkpoint import REVOKED
 from runner.approval.hosts import OVER
 from runner.approval.modes import LOCKDOWN_CHOSEN
 from runner.approval.private_addresses import PrivateAddress

@@ -17,7 +17,7 @@ from runner.model.decision import Verdict
 from runner.model.errors import KnownError, Refused
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
-from runner.risk.own import read
+from runner.risk.user_rules import read
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.audit.faulty_disk import MEMORY, Faults, faulty_disk

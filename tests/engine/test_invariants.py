@@ -35,7 +35,7 @@ from runner.model.request import Language, Tool
 from runner.model.result import Outcome
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
-from runner.risk.own import read
+from runner.risk.user_rules import read
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.doubles import HeldSandbox, HeldSession

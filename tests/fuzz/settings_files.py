@@ -13,7 +13,7 @@ from runner.model.request import Language, Tool
 from runner.policy.grantfile import Grants, plain
 from runner.policy.grants import Grant, Subject
 from runner.policy.rulefile import read
-from runner.risk.own import read as read_dangers
+from runner.risk.user_rules import read as read_dangers
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.fuzz.mutation import fuzz

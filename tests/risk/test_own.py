@@ -13,7 +13,7 @@ from runner.model.assessment import Level
 from runner.model.decision import Decision
 from runner.model.request import Language, Request, Tool
 from runner.policy.decide import Ask
-from runner.risk import own
+from runner.risk import user_rules
 from runner.settings.loading import load
 from runner.system.places import Places
 
@@ -36,19 +36,19 @@ rules:
 """
 
 
-def level(found: own.Own, code: str) -> Level:
+def level(found: user_rules.Own, code: str) -> Level:
     return found.assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, code)).level
 
 
 def test_no_folder_means_the_rules_of_assent(tmp_path: Path) -> None:
-    found = own.read(tmp_path / "rules")
+    found = user_rules.read(tmp_path / "rules")
     assert found.problems == ()
     assert level(found, "deploy --now") is Level.HIGH
 
 
 def test_an_own_rule_counts_beside_the_others(tmp_path: Path) -> None:
     (tmp_path / "team.yaml").write_text(RULE)
-    found = own.read(tmp_path)
+    found = user_rules.read(tmp_path)
     assert found.problems == ()
     assert level(found, "sudo deploy --now") is Level.CRITICAL
     assert level(found, "rm -rf ~") is Level.CRITICAL
@@ -78,7 +78,7 @@ def test_a_mistake_is_named_with_file_and_line(tmp_path: Path, text: str, told: 
     folder = tmp_path / "rules"
     folder.mkdir()
     (folder / "team.yaml").write_text(text)
-    found = own.read(folder)
+    found = user_rules.read(folder)
     assert len(found.problems) == 1
     assert "rules/team.yaml" in found.problems[0]
     for part in told:
@@ -104,7 +104,7 @@ from pathlib import Path
 from runner.model.request import Language, Request, Tool
 from runner.risk import own
 resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
-found = own.read(Path({folder!r}))
+found = user_rules.read(Path({folder!r}))
 assert not found.problems, found.problems
 found.assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, {code!r}))
 print("done")
@@ -116,7 +116,7 @@ def test_a_text_that_a_person_looks_for_is_found(tmp_path: Path) -> None:
         "when: command\n    name: deploy", "when: mention\n    text: '~(?i)prod-[0-9]+'"
     )
     (tmp_path / "team.yaml").write_text(rule)
-    found = own.read(tmp_path)
+    found = user_rules.read(tmp_path)
     assert found.problems == ()
     assert level(found, "echo PROD-17") is Level.CRITICAL
     assert level(found, "echo PROD") is Level.HIGH
@@ -126,7 +126,7 @@ def test_the_other_files_still_count(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("schema: 1\nrules: [")
     (tmp_path / "latin.yaml").write_bytes(b"schema: 1\n# \xff\n")
     (tmp_path / "team.yaml").write_text(RULE)
-    found = own.read(tmp_path)
+    found = user_rules.read(tmp_path)
     assert len(found.problems) == 2
     assert level(found, "deploy") is Level.CRITICAL
 

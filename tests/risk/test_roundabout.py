@@ -7,7 +7,7 @@ import pytest
 from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
-from runner.risk.roundabout import HIDING, REASON
+from runner.risk.benign_obfuscation import HIDING, REASON
 
 PLAIN = [
     (Language.SHELL, "a=l; b=s; $a$b -la src"),

@@ -8,8 +8,8 @@ from unittest import mock
 from runner.model.request import KnownFile, Language
 from runner.risk.inputs.known_files import used
 from runner.risk.model import held
-from runner.risk.own import Own
 from runner.risk.python import python2, syntax
+from runner.risk.user_rules import Own
 from runner.risk.worker.calls import HEADER, FindUsed, Used, pack, unpack
 from runner.risk.worker.worker import _answered
 

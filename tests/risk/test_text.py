@@ -6,7 +6,7 @@ import pytest
 
 from runner.model.assessment import Level
 from runner.risk.model.lines import Lines
-from runner.risk.text import tricks
+from runner.risk.rules.trojan_source import tricks
 
 
 @pytest.mark.parametrize(

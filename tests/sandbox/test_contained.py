@@ -21,7 +21,7 @@ import pytest
 from runner.model.errors import KnownError
 from runner.network.gate import Gate
 from runner.sandbox.local import contained
-from runner.sandbox.local.doors import LocalDoors
+from runner.sandbox.local.listeners import LocalDoors
 from runner.workspace.working_copy import all_below
 from tests import direct_gvisor
 from tests.components import require

@@ -23,8 +23,8 @@ from runner.model.network import Destination
 from runner.model.request import Language, NetworkMode
 from runner.network.gate import Gate
 from runner.sandbox.contract import Job
-from runner.sandbox.local import doors, socket_maker
-from runner.sandbox.local.doors import LocalDoors
+from runner.sandbox.local import listeners, socket_maker
+from runner.sandbox.local.listeners import LocalDoors
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.sandbox.local.socket_maker import SocketMaker
 from runner.sandbox.networked import MOST_PORTS, OpenPorts, bundle, ports
@@ -203,4 +203,4 @@ async def test_a_connection_that_comes_as_the_run_ends_is_closed(turns: int) -> 
             gc.collect()
             with contextlib.suppress(ConnectionResetError):
                 assert client.recv(1) == b""
-    assert way._served._room._value == doors.MOST_STREAMS
+    assert way._served._room._value == listeners.MOST_STREAMS

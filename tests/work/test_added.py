@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.assessment import WHOLE, Level
-from runner.risk import own
+from runner.risk import user_rules
 from runner.risk.assess import unreadable
 from runner.work import added
 from runner.work.added import ANOTHER, COUNTED, MOVED, NO_CODE, NO_TEXT, TOO_LARGE, AddedFindings, found_in, text_of
@@ -35,7 +35,7 @@ class Bench:
         (project / "a.py").write_text(DELETES)
         (project / "r.md").write_text("words\n")
         self.copy = WorkingCopy.make(folder / "copies", project, ("sh",))
-        self._rules = own.read(folder)
+        self._rules = user_rules.read(folder)
 
     def change(self, command: str, path: str) -> ProjectChange:
         work(self.copy, command)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.parts.badge import badge_size, paint_badge
-from app.parts.ground import RowDelegate, paint_ground
+from app.parts.row_background import RowDelegate, paint_ground
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from runner.policy.decide import Policy
 from runner.policy.grantfile import Grants
 from runner.policy.rulefile import read
-from runner.risk import own
+from runner.risk import user_rules
 from runner.settings.loading import Loaded, Settings, load
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Configuration:
         self.loaded = loaded
         self.settings = loaded.settings
         self.rules = read(places, loaded.rules)
-        self.dangers = own.read(places.own_rules)
+        self.dangers = user_rules.read(places.own_rules)
         self.grants = Grants(places)
         self.policy = self._make_policy()
 
@@ -52,7 +52,7 @@ class Configuration:
         self.loaded = load(self._places, environment)
         self.settings = self.loaded.settings
         self.rules = read(self._places, self.loaded.rules)
-        self.dangers = own.read(self._places.own_rules)
+        self.dangers = user_rules.read(self._places.own_rules)
         if self.grants.problem:
             self.grants.read()
         self.policy = self._make_policy()

@@ -7,7 +7,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
-from runner.approval.door import REVOKED
+from runner.approval.checkpoint import REVOKED
 from runner.identity.agent_changes import explained
 from runner.identity.allowance import Allowance
 from runner.identity.forbidden import forbidden

@@ -23,7 +23,7 @@ from runner.sandbox.output import OutputBudget
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from runner.approval.door import Door
+    from runner.approval.checkpoint import Door
     from runner.engine.foundation.parts import Parts
     from runner.engine.kept.kept_sandboxes import KeptSandboxes
     from runner.engine.rehearsal.rehearsing import Rehearsals

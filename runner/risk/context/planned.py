@@ -8,9 +8,9 @@ from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Leve
 from runner.model.plan import Oddity, Registry
 from runner.model.request import NetworkMode
 from runner.model.verdict import MOST_ACTS, RiskVerdict, Verb, VerdictAct
-from runner.risk.touch import MOST
 from runner.risk.verdict.code import plain_verdict
 from runner.risk.verdict.naming import listed, quoted
+from runner.risk.verdict.touch import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

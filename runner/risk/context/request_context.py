@@ -10,7 +10,7 @@ from runner.model.expression import expression
 from runner.model.request import Language, NetworkMode, Request
 from runner.risk.model.bounds import excerpt
 from runner.risk.rules.packages import PackageOrigin, fixed, mistaken_for, name_of, source_of
-from runner.risk.text import LOOK_ALIKE
+from runner.risk.rules.trojan_source import LOOK_ALIKE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,8 +12,8 @@ from runner.risk.executing.executing_fed import fed_calls
 from runner.risk.executing.executing_javascript import of_javascript
 from runner.risk.executing.executing_shell import of_shell
 from runner.risk.model.bounds import excerpt
+from runner.risk.model.outline_data import LOADED, words
 from runner.risk.model.value import HOLE
-from runner.risk.outline_data import LOADED, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from runner.risk.executing.running import takes_data
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 from runner.risk.python.syntax import Unparsed, parse
 
 if TYPE_CHECKING:

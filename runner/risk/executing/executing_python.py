@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.modules import is_standard
 from runner.risk.executing.executing_fed import MODULE
-from runner.risk.outline_data import LOADED, words
+from runner.risk.model.outline_data import LOADED, words
 from runner.risk.python.syntax import Unparsed, parse
 from runner.risk.rules.knowledge import table
 

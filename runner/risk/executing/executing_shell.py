@@ -12,7 +12,7 @@ from runner.model.expression import expression
 from runner.risk.executing.executing_javascript import walk
 from runner.risk.executing.running import FIXED_WORDS, SCRIPTS, STEERED, takes_data
 from runner.risk.model.bounds import excerpt
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.executing.running_scripts import Reading, of_awk, of_foreign, of_node, of_perl, of_python, of_sed
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE
-from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     import re

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
 from runner.model.modules import is_standard
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 
 if TYPE_CHECKING:
     import re

@@ -21,8 +21,8 @@ from runner.risk.model.lines import Lines, shorten
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text
 from runner.risk.model.value import MOST_TEXTS as MOST_TEXTS_FOLLOWED
 from runner.risk.python.syntax import Unparsed, parse
+from runner.risk.rules.trojan_source import tricks
 from runner.risk.shell import syntax as shell
-from runner.risk.text import tricks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -17,8 +17,8 @@ from runner.risk.executing.executing_shell import calculates, steered
 from runner.risk.executing.running import ANYTHING
 from runner.risk.inputs.inputs import PLACE
 from runner.risk.model.bounds import excerpt
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE
-from runner.risk.outline_data import words
 from runner.risk.python.syntax import as_written
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from runner.risk.javascript.literals import unescaped
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
 from runner.risk.model.acts import VALUE_OF, Source
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, either, reference, text
-from runner.risk.outline_data import words
 from runner.risk.rules.targets import VARIABLES, WHO
 from runner.risk.trace.members import member_labels
 

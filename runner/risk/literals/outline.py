@@ -15,7 +15,7 @@ from runner.model.request import Language
 from runner.risk.executing.executing_javascript import JAVASCRIPT
 from runner.risk.literals import outline_javascript as javascript
 from runner.risk.literals import outline_python as python
-from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_plain, require, text, words
+from runner.risk.model.outline_data import WRITTEN, NoOutline, Span, is_plain, require, text, words
 from runner.risk.rules.knowledge import table
 from runner.risk.shell import syntax as shell
 

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_plain, require, text, words
+from runner.risk.model.outline_data import WRITTEN, NoOutline, Span, is_plain, require, text, words
 from runner.risk.rules.knowledge import table
 
 if TYPE_CHECKING:

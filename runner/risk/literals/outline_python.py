@@ -11,7 +11,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_data, require, words
+from runner.risk.model.outline_data import WRITTEN, NoOutline, Span, is_data, require, words
 from runner.risk.rules.knowledge import table
 
 if TYPE_CHECKING:

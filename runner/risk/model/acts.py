@@ -9,10 +9,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.risk.model.bounds import CUT, excerpt
+from runner.risk.model.outline_data import words
 from runner.risk.model.standing import moved, placed, through
 from runner.risk.model.temporary import OwnFiles
 from runner.risk.model.value import HOLE, UNKNOWN, Value, either, is_absent, text
-from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from runner.risk.model.acts import Source
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 from runner.risk.trace.conditions import telling
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
+from runner.risk.model.outline_data import words
 from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import (
     NO_LABELS,
@@ -22,7 +23,6 @@ from runner.risk.model.value import (
     text,
     yields,
 )
-from runner.risk.outline_data import words
 from runner.risk.python.files import below
 from runner.risk.python.formatting import formatted, percent
 from runner.risk.python.names import BUILTINS, PythonNames

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runner.model.modules import is_standard
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 
 SAME = {"posix": "os", "nt": "os", "_io": "io", "_socket": "socket", "_pickle": "pickle", "_posixshmem": "os"}
 HELD = words(

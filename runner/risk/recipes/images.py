@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runner.model.assessment import Level
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 
 IN_AN_IMAGE = "in an image"
 """The label of acts that make an image."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.model.expression import expression
 from runner.model.request import Language
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 from runner.risk.recipes.run_lines import MOST_COMMANDS, CommandLines
 from runner.risk.recipes.run_notebook import python_of
 from runner.risk.recipes.run_settings import pipeline, project, settings, tox

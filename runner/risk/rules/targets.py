@@ -9,8 +9,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE
-from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import Source
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import text
-from runner.risk.outline_data import words
 from runner.risk.shell.commands.git_files import CONTENT
 from runner.risk.shell.syntax import place, source
 from runner.risk.trace.conditions import telling

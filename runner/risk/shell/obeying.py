@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from runner.risk.executing.running import Obeys, runs
 from runner.risk.model.acts import Source
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text
-from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.bounds import excerpt
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, text
-from runner.risk.outline_data import words
 from runner.risk.trace.search_path import note_programs
 
 if TYPE_CHECKING:

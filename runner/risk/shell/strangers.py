@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from runner.risk.executing.running import RUNNERS
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, Value, text
-from runner.risk.outline_data import words
 from runner.risk.shell.commands.table import known_as
 from runner.risk.shell.commands.well_known import is_well_known
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.bounds import excerpt
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import UNKNOWN
-from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.bounds import bounded, excerpt
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, text
-from runner.risk.outline_data import words
 from runner.risk.shell.expansion import ansi, brace_words, expand, glob_word
 from runner.risk.shell.redirects import read_redirects, redirects_of
 from runner.risk.shell.subscripts import expanded, worked_out

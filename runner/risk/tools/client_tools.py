@@ -14,7 +14,7 @@ from runner.risk.context.request_context import domains
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.lines import Lines
 from runner.risk.model.value import Value
-from runner.risk.text import tricks
+from runner.risk.rules.trojan_source import tricks
 from runner.risk.tools.client_edits import assess_edit, assess_parts, both, concluded, place_findings, shown
 from runner.risk.tools.codex_patch import UPDATES, Patched, is_run_otherwise
 from runner.risk.tools.diffs import NOT_SEEN, changed_by

@@ -19,7 +19,7 @@ from runner.risk.recipes.run_files import RunFile, run_file
 from runner.risk.recipes.tool_files import PROGRAMS
 from runner.risk.rules.knowledge import bundled
 from runner.risk.rules.starting import started_by
-from runner.risk.text import tricks
+from runner.risk.rules.trojan_source import tricks
 from runner.risk.verdict.code import plain_verdict
 from runner.risk.verdict.naming import file_name
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import NO_LABELS, Value, labels_of, text, texts_of
-from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

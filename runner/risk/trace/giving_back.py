@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from runner.model.expression import expression
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 from runner.risk.trace.shown import secrets
 
 FORMS = expression(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.risk.model import fold
 from runner.risk.model.acts import DEEDS, Place
 from runner.risk.model.bounds import CUT, CUT_OFF, bounded, excerpt, is_beyond
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import (
     HOLE,
     NO_LABELS,
@@ -22,7 +23,6 @@ from runner.risk.model.value import (
     reference,
     text,
 )
-from runner.risk.outline_data import words
 from runner.risk.rules.vocabulary import picked
 from runner.risk.trace.everything import CHOOSING, choice, given
 from runner.risk.trace.giving_back import kept

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, Value, text
-from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

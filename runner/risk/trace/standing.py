@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import UNKNOWN, Value
-from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place

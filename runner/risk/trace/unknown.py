@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.risk.model.acts import VALUE_OF, Source
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, Value, labels_of, text
-from runner.risk.outline_data import words
 from runner.risk.trace.giving_back import gives_back
 from runner.risk.trace.shown import NAMED, from_outside
 

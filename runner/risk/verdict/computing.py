@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.model.request import Language
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 from runner.risk.verdict.naming import identifier, listed, quoted
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from runner.model.expression import expression
 from runner.model.verdict import Verb
 from runner.risk.model.acts import Source
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, is_absent, labels_of
-from runner.risk.outline_data import words
 from runner.risk.trace.shown import secrets
 from runner.risk.verdict import files
 from runner.risk.verdict.naming import (

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.model.verdict import Verb
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE
-from runner.risk.outline_data import words
 from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.table import known_as
 from runner.risk.verdict.naming import Named, file_name, listed, quoted, shown

@@ -9,7 +9,7 @@ from runner.model.assessment import Capability, Finding, Level
 from runner.model.expression import expression
 from runner.model.request import Language
 from runner.risk.model.acts import ASSUMED
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 from runner.risk.python.syntax import Unparsed, nodes_of, place
 from runner.risk.verdict.naming import shown
 

@@ -8,7 +8,7 @@ from runner.model.expression import expression
 from runner.risk.executing.executing_javascript import walk
 from runner.risk.javascript.modules import module
 from runner.risk.javascript.syntax import code_of, parse, place
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

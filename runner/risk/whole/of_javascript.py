@@ -11,7 +11,7 @@ from runner.risk.executing import executing_javascript as executing
 from runner.risk.executing.executing_javascript import walk
 from runner.risk.javascript.syntax import parse
 from runner.risk.literals.outline_javascript import MODULES as MODULES_READING
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 from runner.risk.verdict.computing import JS_ROOTS, is_known_call
 from runner.risk.verdict.naming import shown
 

@@ -11,7 +11,7 @@ from runner.model.modules import is_standard
 from runner.risk.executing.executing_python import PYTHON_ATTRIBUTES, PYTHON_DATA_MODULES, PYTHON_NAMES
 from runner.risk.literals.outline_python import ATTRIBUTES, BUILTINS
 from runner.risk.literals.outline_python import MODULES as READING
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 from runner.risk.python.syntax import Unparsed, nodes_of
 from runner.risk.verdict.computing import is_known_call
 from runner.risk.verdict.naming import shown

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.executing.running import ANYTHING, FIXED_WORDS
-from runner.risk.outline_data import words
+from runner.risk.model.outline_data import words
 from runner.risk.verdict.naming import shown
 
 if TYPE_CHECKING:

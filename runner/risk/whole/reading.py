@@ -9,8 +9,8 @@ from runner.model.assessment import Capability
 from runner.model.expression import expression
 from runner.model.request import Language
 from runner.risk.model.bounds import CUT
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE
-from runner.risk.outline_data import words
 from runner.risk.trace.files import FOUND_IN
 from runner.risk.verdict.naming import shown
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from runner.model.request import Language, Request, Tool
-from runner.risk import own
+from runner.risk import user_rules
 from runner.risk.model.held import forget
 from runner.risk.on_demand import ON_DEMAND
 from runner.risk.rules.knowledge import RulesUnreadable, bundled
@@ -49,7 +49,7 @@ from runner.system.computing import bind
 from runner.system.sources import digest
 
 if TYPE_CHECKING:
-    from runner.risk.own import Own
+    from runner.risk.user_rules import Own
     from runner.risk.worker.calls import Call
 
 MEMORY = 2 << 30
@@ -87,7 +87,7 @@ def main(folder: str, parent: int, seconds: float) -> None:
     bind(parent, MEMORY)
     with socket.socket(fileno=os.dup(0)) as line:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        rules = own.read(Path(folder))
+        rules = user_rules.read(Path(folder))
         with contextlib.suppress(RulesUnreadable):  # then the answer to each call says so
             bundled()
         gc.freeze()

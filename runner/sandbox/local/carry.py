@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.sandbox.local.accepting import ServedConnections, until_readable
-from runner.sandbox.local.doors import END_SECONDS, SocketPipe
+from runner.sandbox.local.listeners import END_SECONDS, SocketPipe
 from runner.sandbox.local.socket_maker import HELPER_SECONDS
 from runner.sandbox.programs import inside
 from runner.system.tasks import spawn

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from runner.model.request import Isolation, Limits
     from runner.sandbox.contract import ProjectLayer
     from runner.sandbox.local.collect import Left
-    from runner.sandbox.local.doors import LocalDoors
     from runner.sandbox.local.group import ControlGroup
     from runner.sandbox.local.interpreters import Interpreter
+    from runner.sandbox.local.listeners import LocalDoors
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.network.gate import Gate
-    from runner.sandbox.local.doors import LocalDoors
     from runner.sandbox.local.group import ControlGroup
+    from runner.sandbox.local.listeners import LocalDoors
 
 PASSED = (
     "PATH",
@@ -309,7 +309,7 @@ def open_doors(gate: Gate, kept: contextlib.ExitStack) -> LocalDoors:
     """Return a way to a gate, which is prepared, and closed with `kept`. Raises KnownError."""
     # Loaded here: what needs no network needs no loop.
     from runner.network.loop import NetworkLoop
-    from runner.sandbox.local.doors import LocalDoors
+    from runner.sandbox.local.listeners import LocalDoors
 
     network = NetworkLoop()
     kept.callback(network.close)

@@ -18,7 +18,7 @@ from runner.sandbox import files, languages, networked, report, verdict
 from runner.sandbox.file_collector import FileCollector
 from runner.sandbox.local import leftovers, starter
 from runner.sandbox.local.child import Program
-from runner.sandbox.local.doors import CERTIFICATES
+from runner.sandbox.local.listeners import CERTIFICATES
 from runner.sandbox.local.watch import StopSignal, Watch
 from runner.sandbox.output import Transcript
 from runner.system import installed
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from runner.model.result import Result, Usage
     from runner.sandbox.contract import Job, ProjectLayer
     from runner.sandbox.local.child import Child, Launcher, View
-    from runner.sandbox.local.doors import LocalDoors
     from runner.sandbox.local.interpreters import Interpreter
+    from runner.sandbox.local.listeners import LocalDoors
     from runner.sandbox.verdict import Setting
 
 

@@ -17,8 +17,8 @@ from runner.sandbox.contract import Readiness
 from runner.sandbox.local import control_groups, leftovers
 from runner.sandbox.local.bubblewrap import Bubblewrap
 from runner.sandbox.local.bubblewrap_start import REMEDY
-from runner.sandbox.local.doors import LocalDoors
 from runner.sandbox.local.interpreters import Interpreter, find
+from runner.sandbox.local.listeners import LocalDoors
 from runner.sandbox.local.plain_processes import PlainProcesses
 from runner.sandbox.local.run import LastingWorkspace, LocalRun
 from runner.sandbox.local.session import TEMPORARY, LocalSession, kept

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.risk.model import fold
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import UNKNOWN, Value, concatenate, each, labels_of, text
-from runner.risk.outline_data import words
 from runner.risk.shell.commands.well_known import is_well_known
 
 if TYPE_CHECKING:

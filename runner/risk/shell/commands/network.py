@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import Act, Source
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import UNKNOWN, Value, alternatives, concatenate, each, either, labels_of, text
-from runner.risk.outline_data import words
 from runner.risk.trace.remote import note_request
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import Value, either, text
-from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import Source
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, alternatives, concatenate, either, text
-from runner.risk.outline_data import words
 from runner.risk.shell.command import is_narrowed
 from runner.risk.shell.commands import spared
 from runner.risk.shell.commands.escapes import recipe_fed

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Level
 from runner.model.expression import expression
 from runner.model.request import Language
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE
-from runner.risk.outline_data import words
 from runner.risk.verdict.computing import TEXT_COMMANDS, only_known
 
 if TYPE_CHECKING:
