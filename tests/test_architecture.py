@@ -45,14 +45,8 @@ ROOMS = {
         queue running agents doctor help
         results
         files network packages behaviour undo why
-        work_cards
-        bridge
-        registry working
-        decisions just_now
-        attention rehearsals
-        trials
-        cards errands page_tasks
-        allowances sessions
+        state
+        link
         phrases
         parts
         look
@@ -188,26 +182,26 @@ def test_what_stands_in_a_folder_goes_in_no_circle(folder: str) -> None:
 OPEN_OF_RISK = {
     "addresses": "hosts in a text",
     "assess": "the classifier itself",
-    "client_tools": "what an agent's own tools are asked to do",
-    "codex_patch": "patches, and the files that they change",
-    "diffs": "the same for diffs",
-    "disputed": "cases that a person holds for misjudged",
-    "foreseen": "what was foreseen of a run, beside what it did",
-    "imported": "what Python code imports",
-    "kept": "files of a kept sandbox that code uses",
+    "tools.client_tools": "what an agent's own tools are asked to do",
+    "tools.codex_patch": "patches, and the files that they change",
+    "tools.diffs": "the same for diffs",
+    "explain.disputed": "cases that a person holds for misjudged",
+    "explain.foreseen": "what was foreseen of a run, beside what it did",
+    "inputs.imported": "what Python code imports",
+    "inputs.kept_files": "files of a kept sandbox that code uses",
     "on_demand": "modules to be loaded before an update",
-    "outline_data": "words of a text",
-    "own": "the person's own rules",
+    "model.outline_data": "words of a text",
+    "user_rules": "the person's own rules",
     "rules.knowledge": "the rules that come with Assent",
     "rules.packages": "names and sources of packages",
     "rules.starting": "files that something starts by itself",
-    "tool_files": "files that tools obey",
+    "recipes.tool_files": "files that tools obey",
     "tried": "what a trial asked for",
-    "why": "why a request has its class",
-    "why_words": "the same in words",
+    "explain.why": "why a request has its class",
+    "explain.why_words": "the same in words",
     "worker.assessor": "the classifier in processes with a deadline",
     "worker.turns": "whose turn it is, fair between agents",
-    "writes": "what writing a file does",
+    "tools.writes": "what writing a file does",
 }
 """Modules of `runner/risk` that the rest of the program may use: that package could stand by itself."""
 

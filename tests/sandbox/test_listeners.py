@@ -135,7 +135,7 @@ def test_a_run_without_network_pays_for_no_helper(monkeypatch: pytest.MonkeyPatc
     def refuse(*_words: object) -> None:
         raise AssertionError("the helper was started")
 
-    monkeypatch.setattr(doors, "SocketMaker", refuse)
+    monkeypatch.setattr(listeners, "SocketMaker", refuse)
     assert run("print('well')", None).stdout == "well\n"
 
 
