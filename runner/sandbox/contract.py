@@ -299,6 +299,9 @@ class Lasting(Sandbox, Protocol):
 class Journey(Protocol):
     """How the files of a layer get to a sandbox of another machine, and back. Both methods block."""
 
+    folder: Path
+    """A folder of ours on the disk that the contents may take."""
+
     @property
     def sent(self) -> str:
         """What is sent, in words."""

@@ -95,10 +95,12 @@ def packed(copy: WorkingCopy, sending: Sending, folder: Path) -> WorkspaceCopy:
         found = CopyEntries()
         with entry.folder_open(copy.shown) as top:
             for path in sending.paths:
-                for above in _above(path):
-                    if above not in found.entries:
-                        _add_folder(found, top, above)
-                _add(found, top, path, file)
+                # What is gone since it was listed, as whoever is at work may do, is not sent.
+                with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                    for above in _above(path):
+                        if above not in found.entries:
+                            _add_folder(found, top, above)
+                    _add(found, top, path, file)
         file.flush()
         return WorkspaceCopy(found.entries, file, 0, ())
     except BaseException as error:

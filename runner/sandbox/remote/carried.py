@@ -28,8 +28,14 @@ class CarriedRun:
     """Implements `Run`, `Haltable` and `Killable` of `runner.sandbox.contract`."""
 
     def __init__(
-        self, id: str, run: Run, session: ContainerSession, fetched: Callable[[], Awaitable[WorkspaceCopy]]
+        self,
+        id: str,
+        run: Run,
+        session: ContainerSession,
+        fetched: Callable[[], Awaitable[WorkspaceCopy]],
+        taken: Callable[[CarriedRun, Result], Awaitable[Result]] | None = None,
     ) -> None:
+        """`taken` takes in what has come back, and returns what is said of the run then."""
         self.returned: WorkspaceCopy | None = None
         """What was in the workspace at the end, for whoever takes it, who closes it."""
         self.lost = ""
@@ -37,6 +43,7 @@ class CarriedRun:
         self._run = run
         self._session = session
         self._fetched = fetched
+        self._taken = taken
         self._work = spawn(f"carried run {id}", self._to_the_end())
 
     @property
@@ -74,4 +81,5 @@ class CarriedRun:
         finally:
             with contextlib.suppress(KnownError):  # whatever is left there is removed by the next start
                 await self._session.close()
-        return replace(result, meta=replace(result.meta, rented_seconds=self._session.rented_seconds))
+        result = replace(result, meta=replace(result.meta, rented_seconds=self._session.rented_seconds))
+        return result if self._taken is None else await self._taken(self, result)
