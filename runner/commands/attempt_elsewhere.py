@@ -73,6 +73,7 @@ def attempt(arguments: argparse.Namespace, places: Places, project: Path, words:
     code = f"{exported}{shlex.join(words)}\n"
     job = Job("try", Language.SHELL, code, LIMITS)
     copy = WorkingCopy.make(places.work, project, words, way=copied.NAME, sandbox=_place(sandbox))
+    trip: Trip | None = None
     try:
         with contextlib.ExitStack() as kept:
             kept.enter_context(copy.in_use())
@@ -88,15 +89,18 @@ def attempt(arguments: argparse.Namespace, places: Places, project: Path, words:
                 _require_yes(arguments, plan)
                 require_word(places)
             files = kept.enter_context(contextlib.closing(sending.packed(copy, plan, copy.folder)))
+            copy = copy.note_sandbox(f"{copy.sandbox}: {len(plan.paths):,} files sent")
             trip = Trip(sandbox, copy, files)
             result = trip.made(job)
-            sent = f"{len(plan.paths):,} files sent, {result.meta.rented_seconds:.0f} s"
             with contextlib.suppress(OSError):  # on a full disk its changes are worth more
-                copy = copy.note_sandbox(f"{copy.sandbox}: {sent}")
+                copy = copy.note_sandbox(f"{copy.sandbox}, {result.meta.rented_seconds:.0f} s")
                 copy.note_end(_code(result))
-    except BaseException:
-        copy.discard()
+    except BaseException as error:
+        _give_up(places, copy, sent=trip is not None)
+        if isinstance(error, OSError):
+            raise KnownError(f"What was tried there is lost: {error}.", "The folder stays as it was.") from error
         raise
+    assert trip is not None
     with contextlib.redirect_stdout(sys.stderr):
         return _decided(arguments, places, copy, trip, result, tuple(contacts.values()))
 
@@ -274,7 +278,7 @@ def _decided(
         say(f"assent try: {copy.program[0]} ended with {code}.")
     refused_hosts.tell(contacts)
     if trip.lost:
-        copy.discard()
+        _give_up(places, copy, sent=True)
         raise KnownError(trip.lost, "The folder stays as it was.")
     for path, why in trip.left_out[:MOST_NAMED]:
         change_line("?", shown(path), why)
@@ -283,6 +287,17 @@ def _decided(
     why = result.error if ended_by_us else ""
     changes_question.decide(arguments, places, copy, why=why, told=trip.told)
     return code
+
+
+def _give_up(places: Places, copy: WorkingCopy, *, sent: bool) -> None:
+    """Remove the working copy; the history has it where files may have left. Raises KnownError and OSError."""
+    if not sent:
+        copy.discard()
+        return
+    from runner.commands import work_changes
+
+    with contextlib.redirect_stdout(sys.stderr):
+        work_changes.discard(places, copy)
 
 
 def _code(result: Result) -> int:

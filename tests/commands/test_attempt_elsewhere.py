@@ -21,7 +21,7 @@ from runner.sandbox.programs import script
 from runner.sandbox.remote import processes
 from runner.sandbox.remote.sandbox import E2BSandbox
 from runner.system.places import Places
-from runner.work import lockdown
+from runner.work import deed_log, lockdown
 from runner.workspace.working_copy import WorkingCopy, all_below
 from tests.commands.test_attempt import Typing
 from tests.e2b_server.server import KEY, Loopback
@@ -200,6 +200,16 @@ def test_a_person_is_asked_and_may_look_at_every_name_before(server: Loopback, p
     assert not server.boxes
 
 
+def test_a_host_is_reached_through_the_gate_of_this_machine_alone(
+    server: Loopback, project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = "import urllib.request as u; u.urlopen('http://other.example/')"
+    assert tried("--send", "--discard", "--allow", "mine.example", "python3", "-c", program) == 1
+    said = capfd.readouterr().err
+    assert "and what these hosts answer, through this machine: mine.example" in said
+    assert "assent try: It tried once to reach other.example" in said
+
+
 # ---- what goes wrong there ----
 
 
@@ -285,6 +295,8 @@ def test_a_sandbox_or_a_stream_that_is_lost_in_the_middle_leaves_the_project(
 
     monkeypatch.setattr(attempt_elsewhere._Printed, "news", lost)
     assert tried("--send", "--apply", "sh", "-c", f"echo n >new; echo begun; sleep {HANGS}") == 1
+    noted = "".join(one.read_text() for one in (Places.standard().work / deed_log.FOLDER).rglob("*") if one.is_file())
+    assert f"E2B at {server.url[7:]}, promised by E2B: 2 files sent" in noted, "that they left is in the history"
     said = capfd.readouterr().err
     assert "What it changed there is lost: the sandbox does not answer any more. The folder stays as it was." in said
     assert look(project) == before
