@@ -207,6 +207,8 @@ def isolation(value: Isolation) -> str:
             return "gVisor container"
         case Isolation.E2B:
             return "sandbox at E2B"
+        case Isolation.PLUGIN:
+            return "sandbox of a package"
         case _:
             assert_never(value)
 

@@ -68,6 +68,7 @@ FINDINGS = {
     "fifth.toml": [f"fifth-{number}" for number in range(1, 15)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
     "e2b.toml": [f"e2b-{number}" for number in range(1, 31)],
+    "plugin.toml": [f"plugin-{number}" for number in range(1, 8)],
     "held.toml": [f"held-{number}" for number in range(1, 23)],
     "window.toml": [f"window-{number}" for number in range(1, 15)],
     "xmend.toml": [f"xmend-{number}" for number in range(1, 8)],

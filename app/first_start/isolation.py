@@ -30,6 +30,8 @@ WORDS = {
     Isolation.GVISOR: "Code runs in gVisor containers: the strongest sandbox, with a kernel of its own.",
     Isolation.GVISOR_DIRECT: "Code runs in gVisor without Docker: a kernel of its own, started by Assent itself.",
     Isolation.E2B: "Code leaves this machine: it runs at E2B, in a machine of its own that E2B promises.",
+    Isolation.PLUGIN: "Code runs in a sandbox that an installed package brings. Assent has not checked what it"
+    " protects; how good that is, Settings say.",
     Isolation.DOCKER: "Code runs in Docker containers, which share the kernel of this machine. gVisor is stronger.",
     Isolation.LOCAL: "Code runs in the local sandbox (bubblewrap), which shares the kernel of this machine. Containers"
     " with gVisor are stronger.",
@@ -62,18 +64,18 @@ class IsolationStep(FirstStep):
         cases: Cards,
         look: Look,
         places: Places,
-        minimum: Callable[[], str],
+        may_run_critical: Callable[[Isolation], bool],
         examine: Callable[[Places], Sequence[Check]] | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        """`minimum` returns the weakest sandbox that the settings allow for CRITICAL; empty where that is not known.
+        """`may_run_critical` returns whether the settings allow CRITICAL requests in a sandbox of that kind.
 
         `examine` returns the doctor's checks of sandboxes; it may block. By default those of this machine.
         """
         super().__init__(look, 5, "Where code runs", parent)
         self._cases = cases
         self._places = places
-        self._minimum = minimum
+        self._may_run_critical = may_run_critical
         self._examine = examine or examine_here
         self._errands = Errands("isolation", self)
         self._examined = ""
@@ -117,9 +119,9 @@ class IsolationStep(FirstStep):
             self.sentence.setText(NONE if found else LOOKING)
             self.show_state(RingState.TODO)
         else:
-            here, minimum = Isolation(found), self._minimum()
-            walled = minimum in list(Isolation) and here.strength < Isolation(minimum).strength
-            self.sentence.setText(f"{WORDS[here]} {WALLED}" if walled else WORDS[here])
+            here = Isolation(found)
+            walled = not self._may_run_critical(here)
+            self.sentence.setText(f"{WORDS[here]} {WALLED}" if walled and here is not Isolation.PLUGIN else WORDS[here])
             self.show_state(RingState.TODO if walled or here is Isolation.PROCESS else RingState.DONE)
         if found and found != self._examined and self.isVisible():
             self._examined = found

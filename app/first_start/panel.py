@@ -94,7 +94,7 @@ class FirstSteps(QWidget):
         self.connect_step = FirstStep(look, 2, "Or connect the program that your agent runs in")
         self.try_step = TryStep(cases, bridge, look)
         self.keyring_step = KeyringStep(bridge, look)
-        self.isolation_step = IsolationStep(cases, look, places, bridge.minimum_for_critical, examine)
+        self.isolation_step = IsolationStep(cases, look, places, bridge.may_run_critical, examine)
         self.trial_step = TrialStep(cases, bridge, look)
         self.worth = plain_label(role="strong", wrap=True)
         self.go = QPushButton("Go to the queue")

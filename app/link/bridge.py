@@ -14,6 +14,8 @@ from app.link.decisions import Decisions, HistoryUpkeep, PinKeeping, SecretKeepi
 from app.link.registry import AgentRegistry
 from app.link.working import WorkControl
 from runner.model.errors import KnownError
+from runner.model.request import Isolation
+from runner.policy.decide import meets
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from runner.identity.secrets import Secrets
     from runner.model.events import Event
     from runner.model.file_changes import FilePreview, UndoPlan
-    from runner.model.request import Isolation
     from runner.model.submission import Submission
     from runner.policy.explain import Explanation
     from runner.policy.grants import Choice, Grant
@@ -220,10 +221,13 @@ class EngineLink(QObject):
         engine = self.engine
         return engine.parts.configuration.settings.away_after if engine is not None else 0
 
-    def minimum_for_critical(self) -> str:
-        """Return the weakest sandbox in which CRITICAL requests may run; empty before the engine is there."""
+    def may_run_critical(self, isolation: Isolation) -> bool:
+        """Return whether CRITICAL requests may run there, as the settings have it; so before the engine is there."""
         engine = self.engine
-        return engine.parts.configuration.settings.weakest_isolation_critical if engine is not None else ""
+        if engine is None:
+            return True
+        settings = engine.parts.configuration.settings
+        return meets(isolation, Isolation(settings.weakest_isolation_critical), settings)
 
     def prompts(self) -> bool:
         """Return whether requests come up as cards while the window is not in front; not before the engine is there."""

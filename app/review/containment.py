@@ -41,7 +41,7 @@ def chips(request: Request, kept: Iterable[Kept] = (), asked: float | None = Non
     """Return the chips of a request. `kept` are the sandboxes that agents keep; `asked` its seconds as sent."""
     if request.client is not None:
         return _on_the_machine(request)
-    elsewhere = [_elsewhere(request)] if request.isolation is Isolation.E2B else []
+    elsewhere = [_elsewhere(request)] if request.isolation.is_promised else []
     found = [*elsewhere, _place(request, kept), _network(request)]
     if FACTS[request.tool].timed:
         found.append(_time(request, asked))
@@ -56,7 +56,7 @@ def of_card(shown: Card, kept: Iterable[Kept]) -> tuple[Chip, ...]:
 
 def contained(request: Request, kept: Iterable[Kept] = ()) -> Containment | None:
     """Return what can stand against what the code does; None where nothing keeps it from network and files."""
-    if request.client is not None or request.isolation is Isolation.PROCESS:
+    if request.client is not None or request.isolation in (Isolation.PROCESS, Isolation.PLUGIN):
         return None
     own = next((one for one in kept if one.id == request.sandbox), None) if request.sandbox else None
     # A kept sandbox has what earlier calls left, which is not known; a working copy has the project.
@@ -131,7 +131,10 @@ def _on_the_machine(request: Request) -> tuple[Chip, ...]:
 
 
 def _elsewhere(request: Request) -> Chip:
-    """Return what leaves this machine, and where it goes."""
+    """Return what leaves this machine, and where it goes; for the sandbox of a package that this is not known."""
+    if request.brought_by:
+        name = phrases.visible(request.brought_by)
+        return Chip(f"{name}: not checked by Assent, may leave this machine", "globe", holds=False, short=name)
     where = phrases.visible(request.sent_to) or "E2B"
     files = phrases.visible(request.files_sent) or "files"
     return Chip(f"sent to {where}: code, input, {files}", "globe", holds=False)
@@ -145,8 +148,9 @@ def _place(request: Request, kept: Iterable[Kept]) -> Chip:
         words = f"Over a working copy of {project}: reads its files, changes the copy alone"
         return Chip(words, "layers", holds=False, short=f"copy of {project}, which alone it changes")
     if not request.sandbox:
-        if request.isolation is Isolation.E2B:
-            return Chip("Empty sandbox, promised by E2B", "shield", holds=False)
+        if request.isolation.is_promised:
+            whose = "its package" if request.brought_by else "E2B"
+            return Chip(f"Empty sandbox, promised by {whose}", "shield", holds=False)
         return Chip("Empty sandbox, none of your files", "shield-check", holds=True, short="Empty sandbox")
     agent = phrases.visible(request.agent)
     own = next((one for one in kept if one.id == request.sandbox), None)
@@ -164,6 +168,8 @@ def _network(request: Request) -> Chip:
     match request.network:
         case NetworkMode.NONE if request.isolation is Isolation.PROCESS:
             return Chip("network not blocked", "globe", holds=False)
+        case NetworkMode.NONE if request.brought_by:
+            return Chip("no network, promised", "ban", holds=False)
         case NetworkMode.NONE:
             return Chip("no network", "ban", holds=True)
         case NetworkMode.REGISTRIES:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLineEdit, QVBo
 
 from app.parts.plain import plain_label
 from app.settings.words import choice, on_off
+from runner.sandbox.plugin import names as plugin_names
 from runner.settings.declaration import Kind
 
 if TYPE_CHECKING:
@@ -174,7 +175,8 @@ def editor_for(one: Declared, title: str, look: Look) -> SettingEditor:
         case Kind.BOOL:
             return SwitchEditor(title)
         case Kind.CHOICE:
-            return ChoiceEditor(title, one.choices)
+            brought = (f"{one.named}{name}" for name in plugin_names()) if one.named else ()
+            return ChoiceEditor(title, (*one.choices, *brought))
         case Kind.LIST if one.choices:
             return SeveralEditor(title, one.choices, look)
         case Kind.WHOLE | Kind.NUMBER | Kind.TEXT | Kind.LIST:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.settings.declared import PREFIX
+
 if TYPE_CHECKING:
     from runner.settings.loading import Loaded
 
@@ -71,6 +73,7 @@ TITLES = {
     "e2b_sandbox_url": "Address of its sandboxes",
     "e2b_template": "Template",
     "e2b_counts_as": "Counts as",
+    "plugin_counts_as": "A package's sandbox counts as",
     "e2b_sandboxes_per_agent": "Sandboxes of an agent",
     "e2b_minutes_a_day": "Minutes of an agent a day",
     "away_after": "Away by itself after",
@@ -113,6 +116,8 @@ def title_of(name: str) -> str:
 
 def choice(value: str) -> str:
     """Return one of several values, in words."""
+    if value.startswith(PREFIX):
+        return f"{value.removeprefix(PREFIX)}, of an installed package"
     return CHOICES.get(value) or value.capitalize()
 
 

@@ -82,6 +82,7 @@ def _place(isolation: Isolation) -> str:
         Isolation.LOCAL: "the local sandbox",
         Isolation.DOCKER: "Docker",
         Isolation.E2B: "E2B",
+        Isolation.PLUGIN: "a package's sandbox",
         Isolation.GVISOR_DIRECT: "gVisor without Docker",
         Isolation.GVISOR: "gVisor",
     }[isolation]

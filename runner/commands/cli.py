@@ -188,9 +188,11 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     key = commands.add_parser("e2b-key", help="store the key for sandboxes at E2B, or remove it")
     key.add_argument("--remove", action="store_true", help="take it out again")
     key.set_defaults(command=_e2b_key)
-    commands.add_parser(
-        "self-test", help="submit, approve, run and verify small programs in a temporary folder"
-    ).set_defaults(command=_self_test)
+    test = commands.add_parser("self-test", help="submit, approve, run and verify small programs in a temporary folder")
+    test.add_argument(
+        "--sandbox", metavar="NAME", default="", help="try each promise of this sandbox: of a package, or Assent's own"
+    )
+    test.set_defaults(command=_self_test)
 
     _add_agents(commands)
     _add_started_by_programs(commands)
@@ -336,7 +338,8 @@ def _e2b_key(arguments: argparse.Namespace, places: Places) -> int:
     return store(arguments, places)
 
 
-def _self_test(_arguments: argparse.Namespace, _places: Places) -> int:
+def _self_test(arguments: argparse.Namespace, _places: Places) -> int:
     from runner.commands.selftest import main as self_test
+    from runner.commands.selftest import of_sandbox
 
-    return self_test()
+    return of_sandbox(arguments.sandbox) if arguments.sandbox else self_test()

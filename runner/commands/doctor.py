@@ -25,15 +25,17 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
 from runner.network.proxies import ProxySettings
 from runner.network.registries import of_this_machine
+from runner.policy.decide import COUNTS, counts_as
 from runner.policy.rulefile import read
 from runner.risk import user_rules
 from runner.sandbox import available, image_stores
-from runner.sandbox.choose import AUTO, NAMES
+from runner.sandbox.choose import AUTO, named
 from runner.sandbox.container.failures import Denied
 from runner.sandbox.docker import endpoint
 from runner.sandbox.images import build, recipe
 from runner.sandbox.images.rootfs import Here
 from runner.sandbox.remote.keys import VARIABLE
+from runner.settings.declared import PREFIX
 from runner.system import installed
 
 if TYPE_CHECKING:
@@ -67,6 +69,11 @@ ELSEWHERE = (
     "Code, input and files leave this machine. Promised by E2B, and not to be found out from here: a machine of its "
     "own for each sandbox. Checked from inside: programs run as an ordinary user, the workspace is of a limited size, "
     "and no host and no server for names was reached."
+)
+PLUGIN = "Sandbox of a package"
+UNCHECKED = (
+    "What it protects is promised by its package, and none of it was checked by Assent. The package's own code runs in "
+    "Assent itself, with all that your account may do; whether code is sent elsewhere is for the package to say."
 )
 NOT_USED = "Not used, as the settings have it."
 WORTH_IT = "It is the one that is worth most; code runs in a weaker sandbox meanwhile."
@@ -172,26 +179,29 @@ async def sandboxes(places: Places, loaded: Loaded, secrets: Secrets | None = No
     checks = [_container(one, found, settings) for one in (GVISOR, DIRECT, DOCKER)]
     protected = Isolation.LOCAL in found
     local = found[Isolation.LOCAL if protected else Isolation.PROCESS]
-    if (elsewhere := found.get(Isolation.E2B)) is not None:
-        checks.insert(0, _e2b(elsewhere, settings))
-    elif os.environ.get(VARIABLE):
+    for isolation, name, what in ((Isolation.E2B, "E2B", ELSEWHERE), (Isolation.PLUGIN, PLUGIN, UNCHECKED)):
+        if (promised := found.get(isolation)) is not None:
+            fix = f"assent self-test --sandbox {settings.sandbox_type.removeprefix(PREFIX)}"
+            worth = f"{what} It counts as {counts_as(isolation, settings)} ({COUNTS[isolation]})."
+            checks.insert(0, _promised(name, promised, settings, worth, fix if isolation is Isolation.PLUGIN else ""))
+    if Isolation.E2B not in found and os.environ.get(VARIABLE):
         checks.append(Check("E2B", State.OK, UNUSED_KEY))
     return [*checks, *_local(local, settings, protected=protected)]
 
 
-def _e2b(ready: Readiness, settings: Settings) -> Check:
-    """Return the check of the sandbox that is elsewhere; there is one only where the settings name it."""
+def _promised(name: str, ready: Readiness, settings: Settings, worth: str, fix: str) -> Check:
+    """Return the check of the sandbox that others promise; there is one only where the settings name it."""
     if ready.ready:
-        check = _working("E2B", ready, "")
-        return replace(check, what=f"{check.what} {ELSEWHERE} It counts as {settings.e2b_counts_as}.")
+        check = _working(name, ready, "")
+        return replace(check, what=f"{check.what} {worth}", fix=check.fix or fix)
     instead = settings.sandbox_fallback
     what = "Code runs in the strongest sandbox of this machine instead." if instead else "Requests to run code fail."
-    return Check("E2B", State.WARN if instead else State.BAD, f"{ready.problem} {what}", ready.remedy)
+    return Check(name, State.WARN if instead else State.BAD, f"{ready.problem} {what}", ready.remedy)
 
 
 def _may_be_used(isolation: Isolation, settings: Settings) -> bool:
     wanted = settings.sandbox_type
-    return wanted == AUTO or settings.sandbox_fallback or isolation in NAMES[wanted]
+    return wanted == AUTO or settings.sandbox_fallback or isolation in named(wanted)
 
 
 def _container(isolation: Isolation, found: Mapping[Isolation, Readiness], settings: Settings) -> Check:

@@ -33,6 +33,8 @@ from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language, Request, Tool
 from runner.model.submission import Submission
 from runner.sandbox import available
+from runner.sandbox.self_check import self_check
+from runner.settings.declared import PREFIX
 from runner.settings.loading import load
 from runner.system.places import Places
 
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
 
     from runner.engine.engine import Engine
     from runner.model.events import Event
-    from runner.sandbox.contract import Readiness
+    from runner.sandbox.contract import Readiness, Sandbox
+    from runner.sandbox.self_check import PromiseCheck
 
 KEYRINGS = ("keyring.backends.SecretService", "keyring.backends.kwallet", "keyring.backends.libsecret")
 ASK_ALWAYS = {"ASSENT_AUTO_APPROVE_LOW": "false", "ASSENT_PORT": "0"}
@@ -87,6 +90,43 @@ def main(more: tuple[Step, ...] = ()) -> int:
     return 1 if any(step.problem for step in found) else 0
 
 
+def of_sandbox(name: str) -> int:
+    """Try each promise of one sandbox and print it, then whole requests in it; return 0 when all of that works."""
+    with tempfile.TemporaryDirectory(prefix="assent-self-test-") as home:
+        try:
+            sandbox = available.by_name(name, Places.under(Path(home, "first")))
+            found, ready = asyncio.run(_promises(sandbox))
+        except KnownError as error:
+            print(error)
+            return 1
+        if not found:
+            print(f"{ready.problem} {ready.remedy}".strip())
+            return 1
+        steps = asyncio.run(_played(Path(home, "path"), sandbox.isolation, ready, _chosen(name, sandbox.isolation)))
+        for step in steps:
+            print(step.line, flush=True)
+    broken = [one for one in found if one.problem]
+    tried = sum(one.holds for one in found)
+    print(f"{tried} of {len(found)} promises hold, {len(broken)} do not, {len(found) - tried - len(broken)} not tried.")
+    return 1 if broken or any(step.problem for step in steps) else 0
+
+
+async def _promises(sandbox: Sandbox) -> tuple[tuple[PromiseCheck, ...], Readiness]:
+    """Return what came of each trial, and what the sandbox says of itself; no trials where it does not work."""
+    ready = await sandbox.check()
+    if not ready.ready:
+        await sandbox.close()
+        return (), ready
+    return await self_check(sandbox, lambda one: print(one.line, flush=True)), ready
+
+
+def _chosen(name: str, isolation: Isolation) -> dict[str, str]:
+    """Return the settings that have requests run in the sandbox of that name, whatever its promises are worth."""
+    if isolation is Isolation.PLUGIN:
+        return {"SANDBOX_TYPE": f"{PREFIX}{name}", "ASSENT_PLUGIN_COUNTS_AS": "local"}
+    return {**_named(os.environ), "SANDBOX_TYPE": name}
+
+
 def _steps(carried: tuple[Step, ...], home: Path) -> Iterator[SelfCheck]:
     """Yield every step, in the order in which one depends on the other; what is raised in one is its problem."""
     for name, step in carried:
@@ -100,6 +140,10 @@ def _steps(carried: tuple[Step, ...], home: Path) -> Iterator[SelfCheck]:
         yield SelfCheck("sandboxes", _raised(error))
 
 
+def _title(kind: Isolation) -> str:
+    return f"{kind.label.removesuffix(' sandbox')} sandbox"
+
+
 def _raised(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
@@ -111,9 +155,10 @@ def _path(home: Path) -> Iterator[SelfCheck]:
         yield SelfCheck("sandboxes", "there is none in which code can run; `assent doctor` says what to do")
     for kind, ready in there:
         if not ready.ready:
-            yield SelfCheck(f"{kind.label} sandbox", words=ready.problem, skipped=True)
+            yield SelfCheck(f"{_title(kind)}", words=ready.problem, skipped=True)
             continue
-        yield from asyncio.run(_played(home / kind, kind, ready))
+        chosen = {**_named(os.environ), "SANDBOX_TYPE": NAMED.get(kind, kind.value)}
+        yield from asyncio.run(_played(home / kind, kind, ready, chosen))
 
 
 async def _sandboxes(places: Places) -> list[tuple[Isolation, Readiness]]:
@@ -134,13 +179,16 @@ def _named(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in environment.items() if name == "SANDBOX_TYPE" or E2B_SETTING.match(name)}
 
 
-async def _played(home: Path, kind: Isolation, ready: Readiness) -> list[SelfCheck]:
-    return [step async for step in _play(home, kind, ready)]
+async def _played(home: Path, kind: Isolation, ready: Readiness, chosen: Mapping[str, str]) -> list[SelfCheck]:
+    return [step async for step in _play(home, kind, ready, chosen)]
 
 
-async def _play(home: Path, kind: Isolation, ready: Readiness) -> AsyncIterator[SelfCheck]:
-    """Yield the steps of one kind of sandbox: every language, the gateway and the bridge, the history."""
-    settings = {**_named(os.environ), **ASK_ALWAYS, "SANDBOX_TYPE": NAMED.get(kind, kind.value)}
+async def _play(home: Path, kind: Isolation, ready: Readiness, chosen: Mapping[str, str]) -> AsyncIterator[SelfCheck]:
+    """Yield the steps of one kind of sandbox: every language, the gateway and the bridge, the history.
+
+    `chosen` are the settings that have it taken.
+    """
+    settings = {**chosen, **ASK_ALWAYS}
     settings |= {"ASSENT_WEAKEST_ISOLATION_HIGH": "process"}
     places = Places.under(home)
     token = Agents(places).add(AGENT)
@@ -155,7 +203,7 @@ async def _play(home: Path, kind: Isolation, ready: Readiness) -> AsyncIterator[
     await engine.start()
     try:
         for language in LANGUAGES:
-            name = f"{kind.label} sandbox, {language}"
+            name = f"{_title(kind)}, {language}"
             if language in (ready.images or ready.versions):
                 yield await _run(engine, asked, name, language)
             else:
@@ -163,7 +211,7 @@ async def _play(home: Path, kind: Isolation, ready: Readiness) -> AsyncIterator[
                 yield SelfCheck(name, words=said.removeprefix(f"{language}: "), skipped=True)
         yield await asyncio.to_thread(_bridge, home, token)
     except KnownError as error:
-        yield SelfCheck(f"{kind.label} sandbox", str(error))
+        yield SelfCheck(f"{_title(kind)}", str(error))
     finally:
         await engine.close(CLOSING)
     verdict = verify(places.ledger)

@@ -302,6 +302,8 @@ class Terminal:
         said = {found.reason for found in assessment.findings}
         files = visible(request.files_sent) or "files"
         sent = f" at {request.sent_to}, so its code, input and {files} leave this machine" if request.sent_to else ""
+        if request.brought_by:
+            sent = f" {request.brought_by}, which Assent has not checked and which may leave this machine"
         limits = f"{request.limits.seconds:g} s, {request.limits.memory_mb} MB"
         where = f"in the {request.isolation} sandbox{sent}, {limits}"
         if request.client is not None:

@@ -76,6 +76,17 @@ class Isolation(StrEnum):
     """gVisor as a runtime of a container engine."""
     E2B = "e2b"
     """A sandbox of a service that speaks E2B's API, on another machine."""
+    PLUGIN = "plugin"
+    """One that an installed package brings; its name, and the package's, are among its protections."""
+
+    @property
+    def is_promised(self) -> bool:
+        """Whether others promise what it protects, and nobody here has found it.
+
+        Such a sandbox is taken only where the settings name it; what was remembered elsewhere does not count there;
+        and how good it is, for the minimum sandboxes, is for the person to say.
+        """
+        return self in (Isolation.E2B, Isolation.PLUGIN)
 
     @property
     def strength(self) -> int:
@@ -99,7 +110,7 @@ class Isolation(StrEnum):
     @property
     def limits_cpu(self) -> bool:
         """Whether it can limit the share of the processor, as containers here can; a request says whether one does."""
-        return self not in (Isolation.PROCESS, Isolation.LOCAL, Isolation.E2B)
+        return self not in (Isolation.PROCESS, Isolation.LOCAL, Isolation.E2B, Isolation.PLUGIN)
 
     @property
     def files_are_memory(self) -> bool:
@@ -107,13 +118,21 @@ class Isolation(StrEnum):
         return self.is_container
 
 
-_LABELS = {"e2b": "E2B", "docker": "Docker", "gvisor": "gVisor", "gvisor-direct": "gVisor without Docker"}
+_LABELS = {
+    "e2b": "E2B",
+    "docker": "Docker",
+    "gvisor": "gVisor",
+    "gvisor-direct": "gVisor without Docker",
+    "plugin": "a package's sandbox",
+}
 
 
 PROMISED = "machine of its own, promised by E2B at "
-CARRIED = "of the project there are: "
-"""Before what of a project is sent to a sandbox of another machine, among its protections."""
 """Begins the protection of a sandbox on another machine; its host follows. Nobody here has found that it is true."""
+CARRIED = "of the project there are: "
+"""Begins the protection that says what of a project is sent to a sandbox of another machine."""
+BROUGHT = "not checked by Assent: "
+"""Begins the first protection of a sandbox of an installed package; its name, and the package's, follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +346,13 @@ class Request:
     def files_sent(self) -> str:
         """Which files of a project would be sent to that host, in words; '' for none."""
         return next((one.removeprefix(CARRIED) for one in self.protections if one.startswith(CARRIED)), "")
+
+    @property
+    def brought_by(self) -> str:
+        """The sandbox of an installed package in which it would run, by name; '' for those of Assent."""
+        if self.isolation is not Isolation.PLUGIN:
+            return ""
+        return next((one.removeprefix(BROUGHT) for one in self.protections if one.startswith(BROUGHT)), "a package")
 
     @property
     def limits_cpu(self) -> bool:

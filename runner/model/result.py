@@ -51,7 +51,7 @@ class Meta:
     """What is known about a run besides its output."""
 
     runtime: str = ""
-    """`process`, `local`, `docker`, `gvisor-direct`, `gvisor` or `e2b`: the isolation actually used."""
+    """`process`, `local`, `docker`, `gvisor-direct`, `gvisor`, `e2b` or `plugin`: the isolation actually used."""
     versions: dict[str, str] = field(default_factory=dict)
     image: str = ""
     limits: Limits = field(default_factory=Limits)

@@ -29,7 +29,9 @@ WITH_GATE = (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolati
 """Sandboxes in which a run with network reaches the hosts of its request and no others."""
 NO_GATE = {
     Isolation.PROCESS: "Plain processes are without any wall, so their network cannot be held to the hosts that were "
-    "asked for."
+    "asked for.",
+    Isolation.PLUGIN: "Sandboxes of installed packages get no network: nobody here has seen that they hold code to the "
+    "hosts that were asked for.",
 }
 NETWORK_FOUND = "request.network"
 """The finding that a request asks for network at all."""
@@ -133,14 +135,17 @@ class Policy:
         if why := refused_network(request):
             return f"{why} Deny it and ask the agent to do without, or set up a sandbox: the Doctor says how."
         networked = request.network is not NetworkMode.NONE
+        if request.plan is not None and request.isolation is Isolation.PLUGIN:
+            return f"{NO_PACKAGES} Deny it and ask the agent to do without."
         if request.builds and request.isolation not in WITH_GATE:
             return f"{NO_BUILDS} Deny it and ask for other packages, or set up a sandbox: the Doctor says how."
         if request.tool is not Tool.CODE_EXECUTE and not request.builds:
             return ""
         if weakest := self.stronger(level, request.isolation):
             why = "Network access is always CRITICAL. " if networked and level is Level.CRITICAL else ""
-            if request.isolation is Isolation.E2B:
-                why += f"E2B counts as {self._settings.e2b_counts_as} there (e2b.counts_as). "
+            if request.isolation.is_promised:
+                counted = counts_as(request.isolation, self._settings)
+                why += f"{request.brought_by or 'E2B'} counts as {counted.value} there ({COUNTS[request.isolation]}). "
             return (
                 f"{level.name} may not run on the {request.isolation.value} sandbox: your policy asks for "
                 f"{weakest.value} or stronger. {why}Deny it, or change "
@@ -212,14 +217,23 @@ class Policy:
 def meets(isolation: Isolation, weakest: Isolation, settings: Settings) -> bool:
     """Return whether a sandbox is as strong as the `weakest` that is asked for.
 
-    What E2B is worth is for the person to say: what it protects is promised there, and nobody here has found it.
+    What is promised is worth what the person says: nobody here has found it.
     """
-    if isolation is weakest:
-        return True
-    counted = Isolation(settings.e2b_counts_as) if isolation is Isolation.E2B else isolation
-    return counted.strength >= weakest.strength
+    return isolation is weakest or counts_as(isolation, settings).strength >= weakest.strength
 
 
+COUNTS = {Isolation.E2B: "e2b.counts_as", Isolation.PLUGIN: "plugin.counts_as"}
+"""The settings that say which sandbox of this machine one of others is as good as."""
+
+
+def counts_as(isolation: Isolation, settings: Settings) -> Isolation:
+    """Return what a sandbox is as good as: itself, or what the person says where others promise what it protects."""
+    if isolation is Isolation.E2B:
+        return Isolation(settings.e2b_counts_as)
+    return Isolation(settings.plugin_counts_as) if isolation is Isolation.PLUGIN else isolation
+
+
+NO_PACKAGES = "Sandboxes of installed packages get no packages of Python or Node.js from Assent."
 NO_BUILDS = "Programs of these packages would run while they are installed, and plain processes confine nothing."
 
 

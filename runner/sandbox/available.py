@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
+from runner.model.errors import KnownError
 from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language
+from runner.sandbox.choose import NAMES, named
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.docker.client import finder
 from runner.sandbox.gvisor.engine import DirectEngine
 from runner.sandbox.local.sandbox import LocalSandbox
+from runner.sandbox.plugin import PluginSandbox
 from runner.sandbox.remote import keys
 from runner.sandbox.remote.quota import Quota
 from runner.sandbox.remote.sandbox import E2BSandbox
 from runner.sandbox.remote.service import Service
+from runner.settings.declared import PREFIX
+from runner.settings.loading import load
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from runner.identity.secrets import Secrets
     from runner.sandbox.contract import Sandbox
     from runner.settings.loading import Settings
@@ -31,17 +39,36 @@ OWN_IMAGES = {language: f"assent-{language.value}:1" for language in Language}
 def sandboxes(settings: Settings, places: Places, secrets: Secrets | None = None) -> tuple[Sandbox, ...]:
     """Return all possible sandboxes; none is examined yet, so this costs nothing.
 
-    E2B is among them only where the settings name it. `secrets` may have its key; without them it is looked for.
+    E2B, and what installed packages bring, are among them only where the settings name them. `secrets` may have the
+    key of E2B; without them it is looked for.
     """
     named = images(settings)
-    elsewhere = (e2b_sandbox(settings, places, secrets),) if settings.sandbox_type == "e2b" else ()
     return (
-        *elsewhere,
+        *_promised(settings, places, secrets),
         local_sandbox(settings),
         ContainerSandbox(Isolation.DOCKER, named, finder(settings.docker_context)),
         ContainerSandbox(Isolation.GVISOR_DIRECT, named, DirectEngine(), own=True),
         ContainerSandbox(Isolation.GVISOR, named, finder(settings.docker_context)),
     )
+
+
+def by_name(name: str, places: Places, environment: Mapping[str, str] = os.environ) -> Sandbox:
+    """Return the sandbox that a package brings under `name`, or Assent's own of that name, as the environment has it.
+
+    For trials: no settings of the person count. Raises KnownError for a name that stands for none.
+    """
+    wanted = name if name in NAMES else f"{PREFIX}{name}"
+    loaded = load(places, {**environment, "SANDBOX_TYPE": wanted})
+    if loaded.settings.sandbox_type != wanted:
+        raise KnownError(f"{name!r} can be the name of no sandbox.", f"Take {', '.join(NAMES)}, or that of a package.")
+    return next(one for one in sandboxes(loaded.settings, places) if one.isolation in named(wanted))
+
+
+def _promised(settings: Settings, places: Places, secrets: Secrets | None) -> tuple[Sandbox, ...]:
+    """Return the one whose protections others promise, where the settings name it."""
+    if settings.sandbox_type.startswith(PREFIX):
+        return (PluginSandbox(settings.sandbox_type.removeprefix(PREFIX)),)
+    return (e2b_sandbox(settings, places, secrets),) if settings.sandbox_type == "e2b" else ()
 
 
 def e2b_sandbox(settings: Settings, places: Places, secrets: Secrets | None = None) -> E2BSandbox:

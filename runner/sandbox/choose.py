@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.request import Isolation
+from runner.sandbox.plugin import PluginSandbox
+from runner.settings.declared import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -28,6 +30,10 @@ UNAVAILABLE = {
         "E2B is not available here: the settings do not choose it.",
         "Set SANDBOX_TYPE=e2b to have code leave this machine, or SANDBOX_TYPE=local.",
     ),
+    "plugin": (
+        "Sandboxes of installed packages are not available here: the settings do not choose one.",
+        "Set SANDBOX_TYPE=plugin: and the name of one, or SANDBOX_TYPE=local.",
+    ),
 }
 """What to say of a sandbox that was asked for and is not there (spec S7)."""
 NAMES = {
@@ -38,6 +44,11 @@ NAMES = {
     "e2b": frozenset({Isolation.E2B}),
 }
 """What the setting names. The local sandbox does without bubblewrap where there is none, as a weaker one."""
+
+
+def named(wanted: str) -> frozenset[Isolation]:
+    """Return the kinds that `wanted` may be, of which it names the first that works; none where it names nothing."""
+    return frozenset({Isolation.PLUGIN}) if wanted.startswith(PREFIX) else NAMES.get(wanted, frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +74,17 @@ async def choose(
     decide. `check` examines one; by default its own `check`. Raises KnownError, in one message with what to do,
     where there is none.
     """
-    if wanted != AUTO and wanted not in NAMES:
+    if wanted != AUTO and not named(wanted):
         raise KnownError(f"{wanted!r} is no kind of sandbox.", f"Set SANDBOX_TYPE to {AUTO}, {', '.join(NAMES)}.")
     problem = KnownError("There is no sandbox here.", "Set SANDBOX_TYPE=local.")
     unanswered: Isolation | None = None
     passed_over: dict[str, list[str]] = {}
     for sandbox in sorted(sandboxes, key=lambda one: one.isolation.strength, reverse=True):
-        if wanted != AUTO and sandbox.isolation not in NAMES[wanted]:
+        if wanted != AUTO and sandbox.isolation not in named(wanted):
             continue
-        if wanted == AUTO and sandbox.isolation is Isolation.E2B:  # nothing leaves this machine unless that was chosen
+        if isinstance(sandbox, PluginSandbox) and wanted != f"{PREFIX}{sandbox.name}":
+            continue
+        if wanted == AUTO and sandbox.isolation.is_promised:  # nothing changes where code runs unless that was chosen
             continue
         readiness = await (sandbox.check() if check is None else check(sandbox))
         if readiness.ready:
@@ -80,8 +93,9 @@ async def choose(
             unanswered = sandbox.isolation
         problem = KnownError(readiness.problem, readiness.remedy)
         passed_over.setdefault(readiness.problem, []).append(sandbox.isolation.value)
-    if wanted in UNAVAILABLE and not any(one.isolation in NAMES[wanted] for one in sandboxes):
-        problem = KnownError(*UNAVAILABLE[wanted])
+    kind = wanted.partition(":")[0]
+    if kind in UNAVAILABLE and not any(one.isolation in named(wanted) for one in sandboxes):
+        problem = KnownError(*UNAVAILABLE[kind])
     if fall_back and wanted != AUTO:
         instead = await choose(AUTO, sandboxes, check=check)
         return replace(instead, why=f"In place of {wanted}, which the settings name: {problem.what}")

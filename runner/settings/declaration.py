@@ -18,6 +18,8 @@ TRUE = frozenset({"true", "yes", "on", "1"})
 FALSE = frozenset({"false", "no", "off", "0"})
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]?)i?b?", re.IGNORECASE | re.ASCII)
 _IN_MB = {"": 1.0, "k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
+ENTRY_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+"""How what an installed package brings may be called in a setting."""
 _DECLARED = "declared"
 
 
@@ -49,6 +51,8 @@ class Declared:
     choices: tuple[str, ...] = ()
     synonyms: tuple[tuple[str, str], ...] = ()
     """Other words for choices: (word, choice)."""
+    named: str = ""
+    """Begins a value that names what is no choice of Assent's: an installed package may bring it."""
     idle: str = ""
     """Why it has no effect; empty where it has one. Such a setting is not shown in the dialog."""
     restart: bool = False
@@ -99,9 +103,11 @@ class Declared:
     def _choice(self, raw: object) -> str:
         word = _text(raw).lower()
         word = dict(self.synonyms).get(word, word)
-        if word not in self.choices:
-            raise ValueError(f"{_quoted(raw)} is none of {', '.join(self.choices)}")
-        return word
+        if word in self.choices:
+            return word
+        if self.named and word.startswith(self.named) and ENTRY_NAME.fullmatch(word.removeprefix(self.named)):
+            return word
+        raise ValueError(f"{_quoted(raw)} is none of {', '.join(self.choices)}")
 
 
 def setting(
@@ -116,6 +122,7 @@ def setting(
     at_most: float | None = None,
     choices: str = "",
     synonyms: tuple[tuple[str, str], ...] = (),
+    named: str = "",
     idle: str = "",
     restart: bool = False,
     hosts: bool = False,
@@ -134,6 +141,7 @@ def setting(
         maximum=at_most,
         choices=tuple(choices.split()),
         synonyms=synonyms,
+        named=named,
         idle=idle,
         restart=restart,
         hosts=hosts,

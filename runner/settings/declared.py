@@ -12,6 +12,8 @@ PACKAGES = "Network and packages"
 RUN, LIMITS, CODE, APPROVAL, AGENTS = "Where code runs", "Limits of a run", "Code", "Approval", "Agents"
 HISTORY, WINDOW, SECRETS, CONTAINER = "History", "Window", "Secrets", "Containers"
 REMOTE = "E2B"
+PREFIX = "plugin:"
+"""Begins the name of a sandbox that an installed package brings."""
 
 _ISOLATIONS = "process local docker gvisor-direct gvisor e2b"
 RUNTIMES = (("runsc", "gvisor"), ("runc", "docker"), ("cloud", "e2b"))
@@ -31,14 +33,20 @@ class Settings:
         group=RUN, yaml="security.sandbox.enabled",
     )
     sandbox_type: str = setting(
-        "auto", "Which sandbox runs code; auto takes the strongest one that works here. Only e2b sends code elsewhere.",
+        "auto", "Which sandbox runs code; auto takes the strongest one that works here. Only e2b sends code elsewhere, "
+        "and perhaps what an installed package brings: plugin: and its name.",
         group=RUN, env="SANDBOX_TYPE", yaml="security.sandbox.runtime security.sandbox.type",
-        choices="auto local docker gvisor-direct gvisor e2b", synonyms=RUNTIMES, restart=True,
+        choices="auto local docker gvisor-direct gvisor e2b", synonyms=RUNTIMES, named=PREFIX, restart=True,
     )
     sandbox_fallback: bool = setting(
         False, "Whether code may run in another sandbox where the one named does not work; in the Python API also "
         "where the security level asks for a container.",
         group=RUN, yaml="security.sandbox.fallback", restart=True,
+    )
+    plugin_counts_as: str = setting(
+        "process", "Which sandbox of this machine one of an installed package is as good as, for the minimum "
+        "sandboxes: what it protects is promised by the package, and not checked by Assent.",
+        group=RUN, yaml="plugin.counts_as", choices="process local docker gvisor-direct gvisor",
     )
     security_level: str = setting(
         "standard", "Preset for limits, allowed modules and isolation. Individual settings override it.",

@@ -86,6 +86,7 @@ PAGES = (
     Page("Settings", "settings.md"),
     Page("Network and packages", "network.md"),
     Page("Beyond this machine", "beyond.md"),
+    Page("Write a sandbox", "sandboxes.md"),
     Page("History and Today", "history.md"),
     Page("Python", "python.md"),
     Page("Commands", "commands.md"),
@@ -118,7 +119,8 @@ def _bounds(one: Declared) -> list[str]:
         working = ((word, choice) for word, choice in one.synonyms if choice in one.choices)
         synonyms = "; ".join(f"`{word}` means `{choice}`" for word, choice in working)
         many = "Any of" if one.kind is Kind.LIST else "One of"
-        return [f"{many} {words}{f' ({synonyms})' if synonyms else ''}."]
+        named = f", or `{one.named}` and the name of what an installed package brings" if one.named else ""
+        return [f"{many} {words}{f' ({synonyms})' if synonyms else ''}{named}."]
     if one.minimum is not None and one.maximum is not None:
         return [f"From {one.minimum:,.10g} to {one.maximum:,.10g}."]
     return []

@@ -21,7 +21,7 @@ from runner.commands.doctor import DIRECT, DOCKER, GVISOR, examine
 from runner.gateway import address_file, snippets
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
-from runner.model.request import Isolation, Language
+from runner.model.request import BROUGHT, Isolation, Language
 from runner.network.registries import Registries
 from runner.sandbox import image_stores
 from runner.sandbox.container.failures import gone as lost
@@ -36,6 +36,7 @@ from runner.sandbox.local import sandbox, trusted
 from runner.sandbox.local.control_groups import OWN_GROUP
 from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.sandbox import LocalSandbox
+from runner.sandbox.plugin import PluginSandbox
 from runner.settings.declared import Settings
 from runner.settings.loading import load
 from runner.system.places import Places
@@ -94,6 +95,22 @@ def test_e2b_without_a_key_is_said_and_nothing_else_takes_its_place(
     instead = examined(places, {"SANDBOX_TYPE": "e2b", "ASSENT_SANDBOX_FALLBACK": "true"})
     assert (instead["E2B"].state, "instead" in instead["E2B"].what) == (State.WARN, True)
     assert "Active" in instead["Local sandbox"].what
+
+
+def test_a_packages_sandbox_is_said_to_be_unchecked(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = examined(places, {"SANDBOX_TYPE": "plugin:tiny"})
+    assert checks["Sandbox of a package"].state is State.BAD
+    assert "brings a sandbox with the name tiny" in checks["Sandbox of a package"].what
+    assert "Requests to run code fail." in checks["Sandbox of a package"].what
+
+    async def works(_self: PluginSandbox) -> Readiness:
+        return Readiness(True, (f"{BROUGHT}tiny", "promised: all"), versions=dict.fromkeys(Language, "1"))
+
+    monkeypatch.setattr(PluginSandbox, "check", works)
+    check = examined(places, {"SANDBOX_TYPE": "plugin:tiny"})["Sandbox of a package"]
+    assert check.state is State.OK and check.fix == "assent self-test --sandbox tiny"
+    assert "none of it was checked by Assent" in check.what and "counts as process (plugin.counts_as)" in check.what
+    assert "Sandbox of a package" not in examined(places), "one that is not named is not there"
 
 
 def test_a_key_for_e2b_alone_sends_nothing(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:

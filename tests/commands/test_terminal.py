@@ -21,7 +21,7 @@ from runner.commands.terminal import Terminal
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
 from runner.model.events import HostContacted, QuestionAsked, RequestArrived, RequestAssessed, RequestClosed
 from runner.model.network import NOT_LISTED, Contact
-from runner.model.request import PROMISED, Isolation, KnownFile, Language, NetworkMode, Request, Tool
+from runner.model.request import BROUGHT, PROMISED, Isolation, KnownFile, Language, NetworkMode, Request, Tool
 from runner.model.shown import visible
 from runner.settings.declared import Settings
 from runner.system.places import Places
@@ -336,6 +336,18 @@ def test_what_leaves_this_machine_is_said_before_the_answer() -> None:
     terminal = Terminal(cast("Engine", None), io.StringIO(), sink)
     terminal._show(there, Assessment(Level.HIGH, ("Runs code.",)), QuestionAsked("1", 60.0, 60.0, ""), "approve")
     words = "Runs in the e2b sandbox at cloud.example, so its code, input and files leave this machine, 30 s"
+    assert words in sink.getvalue()
+
+
+def test_that_nobody_has_checked_a_packages_sandbox_is_said_before_the_answer() -> None:
+    sink = io.StringIO()
+    brought = (f"{BROUGHT}tiny of the package tiny 1.0",)
+    there = Request(
+        "1", "claude", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "1", isolation=Isolation.PLUGIN, protections=brought
+    )
+    terminal = Terminal(cast("Engine", None), io.StringIO(), sink)
+    terminal._show(there, Assessment(Level.HIGH, ("Runs code.",)), QuestionAsked("1", 60.0, 60.0, ""), "approve")
+    words = "tiny of the package tiny 1.0, which Assent has not checked and which may leave this machine, 30 s"
     assert words in sink.getvalue()
 
 

@@ -6,23 +6,20 @@ import asyncio
 import json
 import os
 import threading
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from runner.engine.foundation.sandbox_choice import disk_words
-from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, NetworkMode
 from runner.model.result import Outcome
 from runner.model.workspace import WORKSPACE
 from runner.network.gate import Gate
 from runner.sandbox.container.run import ContainerRun
-from runner.sandbox.contract import ImportRule
 from runner.sandbox.inside import tables
 from runner.sandbox.room import TEMPORARY_MB
 from tests.contract.conftest import alike, job
-from tests.patience import HANGS, MORE, until_it_speaks
+from tests.patience import MORE, until_it_speaks
 
 if TYPE_CHECKING:
     from runner.model.result import Result
@@ -43,40 +40,6 @@ def test_says_what_it_is(lab: Lab) -> None:
     assert bool(result.meta.image) is (lab.kind != "local")
 
 
-@pytest.mark.parametrize(
-    ("language", "code"),
-    [
-        (PYTHON, "import sys\nprint(n + 1, s)\nprint('err', file=sys.stderr)\nsys.exit(7)"),
-        (JAVASCRIPT, "console.log(n + 1, s); console.error('err'); process.exit(7)"),
-        (SHELL, 'echo $((n + 1)) "$s"; echo err >&2; exit 7'),
-    ],
-)
-@alike
-def test_output_status_and_variables(lab: Lab, language: Language, code: str) -> None:
-    result = lab.run(code, language, context='{"n": 1, "s": "Zoë \\"$(id)"}')
-    assert (result.stdout, result.stderr) == ('2 Zoë "$(id)\n', "err\n")
-    assert (result.exit_code, result.outcome, result.error) == (7, Outcome.FAILED, "Exit code 7")
-
-
-@alike
-def test_result_comes_out_and_output_is_not_taken_for_it(lab: Lab) -> None:
-    result = lab.run("import sys\nprint('{\"value\": 2}', file=sys.stderr)\nresult = {'sum': 3.5, 'none': None}")
-    assert result.value == {"sum": 3.5, "none": None}
-    assert result.stderr == '{"value": 2}\n'
-    assert lab.run("result = {1, 2}").value == "{1, 2}"
-    large = lab.run("result = 'x' * 9_000_000")
-    assert large.value is None
-    assert "larger than 1 MB" in large.stderr
-
-
-@alike
-def test_it_is_the_main_module_in_its_workspace(lab: Lab) -> None:
-    code = "import os, sys\nprint(sys.argv, __file__, sys.path[-1], os.getcwd(), __name__)\nopen('f', 'w').close()"
-    result = lab.run(code)
-    assert result.stdout == "['/workspace/main.py'] /workspace/main.py /workspace /workspace __main__\n"
-    assert result.outcome is Outcome.OK
-
-
 @alike
 def test_errors_name_the_file_and_line(lab: Lab) -> None:
     python = lab.run("x = 1\n1/0\n")
@@ -95,44 +58,6 @@ def test_both_kinds_of_javascript_modules(lab: Lab) -> None:
         == "function true\n"  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("language", "code", "output"),
-    [
-        (PYTHON, "import sys; print(sys.stdin.read()[::-1], end='')", "cba\nëoZ"),
-        (JAVASCRIPT, "console.log([...require('fs').readFileSync(0, 'utf8')].reverse().join(''))", "cba\nëoZ\n"),
-        (SHELL, "tr a-z A-Z", "ZOë\nABC"),
-    ],
-)
-@alike
-def test_standard_input(lab: Lab, language: Language, code: str, output: str) -> None:
-    assert lab.run(code, language, stdin="Zoë\nabc").stdout == output
-
-
-@alike
-def test_much_input_and_none(lab: Lab) -> None:
-    assert lab.run("cat", SHELL, stdin="x" * 300_000).stdout == "x" * 300_000
-    assert lab.run("cat", SHELL).stdout == ""
-
-
-@alike
-def test_imports_are_refused_before_and_while_running(lab: Lab) -> None:
-    rule = ImportRule(("math", "json"))
-    before = lab.run("import os\nprint('ran')", imports=rule)
-    assert (before.stdout, before.outcome, before.meta.blocked_imports) == ("", Outcome.FAILED, ("os",))
-    during = lab.run("name = 'o' + 's'\n__import__(name)", imports=rule)
-    assert during.meta.blocked_imports == ("os",)
-    assert "Allowed: math, json." in during.stderr
-    assert lab.run("exec('import os')", imports=rule).meta.blocked_imports == ("os",)
-    assert lab.run("import json, math\nresult = json.loads('[1]')", imports=rule).value == [1]
-
-
-@alike
-def test_a_context_that_will_not_do(lab: Lab) -> None:
-    assert "context" in lab.run("print('ran')", context="[1]").error
-    result = lab.run("echo ran", SHELL, context='{"LD_PRELOAD": "x"}')
-    assert (result.stdout, result.outcome) == ("", Outcome.FAILED)
-
-
 @alike
 def test_binary_output_and_split_characters(lab: Lab) -> None:
     code = "import os, sys\nsys.stdout.buffer.write(bytes(range(256)) * 4)\nos.write(2, b'\\xff\\x00\\x1e\\x1fassent')"
@@ -144,35 +69,6 @@ def test_binary_output_and_split_characters(lab: Lab) -> None:
     assert lab.run(slow).stderr == "Zoë 🎈"
 
 
-@alike
-def test_head_and_tail_of_long_output_are_kept(lab: Lab) -> None:
-    result = lab.run("for i in range(50000): print(i)", output_bytes=1000)
-    assert result.stdout.startswith("0\n1\n")
-    assert result.stdout.endswith("49999\n")
-    assert "output truncated" in result.stdout
-    assert result.meta.truncated
-    assert result.meta.dropped_stdout > 200_000
-
-
-def test_output_is_there_while_it_runs(lab: Lab) -> None:
-    seen: list[bytes] = []
-    result = lab.during(
-        "import time; print('on'); time.sleep(600)",
-        lambda run: (seen.extend(piece.data for piece in run.transcript.since(0).pieces), run.stop("Seen")),
-    )
-    assert b"".join(seen) == b"on\n"
-    assert (result.outcome, result.error) == (Outcome.KILLED, "Seen")
-    assert result.stderr == "Seen.\n"
-    assert result.duration < HANGS
-
-
-@alike
-def test_output_without_end_is_ended(lab: Lab) -> None:
-    result = lab.run("yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", SHELL, output_bytes=1000)
-    assert result.outcome is Outcome.OUTPUT_LIMIT
-    assert "too much output" in result.error
-
-
 def test_time_is_up_with_a_chance_to_clean_up(lab: Lab) -> None:
     bye = "signal.signal(signal.SIGTERM, lambda *_: (print('cleaned up'), sys.exit(0)))"
     code = f"import signal, sys, time\n{bye}\ntime.sleep(60)"
@@ -180,34 +76,6 @@ def test_time_is_up_with_a_chance_to_clean_up(lab: Lab) -> None:
     assert (result.outcome, result.stdout, result.exit_code) == (Outcome.TIMED_OUT, "cleaned up\n", -1)
     assert result.meta.timed_out
     assert f"timed out after {given:g} s" in result.stderr
-
-
-def test_what_does_not_want_to_end(lab: Lab) -> None:
-    code = "trap '' TERM INT HUP; (setsid sleep 61 &); echo on; while :; do sleep 1; done"
-    result, given = until_it_speaks(lambda seconds: lab.run(code, SHELL, seconds=seconds), 0.6)
-    assert (result.outcome, result.stdout) == (Outcome.TIMED_OUT, "on\n")
-    assert result.duration < given + HANGS
-
-
-def test_what_is_left_behind_ends_with_the_code(lab: Lab) -> None:
-    started = time.monotonic()
-    result = lab.run("(setsid sleep 620 >/dev/null 2>&1 &); nohup sleep 620 & echo on", SHELL)
-    assert result.outcome is Outcome.OK
-    assert time.monotonic() - started < HANGS
-
-
-MEMORY = [
-    (PYTHON, "x = []\nwhile True: x.append(bytearray(1 << 22))"),
-    (JAVASCRIPT, "const x = []; while (true) x.push(Buffer.alloc(1 << 22, 1))"),
-    (SHELL, 'x=aaaaaaaa; while :; do x="$x$x"; done'),
-]
-
-
-@pytest.mark.parametrize(("language", "code"), MEMORY)
-def test_memory_runs_out(lab: Lab, language: Language, code: str) -> None:
-    result = lab.run(code, language, memory_mb=150)
-    assert (result.outcome, result.error) == (Outcome.OUT_OF_MEMORY, "Ran out of memory (150 MB limit)"), result
-    assert (result.peak_memory or 0) < 400 << 20
 
 
 def test_a_caught_memory_error_is_the_codes_own_affair(lab: Lab) -> None:
@@ -259,13 +127,6 @@ def test_a_table_goes_in_and_comes_out_or_the_lack_of_pandas_is_named(lab: Lab) 
         assert (result.exit_code, result.stdout) == (1, "") and "There is no pandas in this sandbox" in result.stderr
 
 
-def test_disk_runs_out(lab: Lab) -> None:
-    code = "with open('big', 'wb') as f:\n    while True: f.write(bytes(1 << 20))"
-    assert lab.run(code, disk_mb=24).outcome is Outcome.OUT_OF_DISK
-    result = lab.run("cat /dev/zero > big", SHELL, disk_mb=24)
-    assert (result.outcome, result.error) == (Outcome.OUT_OF_DISK, "Ran out of disk space (24 MB limit)")
-
-
 FILLING = f"""
 taken = {{}}
 for place in ("{WORKSPACE}", "/tmp", "/dev/shm", "/", "/run", "/etc", "/usr", "/dev"):
@@ -291,21 +152,6 @@ def test_each_place_takes_as_much_as_is_said(lab: Lab, disk: int) -> None:
     assert ("count as memory" in said) is (lab.kind != "local")
 
 
-def test_processes_are_bounded(lab: Lab) -> None:
-    probe = "for n in $(seq 60); do sleep 2 & done; wait"
-    for seconds in MORE:
-        result = lab.run(probe, SHELL, processes=32, seconds=seconds)
-        if "Resource temporarily unavailable" in result.stderr:
-            break
-    assert "Resource temporarily unavailable" in result.stderr, result
-    bomb = lab.run("bomb() { bomb | bomb & }; bomb; wait; sleep 60", SHELL, processes=32, seconds=1.5)
-    assert bomb.outcome in (Outcome.TIMED_OUT, Outcome.FAILED), bomb
-    assert bomb.error.endswith(("out of processes (32 limit)", "more than 32 processes (limit)"))
-    thread = "import threading, time\nfor n in range(60): threading.Thread(target=time.sleep, args=(0.3,)).start()"
-    assert lab.run(thread, processes=32).error == "Exit code 1, out of processes (32 limit)"
-    assert lab.run("print('still here')").stdout == "still here\n"
-
-
 def test_usage_is_read_while_it_runs(lab: Lab) -> None:
     code = (
         "import time\nx = bytearray(60 << 20)\nopen('f', 'wb').write(bytes(10 << 20))\n"
@@ -325,31 +171,6 @@ def test_usage_is_read_while_it_runs(lab: Lab) -> None:
         assert while_it_ran[-1] == 1
 
 
-def test_there_is_no_network(lab: Lab) -> None:
-    code = """
-import socket
-for family, address in ((socket.AF_INET, ("1.1.1.1", 53)), (socket.AF_INET, ("172.17.0.1", 80))):
-    try: socket.create_connection(address, 1); print("through")
-    except OSError: print("refused")
-"""
-    assert lab.run(code).stdout == "refused\nrefused\n"
-    with pytest.raises(KnownError, match="no gate for the network"):
-        lab.run("pass", network=NetworkMode.REGISTRIES)
-
-
-def test_an_ordinary_user_without_privileges(lab: Lab) -> None:
-    code = "id -u; grep -E '^(CapEff|CapBnd|NoNewPrivs)' /proc/self/status; touch /usr/x /etc/x 2>&1 | wc -l"
-    words = lab.run(code, SHELL).stdout.split()
-    assert int(words[0]) >= 1000
-    assert dict(zip(words[1:-1:2], words[2:-1:2], strict=True))["CapEff:"] == "0" * 16
-    assert words[-1] == "2"
-
-
-def test_nothing_of_one_run_is_there_in_the_next(lab: Lab) -> None:
-    lab.run("touch /workspace/a /tmp/a /dev/shm/a 2>/dev/null; echo", SHELL)
-    assert lab.run("ls -A /workspace /tmp /dev/shm", SHELL).stdout.count("a\n") == 0
-
-
 def test_stops_from_another_thread_and_after_the_end_do_no_harm(lab: Lab) -> None:
     runs: list[Run] = []
 
@@ -365,18 +186,6 @@ def test_stops_from_another_thread_and_after_the_end_do_no_harm(lab: Lab) -> Non
 
 
 @alike
-def test_many_at_once(lab: Lab) -> None:
-    async def one(number: int) -> str:
-        run = await lab.sandbox.start(job(f"print({number})", memory_mb=64), lambda _usage: None)
-        return (await run.finished()).stdout
-
-    async def body() -> list[str]:
-        return list(await asyncio.gather(*(one(number) for number in range(5))))
-
-    assert asyncio.run(body()) == [f"{number}\n" for number in range(5)]
-
-
-@alike
 def test_many_in_a_row_leave_nothing(lab: Lab) -> None:
     lab.run("pass")
     before, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
@@ -386,17 +195,6 @@ def test_many_in_a_row_leave_nothing(lab: Lab) -> None:
     assert len(os.listdir("/proc/self/fd")) < before + 5
     assert threading.active_count() < threads + 5
     assert not lab.containers()
-
-
-def test_close_stops_every_run(lab: Lab) -> None:
-    async def body() -> None:
-        runs = [await lab.sandbox.start(job("import time; time.sleep(60)"), lambda _usage: None) for _ in range(2)]
-        await lab.sandbox.close()
-        for run in runs:
-            assert (await run.finished()).outcome in (Outcome.KILLED, Outcome.ENGINE_LOST)
-        await lab.sandbox.sweep()
-
-    asyncio.run(body())
 
 
 def test_pause_and_resume(lab: Lab) -> None:

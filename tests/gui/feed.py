@@ -27,7 +27,7 @@ from runner.model.events import (
     RunMeasured,
     RunStarted,
 )
-from runner.model.request import Language, Limits, Request, Tool
+from runner.model.request import Isolation, Language, Limits, Request, Tool
 from runner.model.result import Meta, Outcome, Result, Usage
 from runner.requests.bounds import bounds
 from runner.settings.loading import Settings
@@ -178,8 +178,8 @@ class RecordingBridge(EngineLink):
     def away_after(self) -> int:
         return self.idle_minutes
 
-    def minimum_for_critical(self) -> str:
-        return self.minimum
+    def may_run_critical(self, isolation: Isolation) -> bool:
+        return not self.minimum or isolation.strength >= Isolation(self.minimum).strength
 
     def prompts(self) -> bool:
         return self.prompting

@@ -184,6 +184,16 @@ def test_a_weaker_sandbox_than_then_is_asked() -> None:
     assert made.covers(strong, HIGH) and not made.covers(replace(CODE, isolation=Isolation.DOCKER), HIGH)
 
 
+@pytest.mark.parametrize("isolation", [Isolation.E2B, Isolation.PLUGIN])
+def test_what_was_remembered_here_is_asked_where_others_promise_the_walls(isolation: Isolation) -> None:
+    """Code that may run on this machine unasked may not leave it unasked."""
+    made = grant(TEXT)
+    assert made.covers(CODE, HIGH) and not made.covers(replace(CODE, isolation=isolation), HIGH)
+    there = replace(CODE, isolation=isolation, protections=("promised by a",))
+    assert grant(TEXT, there).covers(there, HIGH)
+    assert not grant(TEXT, there).covers(replace(there, protections=("promised by b",)), HIGH)
+
+
 @pytest.mark.parametrize("choice", [EXACT, TEXT])
 def test_what_ran_behind_bubblewrap_is_asked_where_there_is_none(choice: Choice) -> None:
     made = grant(choice)

@@ -10,7 +10,7 @@ import pytest
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Ask, Decision, Verdict
 from runner.model.plan import Plan, PlannedPackage, Registry
-from runner.model.request import CARRIED, Isolation, KnownFile, Language, Limits, NetworkMode, Request, Tool
+from runner.model.request import BROUGHT, CARRIED, Isolation, KnownFile, Language, Limits, NetworkMode, Request, Tool
 from runner.policy.decide import Policy
 from runner.policy.rulefile import read
 from runner.policy.rules import Action
@@ -343,3 +343,17 @@ def test_what_e2b_is_worth_is_for_the_person_to_say() -> None:
     nowhere_else = Policy(Settings(weakest_isolation_high="e2b"), Rules())
     assert nowhere_else.blocked(there, Level.HIGH) == ""
     assert "asks for e2b" in nowhere_else.blocked(replace(CODE, isolation=Isolation.GVISOR), Level.HIGH)
+
+
+def test_what_a_packages_sandbox_is_worth_is_nothing_until_the_person_says_so() -> None:
+    from runner.policy.rules import Rules
+
+    there = replace(CODE, isolation=Isolation.PLUGIN, protections=(f"{BROUGHT}tiny of the package tiny 1.0", "x"))
+    said = Policy(Settings(), Rules()).blocked(there, Level.MEDIUM)
+    assert "asks for local or stronger. tiny of the package tiny 1.0 counts as process there (plugin.counts_as)" in said
+    # What was said of E2B is not said of a package.
+    assert Policy(Settings(e2b_counts_as="gvisor"), Rules()).blocked(there, Level.MEDIUM) == said
+    trusted = Policy(Settings(plugin_counts_as="docker"), Rules())
+    assert trusted.blocked(there, Level.CRITICAL) == ""
+    networked = replace(there, network=NetworkMode.DOMAINS, domains=("example.org:443",))
+    assert "Sandboxes of installed packages get no network" in trusted.blocked(networked, Level.MEDIUM)

@@ -307,6 +307,14 @@ def test_a_name_of_what_is_not_there_is_refused_with_those_that_are(places: Plac
     assert problem.startswith(f"SANDBOX_TYPE: '{value}' is none of {', '.join((AUTO, *NAMES))}.")
 
 
+def test_the_sandbox_of_a_package_is_named_with_what_begins_such_names(places: Places) -> None:
+    found = load(places, {"SANDBOX_TYPE": "Plugin:Tiny-1"})
+    assert found.problems == () and found.settings.sandbox_type == "plugin:tiny-1"
+    for value in ("plugin:", "plugin:../x", "plugin:a b", f"plugin:{'x' * 41}", "tiny"):
+        assert load(places, {"SANDBOX_TYPE": value}).problems, value
+    assert load(places, {"ASSENT_WEAKEST_ISOLATION_HIGH": "plugin:tiny"}).problems, "no minimum is one of these"
+
+
 # ---- which one counts ----
 
 

@@ -16,7 +16,7 @@ from runner.model.tool_facts import NEW_PLACE
 from runner.model.workspace import WORKSPACE
 from runner.requests import intake
 from runner.requests.network import network_facts, through_gate, usual_mode
-from runner.sandbox.choose import AUTO, NAMES, choose
+from runner.sandbox.choose import AUTO, choose, named
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Losable
 from runner.sandbox.docker.endpoint import elsewhere
@@ -127,7 +127,7 @@ class SandboxChoice:
         if present is None or not self._remembered or self.weaker(present):
             return False
         if self._wanted != AUTO:
-            return present in NAMES[self._wanted]
+            return present in named(self._wanted)
         return all(one.isolation.strength <= present.strength for one in self._sandboxes)
 
     def weaker(self, isolation: Isolation) -> str:
@@ -138,7 +138,7 @@ class SandboxChoice:
         # Not only while the present one is: a sandbox that an agent keeps outlives the choice.
         expected = self._before or self._unanswered
         # What the settings name is what the person chose.
-        if expected is None or isolation.strength >= expected.strength or isolation == self._wanted:
+        if expected is None or isolation.strength >= expected.strength or isolation == self._wanted.partition(":")[0]:
             return ""
         if self._before is None:
             return f"Perhaps weaker than it need be: {isolation.label}, as the container engine did not answer."
@@ -156,7 +156,7 @@ class SandboxChoice:
         used, near = self.sandbox, not elsewhere(self._settings().docker_context)
         for one in sorted(self._sandboxes, key=lambda one: one.isolation.strength, reverse=True):
             engine = one.isolation in (Isolation.DOCKER, Isolation.GVISOR)
-            if one is used or (one.isolation is not Isolation.E2B and (near or not engine)):
+            if one is used or (not one.isolation.is_promised and (near or not engine)):
                 readiness = await one.check()
                 if readiness.ready:
                     yield one, readiness

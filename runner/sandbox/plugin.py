@@ -1,0 +1,273 @@
+"""Sandboxes that installed packages bring, by the entry point `assent.sandboxes`.
+
+A package names a function without arguments, or a class, that returns a `Sandbox`. It is loaded when the settings name
+it, and not before. Its code runs in this process with all rights of the account, so what is done here is no wall
+against a hostile package: it keeps the faults of a clumsy one from being anything but a sentence with its name, and it
+has the last word on what is said of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from runner.model.errors import KnownError
+from runner.model.request import BROUGHT, Isolation, NetworkMode
+from runner.model.result import Meta, Outcome, Result
+from runner.sandbox.contract import NotPermitted, Readiness
+from runner.sandbox.output import Transcript
+from runner.settings.declaration import ENTRY_NAME
+from runner.system.tasks import in_daemon, spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from importlib.metadata import EntryPoint
+
+    from runner.model.result import Usage
+    from runner.sandbox.contract import Job, Run, Sandbox
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+GROUP = "assent.sandboxes"
+LOAD_SECONDS = 20.0
+"""To be imported and made. Large libraries of clouds take two or three."""
+CALL_SECONDS = 60.0
+"""To be examined, to start a run and to clear up. The first use of an image may fetch it."""
+END_SECONDS = 15.0
+"""From the time limit of a run, and again from Stop, until it has to be over."""
+MOST_LINES, LONGEST = 30, 200
+"""Of what it says of itself, and characters of each."""
+REMEDY = "Ask whoever wrote it, or choose another sandbox in Settings."
+
+
+def names() -> tuple[str, ...]:
+    """Return the names that installed packages bring, without loading any. Reads folders of this machine."""
+    from importlib.metadata import entry_points  # takes longer than all of this, and is seldom needed
+
+    return tuple(sorted({one.name for one in entry_points(group=GROUP) if ENTRY_NAME.fullmatch(one.name)}))
+
+
+def found(name: str) -> EntryPoint:
+    """Return the entry point of that name. Raises KnownError where there is none, or more than one."""
+    from importlib.metadata import entry_points
+
+    there = tuple(entry_points(group=GROUP, name=name))
+    packages = sorted({_package(one) for one in there})
+    if not there:
+        others = f"There are: {', '.join(names())}." if names() else "No package here brings one."
+        raise KnownError(
+            f"No installed package brings a sandbox with the name {name}. {others}",
+            "Install its package beside Assent, or choose another sandbox in Settings.",
+        )
+    if len(packages) > 1 or len({one.value for one in there}) > 1:
+        raise KnownError(
+            f"More than one sandbox has the name {name}: of {' and of '.join(packages)}. None is taken.",
+            "Remove all but one of these packages.",
+        )
+    return there[0]
+
+
+class PluginSandbox:
+    """The sandbox of a package, loaded with the first call that needs it. What it says goes on as a promise.
+
+    It starts runs without network and without packages, and keeps no sandboxes for agents: what nobody here has seen
+    to hold is not offered.
+    """
+
+    isolation = Isolation.PLUGIN
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._title = f"{name}, of an installed package"
+        self._loaded: asyncio.Task[Sandbox] | None = None
+        self._readiness: Readiness | None = None
+
+    async def check(self) -> Readiness:
+        if self._readiness is None or not self._readiness.ready:
+            try:
+                self._readiness = await self._examined()
+            except KnownError as error:
+                self._readiness = Readiness(False, problem=error.what, remedy=error.remedy)
+        return self._readiness
+
+    async def start(self, job: Job, measured: Callable[[Usage], None]) -> PluginRun:
+        if job.network is not NetworkMode.NONE or job.gate is not None or job.bundle is not None:
+            raise KnownError("Sandboxes of installed packages get no network and no packages.", REMEDY)
+        ready = await self.check()
+        if not ready.ready:
+            raise KnownError(ready.problem, ready.remedy)
+        sandbox, permit = await self._sandbox(), AskedPermit(job.permit)
+        run = await self._called("start", sandbox.start(replace(job, permit=permit), measured))
+        if not isinstance(getattr(run, "transcript", None), Transcript):
+            raise KnownError(f"The sandbox {self._title} starts a run without a Transcript.", REMEDY)
+        return PluginRun(run, job, permit, ready.protections, f"The sandbox {self._title}")
+
+    async def sweep(self) -> tuple[str, ...]:
+        try:
+            sandbox = await self._sandbox()
+        except KnownError:
+            return ()  # `check` says so
+        return _lines(await self._called("sweep", sandbox.sweep()))
+
+    async def close(self) -> None:
+        if self._loaded is None or not self._loaded.done():
+            return
+        try:
+            await self._called("close", (await self._sandbox()).close())
+        except KnownError as error:
+            log.warning("%s", error)
+
+    async def _examined(self) -> Readiness:
+        """Raises KnownError."""
+        sandbox = await self._sandbox()
+        said = await self._called("check", sandbox.check())
+        if not isinstance(said, Readiness):
+            raise KnownError(f"The sandbox {self._title} answers check with no Readiness.", REMEDY)
+        if not said.ready:
+            problem = f"The sandbox {self._title} does not work: {_line(said.problem) or 'it does not say why'}"
+            return Readiness(False, problem=problem, remedy=_line(said.remedy))
+        promised = tuple(f"promised: {one}" for one in _lines(said.protections))
+        return replace(
+            said,
+            protections=(f"{BROUGHT}{self._title}", *promised),
+            missing=("network and packages", "sandboxes that agents keep", *_lines(said.missing)),
+            versions={_line(name): _line(version) for name, version in list(said.versions.items())[:MOST_LINES]},
+            packages=_line(said.packages),
+        )
+
+    async def _sandbox(self) -> Sandbox:
+        """Return what the package brings. Raises KnownError; what failed once is not tried again."""
+        if self._loaded is None:
+            self._loaded = spawn("load a sandbox", in_daemon("load a sandbox", self._load))
+            self._loaded.add_done_callback(_looked_at)
+        try:
+            async with asyncio.timeout(LOAD_SECONDS):
+                return await asyncio.shield(self._loaded)
+        except TimeoutError:
+            raise KnownError(f"The sandbox {self._title} is not loaded after {LOAD_SECONDS:g} s.", REMEDY) from None
+
+    def _load(self) -> Sandbox:
+        """Raises KnownError. Blocks for as long as the package likes."""
+        entry = found(self.name)
+        self._title = f"{self.name} of the package {_package(entry)}"
+        try:
+            sandbox: Sandbox = entry.load()()
+        except BaseException as error:  # an import may raise anything, SystemExit too
+            raise KnownError(f"The sandbox {self._title} cannot be loaded: {_told(error)}.", REMEDY) from error
+        missing = [name for name in ("check", "start", "sweep", "close") if not callable(getattr(sandbox, name, None))]
+        if missing:
+            raise KnownError(f"What {self._title} brings is no sandbox: it has no {missing[0]}.", REMEDY)
+        return sandbox
+
+    async def _called(self, what: str, call: Awaitable[T]) -> T:
+        """Return what a method of the package returns. Raises KnownError for all that it raises, or where it hangs."""
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                return await call
+        except NotPermitted:
+            raise
+        except KnownError as error:
+            raise KnownError(f"The sandbox {self._title}: {_line(error.what)}", _line(error.remedy)) from error
+        except TimeoutError as error:
+            raise KnownError(f"The sandbox {self._title} does not answer {what}.", REMEDY) from error
+        except Exception as error:
+            raise KnownError(f"The sandbox {self._title} failed in {what}: {_told(error)}.", REMEDY) from error
+
+
+class AskedPermit:
+    """The permit of a run, and whether it was asked for and given."""
+
+    def __init__(self, permit: Callable[[], None]) -> None:
+        self._permit = permit
+        self.given = False
+
+    def __call__(self) -> None:
+        """Raises NotPermitted."""
+        self._permit()
+        self.given = True
+
+
+class PluginRun:
+    """A run of a package's sandbox. That it is over is said in time, whatever the package does."""
+
+    def __init__(self, run: Run, job: Job, permit: AskedPermit, protections: tuple[str, ...], who: str) -> None:
+        self._run, self._job, self._permit, self._protections, self._who = run, job, permit, protections, who
+        self._loop = asyncio.get_running_loop()
+        self._asked = asyncio.Event()
+        self._transcript = run.transcript
+        self._result = spawn(f"run {job.id}", self._followed())
+
+    @property
+    def transcript(self) -> Transcript:
+        return self._transcript
+
+    async def finished(self) -> Result:
+        return await asyncio.shield(self._result)
+
+    def stop(self, why: str) -> None:
+        with contextlib.suppress(Exception):  # then it is not over in time, which is said
+            self._run.stop(why)
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._asked.set)
+
+    async def _followed(self) -> Result:
+        try:
+            result = await self._in_time()
+            if not isinstance(result, Result):
+                raise TypeError("it returned no Result")
+            if not self._permit.given and (result.duration or result.stdout):
+                words = f"{self._who} ran code without a look whether its approval still holds."
+                result = replace(result, outcome=Outcome.ENGINE_LOST, exit_code=1, error=words)
+        except Exception as error:
+            words = f"{self._who} does not say how the run ended, which may still be going on: {_told(error)}."
+            result = Result(Outcome.ENGINE_LOST, "", f"{words}\n", 1, 0.0, error=words)
+        meta = result.meta if isinstance(result.meta, Meta) else Meta()
+        mine = replace(
+            meta,
+            runtime=Isolation.PLUGIN.value,
+            isolation=Isolation.PLUGIN,
+            protections=self._protections,
+            limits=self._job.limits,
+        )
+        return replace(result, meta=mine)
+
+    async def _in_time(self) -> Result:
+        """Return its result. Raises TimeoutError where it is not over although its time is up, or it was stopped."""
+        running = spawn("a run of a package's sandbox", self._run.finished())
+        asked = spawn("asked to stop", self._asked.wait())
+        running.add_done_callback(_looked_at)
+        most = self._job.limits.seconds + END_SECONDS
+        try:
+            await asyncio.wait({running, asked}, timeout=most, return_when=asyncio.FIRST_COMPLETED)
+            if not running.done() and not asked.done():
+                self._run.stop("Its time is up")
+            async with asyncio.timeout(END_SECONDS):
+                return await running
+        finally:
+            asked.cancel()
+
+
+def _looked_at(task: asyncio.Task[T]) -> None:
+    """Look at how it ended, so that nobody is warned about what comes too late."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _package(entry: EntryPoint) -> str:
+    return f"{_line(entry.dist.name)} {_line(entry.dist.version)}" if entry.dist is not None else "an unknown package"
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {_line(str(error))}".rstrip(": ")
+
+
+def _lines(said: object) -> tuple[str, ...]:
+    return tuple(map(_line, tuple(said)[:MOST_LINES])) if isinstance(said, list | tuple) else ()
+
+
+def _line(said: object) -> str:
+    """Return what can be shown on one line of what a package says."""
+    return "".join(one if one.isprintable() else " " for one in str(said)[:LONGEST]).strip()
