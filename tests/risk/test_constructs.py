@@ -1,4 +1,4 @@
-"""Danger in disguise, and harmless code that looks like danger: one case for each construct, in `hard/`.
+"""Danger in disguise, and harmless code that looks like danger: one case for each construct, in `constructs/`.
 
 Each file holds cases under headings `=== name`; its name says the language and what the cases are.
 """
@@ -25,7 +25,7 @@ LANGUAGES["typescript"] = Language.JAVASCRIPT
 
 def cases(kind: str) -> list[ParameterSet]:
     found = []
-    for path in sorted((Path(__file__).parent / "hard").glob(f"*-{kind}.txt")):
+    for path in sorted((Path(__file__).parent / "constructs").glob(f"*-{kind}.txt")):
         language = path.name.partition("-")[0]
         parts = re.split(r"(?m)^=== (.*)\n", path.read_text("utf-8"))
         for name, code in zip(parts[1::2], parts[2::2], strict=True):
