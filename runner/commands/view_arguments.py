@@ -26,15 +26,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def project_of(given: str | None, places: Places) -> Path:
     """Return the project: the folder that is named, else the repository that this folder is in, else this folder.
 
-    Raises KnownError.
+    A repository above that is another account's is none (git's rule, `safe.directory`): anybody may make one in /tmp,
+    and the project would be all that is there. Raises KnownError.
     """
     try:
         here = Path(os.path.realpath(os.getcwd()))
+        owner = here.stat().st_uid
     except FileNotFoundError as error:
         raise KnownError("The folder that you are in is not there any more.", "Go into another one.") from error
     if given is None:
-        above = (one for one in (here, *here.parents) if (one / ".git").exists())
-        project = next(above, here)
+        project = next((one for one in (here, *here.parents) if _is_repository(one, {os.geteuid(), owner})), here)
     else:
         project = Path(os.path.realpath(given))
         if project != here and project not in here.parents:
@@ -47,6 +48,14 @@ def project_of(given: str | None, places: Places) -> Path:
         raise KnownError(f"{project} is not a project: it holds more than that.", "Go into the folder of one.")
     _check_not_ours(project, places)
     return project
+
+
+def _is_repository(folder: Path, accounts: set[int]) -> bool:
+    """Return whether a repository of one of `accounts` is in `folder`."""
+    try:
+        return (folder / ".git").stat().st_uid in accounts
+    except OSError:
+        return False
 
 
 def path_of(path: str, places: Places) -> str:

@@ -137,7 +137,7 @@ def test_a_format_that_is_none_of_ours_is_refused_in_words(tmp_path: Path, versi
 INTERRUPTED = """
 import os, sys
 from pathlib import Path
-from runner.audit import chain
+from runner.audit.ledger import chain
 from runner.audit.ledger.ledger import Ledger
 
 whole = chain._Page.put_down

@@ -373,7 +373,8 @@ def test_the_guards_hold(path: Path, table: str) -> None:
 KILLED = """
 import os, signal, sqlite3, sys, asyncio
 from pathlib import Path
-from runner.audit import chain, leftovers, removing, retention, tables, ledger
+from runner.audit.ledger import chain, ledger, removing, tables
+from runner.audit.retention import leftovers, retention
 from tests.audit.story import remove
 
 path, step = Path(sys.argv[1]), int(sys.argv[2])

@@ -102,7 +102,7 @@ ASSESSES = """
 import resource
 from pathlib import Path
 from runner.model.request import Language, Request, Tool
-from runner.risk import own
+from runner.risk import user_rules
 resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
 found = user_rules.read(Path({folder!r}))
 assert not found.problems, found.problems
