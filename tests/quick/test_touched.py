@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -101,18 +102,19 @@ def test_what_is_committed_on_the_branch_new_or_gone_has_changed(
 
 
 @pytest.mark.parametrize("seconds", [-1.0, 600.0])
-def test_nothing_begins_after_the_time_and_that_is_said(tmp_path: Path, seconds: float) -> None:
-    for name in ("a", "b"):
+def test_only_the_nearest_begin_after_the_time_and_that_is_said(tmp_path: Path, seconds: float) -> None:
+    for name in ("a", "b", "c"):
         (tmp_path / f"test_{name}.py").write_text("def test_it():\n    raise SystemError\n", "utf-8")
     environment = os.environ | {
         "PYTHONPATH": str(quick.ROOT),
         ENDS: str(time.monotonic() + seconds),
-        ORDER: "test_b.py:test_a.py",
+        ORDER: "test_b.py:test_a.py:test_c.py",
     }
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.quick.on_time", "-p", "no:cacheprovider", "."]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    failed = re.findall(r"FAILED test_(\w)\.py", done.stdout)
     if seconds < 0:
-        assert done.returncode == 0 and "2 tests were left for the whole suite" in done.stdout
+        assert failed == ["b"] and "2 tests were left for the whole suite" in done.stdout
     else:
-        assert done.returncode == 1 and "left for" not in done.stdout
-        assert done.stdout.index("FAILED test_b.py") < done.stdout.index("FAILED test_a.py")
+        assert failed == ["b", "a", "c"] and "left for" not in done.stdout
