@@ -68,7 +68,7 @@ FINDINGS = {
     "speed.toml": [f"speed-{number}" for number in range(2, 10)],
     "fifth.toml": [f"fifth-{number}" for number in range(1, 15)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
-    "e2b.toml": [f"e2b-{number}" for number in range(1, 20)],
+    "e2b.toml": [f"e2b-{number}" for number in range(1, 31)],
     "held.toml": [f"held-{number}" for number in range(1, 23)],
     "window.toml": [f"window-{number}" for number in range(1, 15)],
     "xmend.toml": [f"xmend-{number}" for number in range(1, 8)],

@@ -133,7 +133,8 @@ def _on_the_machine(request: Request) -> tuple[Chip, ...]:
 def _elsewhere(request: Request) -> Chip:
     """Return what leaves this machine, and where it goes."""
     where = phrases.visible(request.sent_to) or "E2B"
-    return Chip(f"sent to {where}: code, input, files", "globe", holds=False)
+    files = phrases.visible(request.files_sent) or "files"
+    return Chip(f"sent to {where}: code, input, {files}", "globe", holds=False)
 
 
 def _place(request: Request, kept: Iterable[Kept]) -> Chip:

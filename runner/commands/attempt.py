@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.commands import changes_question, view_arguments
+from runner.commands import changes_question, refused_hosts, view_arguments
 from runner.model.errors import KnownError
 from runner.model.shown import in_one_line
 from runner.sandbox.local import contained
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from runner.model.network import Contact
     from runner.system.places import Places
 
-LOCAL, GVISOR = "local", "gvisor"
+LOCAL, GVISOR, E2B = "local", "gvisor", "e2b"
 DESCRIPTION = """\
 Runs a command as if it were in this folder, contained: what it writes goes into a working copy, the system is
 read-only, of the home folder it sees nothing but this folder, and it has no network. Then it lists what would change,
@@ -40,10 +40,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     changes_question.add_arguments(parser)
     parser.add_argument(
         "--sandbox",
-        choices=(LOCAL, GVISOR),
+        choices=(LOCAL, GVISOR, E2B),
         default=LOCAL,
         help="where it runs: local is bubblewrap on this machine's kernel; gvisor gives it a kernel of its own, which"
-        " is slower",
+        " is slower; e2b is another machine, which gets the files of the project once you say yes",
+    )
+    parser.add_argument(
+        "--send", action="store_true", help="for e2b: send the files without asking; what is sent is printed"
+    )
+    parser.add_argument(
+        "--include",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="for e2b: send this file, too, although its name says that it holds secrets, as .env does",
     )
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command and its arguments")
     parser.set_defaults(command=attempt)
@@ -56,6 +66,12 @@ def attempt(arguments: argparse.Namespace, places: Places) -> int:
         raise KnownError("Say what to try.", "assent try -- make test")
     lockdown.require_open(places)
     project = view_arguments.project_of(arguments.folder, places)
+    if arguments.sandbox == E2B:
+        from runner.commands import attempt_elsewhere
+
+        return attempt_elsewhere.attempt(arguments, places, project, words)
+    if arguments.send or arguments.include:
+        raise KnownError("Nothing is sent anywhere in this sandbox.", "--send and --include are for --sandbox e2b.")
     folders = tuple(view_arguments.path_of(path, places) for path in arguments.show)
     given = {name: view_arguments.variable_of(name) for name in arguments.env}
     hosts = tuple(view_arguments.host_of(text) for text in arguments.allow)
@@ -115,10 +131,7 @@ def _tell_end(
         _say(f"{found} is in your home folder, which it does not see. Show it: --show {Path(found).parent}")
     if ended.dropped.words:
         _say(ended.dropped.words)
-    for one in contacts:
-        if one.allowed is not True:
-            times = "once" if one.times == 1 else f"{one.times} times"
-            _say(f"It tried {times} to reach {one.name}, which {one.why}.")
+    refused_hosts.tell(contacts)
 
 
 def _is_seen(program: str, folders: Sequence[str]) -> bool:

@@ -29,7 +29,7 @@ from runner.model.events import (
     SandboxChosen,
 )
 from runner.model.request import CODE, NetworkMode
-from runner.model.shown import in_one_line
+from runner.model.shown import in_one_line, visible
 from runner.system.log import logged
 from runner.system.places import Places
 from runner.system.private import keep_private
@@ -300,7 +300,8 @@ class Terminal:
         self, request: Request, assessment: Assessment, question: QuestionAsked, approval: str, acceptance: str = ""
     ) -> None:
         said = {found.reason for found in assessment.findings}
-        sent = f" at {request.sent_to}, so its code, input and files leave this machine" if request.sent_to else ""
+        files = visible(request.files_sent) or "files"
+        sent = f" at {request.sent_to}, so its code, input and {files} leave this machine" if request.sent_to else ""
         limits = f"{request.limits.seconds:g} s, {request.limits.memory_mb} MB"
         where = f"in the {request.isolation} sandbox{sent}, {limits}"
         if request.client is not None:

@@ -31,6 +31,7 @@ from runner.requests.network import Offered, registry_hosts
 from runner.sandbox.available import sandboxes
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Job
+from runner.settings.declared import RUNTIMES
 from runner.settings.default_packages import default_packages
 from runner.settings.loading import load
 from runner.system.places import Places
@@ -139,6 +140,7 @@ async def run(submission: Submission, settings: Settings, isolation: str = "", *
     framed = frames.packed(submission.context or {})
     submission = replace(submission, context=framed.context)
     wanted = (arguments.text("isolation", isolation) or settings.sandbox_type).strip().lower()
+    wanted = dict(RUNTIMES).get(wanted, wanted)
     sandbox = (await choose(wanted, _sandboxes(settings), fall_back=fall_back)).sandbox
     if not fall_back:
         _require_level(settings, sandbox.isolation)

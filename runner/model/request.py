@@ -111,6 +111,8 @@ _LABELS = {"e2b": "E2B", "docker": "Docker", "gvisor": "gVisor", "gvisor-direct"
 
 
 PROMISED = "machine of its own, promised by E2B at "
+CARRIED = "of the project there are: "
+"""Before what of a project is sent to a sandbox of another machine, among its protections."""
 """Begins the protection of a sandbox on another machine; its host follows. Nobody here has found that it is true."""
 
 
@@ -320,6 +322,11 @@ class Request:
     def sent_to(self) -> str:
         """The host on which it would run, where that is not this machine; '' where it is, or is not known."""
         return next((one.removeprefix(PROMISED) for one in self.protections if one.startswith(PROMISED)), "")
+
+    @property
+    def files_sent(self) -> str:
+        """Which files of a project would be sent to that host, in words; '' for none."""
+        return next((one.removeprefix(CARRIED) for one in self.protections if one.startswith(CARRIED)), "")
 
     @property
     def limits_cpu(self) -> bool:

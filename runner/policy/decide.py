@@ -191,6 +191,8 @@ class Policy:
     def _may_pass(self, request: Request, rule: Rule | None, level: Level) -> bool:
         if self._ask_everything or self.weaker(request) or self.blocked(request, level):
             return False
+        if request.files_sent and request.tool is Tool.CODE_EXECUTE:
+            return False  # files of a project leave this machine once a person has seen which
         if rule is not None:
             # A condition on a path holds for one of several files that a patch changes, not for each.
             return rule.action is Action.ALLOW and level <= Level.MEDIUM and len(request.files) <= 1

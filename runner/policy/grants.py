@@ -179,7 +179,8 @@ class Grant:
 
     def _no_weaker_than_then(self, request: Request) -> bool:
         if request.isolation is not self.isolation:
-            return request.isolation.strength > self.isolation.strength
+            # What was allowed on this machine was not allowed to leave it.
+            return request.isolation is not Isolation.E2B and request.isolation.strength > self.isolation.strength
         # A grant of before protections were recorded has none: what they were then is not known.
         return set(self.protections) <= set(request.protections) and bool(self.protections or not request.protections)
 

@@ -296,6 +296,26 @@ class Lasting(Sandbox, Protocol):
         ...
 
 
+class Journey(Protocol):
+    """How the files of a layer get to a sandbox of another machine, and back. Both methods block."""
+
+    folder: Path
+    """A folder of ours on the disk that the contents may take."""
+
+    @property
+    def sent(self) -> str:
+        """What is sent, in words."""
+        ...
+
+    def pack(self) -> WorkspaceCopy:
+        """Return what is sent, which is what was asked about. Raises KnownError."""
+        ...
+
+    def take_in(self, before: WorkspaceCopy, after: WorkspaceCopy) -> str:
+        """Write what differs into the layer; return in words what was left out, '' for nothing. Raises KnownError."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ProjectLayer:
     """A project with the layer of a working copy over it, as the programs at work there see it."""
@@ -311,6 +331,8 @@ class ProjectLayer:
     """Descriptor of the mount namespace that has it; None where it is a plain folder of this machine."""
     users: int | None = None
     """Descriptor of the user namespace that this one belongs to; None for that of this process."""
+    journey: Journey | None = None
+    """For sandboxes of other machines; None for a layer that none of them gets."""
 
 
 @runtime_checkable

@@ -12,7 +12,7 @@ import stat
 import tempfile
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 from runner.model.errors import KnownError
 from runner.model.file_changes import (
@@ -118,6 +118,12 @@ class WorkspaceCopy:
         """Return the entries that are neither one of `folders`, at the top, nor below one."""
         names = {one.encode() for one in folders}
         return {path: one for path, one in self.entries.items() if path.partition(b"/")[0] not in names}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Drop the contents. Harmless when done before."""

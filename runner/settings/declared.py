@@ -14,7 +14,7 @@ HISTORY, WINDOW, SECRETS, CONTAINER = "History", "Window", "Secrets", "Container
 REMOTE = "E2B"
 
 _ISOLATIONS = "process local docker gvisor-direct gvisor e2b"
-_RUNTIMES = (("runsc", "gvisor"), ("runc", "docker"), ("cloud", "e2b"))
+RUNTIMES = (("runsc", "gvisor"), ("runc", "docker"), ("cloud", "e2b"))
 """`runsc` is a given name for gVisor (spec E3)."""
 _E2B = (("cloud", "e2b"), ("runsc", "gvisor"))
 
@@ -33,7 +33,7 @@ class Settings:
     sandbox_type: str = setting(
         "auto", "Which sandbox runs code; auto takes the strongest one that works here. Only e2b sends code elsewhere.",
         group=RUN, env="SANDBOX_TYPE", yaml="security.sandbox.runtime security.sandbox.type",
-        choices="auto local docker gvisor-direct gvisor e2b", synonyms=_RUNTIMES, restart=True,
+        choices="auto local docker gvisor-direct gvisor e2b", synonyms=RUNTIMES, restart=True,
     )
     sandbox_fallback: bool = setting(
         False, "Whether code may run in another sandbox where the one named does not work; in the Python API also "

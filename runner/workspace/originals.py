@@ -55,7 +55,7 @@ CONVERTING = ("filter", "ident", "working-tree-encoding")
 def note_index(folder: Path, project: Path) -> None:
     """Keep the index of the project's repository in `folder`, where it has one. Raises OSError."""
     try:
-        own, common = _repository(project)
+        own, common = repository(project)
     except OSError:
         return  # none, or one that git could not read either
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
@@ -231,7 +231,7 @@ def _git(
     return git.run(own, words, given=given, at=at, more={**known, **(more or {})})
 
 
-def _repository(project: Path) -> tuple[Path, Path]:
+def repository(project: Path) -> tuple[Path, Path]:
     """Return the folder of git's that the project has, and the one that it shares with others. Raises OSError."""
     own = project / ".git"
     if own.is_file():

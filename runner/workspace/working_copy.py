@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from runner.workspace.undo import WayBack
 
 ABOUT, USE, RUNS = "about.json", "use", "runs"
+ARRIVING = "arriving"
+"""There while what came back from another machine is written into the copy: until then its changes are half of it."""
 REMOVED = ".removed-"
 """Before the name of one that is being removed; no name of one begins so."""
 
@@ -163,6 +165,23 @@ class WorkingCopy:
     def note_end(self, code: int) -> None:
         """Write down that its single command has ended. Raises OSError."""
         replace(self, ended=time.time(), code=code)._write()
+
+    def note_sandbox(self, words: str) -> WorkingCopy:
+        """Write down where its program runs, and return the copy that says so. Raises OSError."""
+        said = replace(self, sandbox=words)
+        said._write()
+        return said
+
+    @contextlib.contextmanager
+    def arriving(self) -> Iterator[int]:
+        """Hold the copy while what came back is written into it; yield its open folder. Raises OSError.
+
+        Where that is interrupted, no changes are shown any more: they would be half of what was done.
+        """
+        (self.folder / ARRIVING).touch()
+        with entry.folder_open(self.shown) as top:
+            yield top
+        (self.folder / ARRIVING).unlink()
 
     def command(self, program: tuple[str, ...]) -> tuple[str, ...]:
         """Return the command that starts `program` where the layer can be seen."""
@@ -369,6 +388,9 @@ class WorkingCopy:
             os.close(top)
 
     def _changes(self, top: int) -> ProjectChanges:
+        if (self.folder / ARRIVING).exists():
+            what = f"What came back into {self.name} from another machine is not whole: that was interrupted."
+            raise KnownError(what, f"Remove it: assent work discard {self.name} --yes")
         found = apply.undo_of(self.folder)
         written = {} if found is None else found.written
         ours = {(one.inode, one.modified) for one in written.values() if one.inode}

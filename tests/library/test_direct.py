@@ -104,6 +104,19 @@ def test_a_missing_engine_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
+    ("isolation", "said"),
+    [
+        ("cloud", "E2B is not available here: the settings do not choose it"),
+        ("E2B", "E2B is not available here: the settings do not choose it"),
+        ("podman", "is no kind of sandbox. Set SANDBOX_TYPE to auto, local, docker, gvisor-direct, gvisor, e2b"),
+    ],
+)
+def test_a_run_may_name_its_sandbox_in_every_word_of_the_settings(isolation: str, said: str) -> None:
+    with pytest.raises(KnownError, match=said):
+        execute("print(1)", isolation=isolation)
+
+
+@pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
         ("SANDBOX_TYPE", "nonsense", "'nonsense' is none of"),

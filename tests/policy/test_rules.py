@@ -10,7 +10,7 @@ import pytest
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Ask, Decision, Verdict
 from runner.model.plan import Plan, PlannedPackage, Registry
-from runner.model.request import Isolation, KnownFile, Language, Limits, NetworkMode, Request, Tool
+from runner.model.request import CARRIED, Isolation, KnownFile, Language, Limits, NetworkMode, Request, Tool
 from runner.policy.decide import Policy
 from runner.policy.rulefile import read
 from runner.policy.rules import Action
@@ -217,6 +217,21 @@ def test_low_passes_unasked_unless_switched_off() -> None:
     decided = Policy(Settings(), Rules()).decide(INFO, LOW)
     assert isinstance(decided, Decision) and decided.verdict is Verdict.APPROVED
     assert isinstance(Policy(Settings(auto_approve_low=False), Rules()).decide(INFO, LOW), Ask)
+
+
+def test_files_of_a_project_never_leave_unasked() -> None:
+    from dataclasses import replace
+
+    from runner.policy.rules import Rule, Rules
+
+    there = replace(CODE, isolation=Isolation.E2B)
+    sending = replace(there, protections=(f"{CARRIED}7 files",))
+    allowing = Rules((Rule("mine", Action.ALLOW),))
+    for policy in (Policy(Settings(), Rules()), Policy(Settings(), allowing)):
+        assert isinstance(policy.decide(there, LOW), Decision)
+        assert isinstance(policy.decide(sending, LOW), Ask)
+        about = replace(sending, tool=INFO.tool)
+        assert isinstance(policy.decide(about, LOW), Decision), "nothing is sent for that"
 
 
 def test_critical_is_blocked_on_the_local_sandbox_and_not_on_docker() -> None:

@@ -15,9 +15,10 @@ from runner.engine.supply.networking import caps
 from runner.model.errors import KnownError
 from runner.sandbox.choose import AUTO, NAMES
 from runner.settings.declaration import Declared, Kind
+from runner.settings.declared import RUNTIMES
 from runner.settings.loading import CEILINGS, Loaded, Settings, SettingSource, declared, load, save
 from runner.system import durable
-from runner.system.places import Places
+from runner.system.places import Places, resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -291,6 +292,13 @@ def test_each_name_of_a_sandbox_in_the_documents_is_one(places: Places, value: s
     found = load(places, {"SANDBOX_TYPE": value})
     assert (found.remarks, found.problems) == ((), ())
     assert found.settings.sandbox_type in NAMES
+
+
+def test_the_page_of_the_places_has_every_name_and_no_other() -> None:
+    page = (resources() / "help" / "beyond.md").read_text("utf-8").partition("| `SANDBOX_TYPE` |")[2]
+    rows = [line.split("|")[1] for line in page.partition("\n\n")[0].splitlines()[2:]]
+    said = {name.strip(" `") for row in rows for name in row.split(",")}
+    assert said == {AUTO, *NAMES, *(word for word, _ in RUNTIMES)}
 
 
 @pytest.mark.parametrize("value", ["kubernetes", "podman", "firecracker"])

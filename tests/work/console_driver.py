@@ -26,6 +26,8 @@ from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.docker.client import EngineClient
 from runner.sandbox.docker.endpoint import Endpoint
 from runner.sandbox.local.sandbox import LocalSandbox
+from runner.sandbox.remote.sandbox import E2BSandbox
+from runner.sandbox.remote.service import Service
 from runner.settings.loading import load
 from runner.system.places import Places
 from runner.system.tasks import spawn
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.workspace.working_copy import WorkingCopy
 
+KEY = "e2b_" + "0" * 40
 SETTINGS = {
     "ASSENT_PORT": "0",
     "SANDBOX_TYPE": "local",
@@ -129,7 +132,11 @@ class Stage:
             return
         request = self.request(event.request_id)
         self.requests.append(
-            {"work": request.work and [request.work.name, request.work.project], "beside": dict_of(request.beside)}
+            {
+                "work": request.work and [request.work.name, request.work.project],
+                "beside": dict_of(request.beside),
+                "sent": [request.sent_to, request.files_sent],
+            }
         )
         self.when_asked(event.request_id)
         if self.answers:
@@ -212,6 +219,25 @@ async def over_an_overlay_in_docker(stage: Stage) -> dict[str, Any]:
     """The same where the engine cannot see the layer."""
     stage.settings["SANDBOX_TYPE"] = "docker"
     stage.sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, EngineClient(Endpoint(os.environ["DOCKER_HOST"])))
+    return await approving(stage)
+
+
+def at_e2b(stage: Stage) -> None:
+    """Have code run at the service that a variable names."""
+    at = os.environ["E2B_AT"]
+    stage.settings["SANDBOX_TYPE"] = "e2b"
+    stage.sandbox = E2BSandbox(Service(api_url=at, sandbox_url=at, key=KEY))
+
+
+async def over_a_copy_at_e2b(stage: Stage) -> dict[str, Any]:
+    """The same on another machine, which is sent the files of the copy."""
+    at_e2b(stage)
+    return await over_a_copy(stage)
+
+
+async def over_an_overlay_at_e2b(stage: Stage) -> dict[str, Any]:
+    """The same where the layer is for the program alone."""
+    at_e2b(stage)
     return await approving(stage)
 
 
@@ -320,6 +346,8 @@ STORIES: dict[str, Callable[[Stage], Awaitable[dict[str, Any]]]] = {
         over_a_copy,
         over_a_copy_in_docker,
         over_an_overlay_in_docker,
+        over_a_copy_at_e2b,
+        over_an_overlay_at_e2b,
         in_a_sandbox_that_cannot,
         without_console,
         ended_before_yes,

@@ -16,6 +16,7 @@ from runner.system.places import Places
 from runner.workspace.working_copy import all_below
 from tests import container_engine as engine
 from tests.components import require
+from tests.e2b_server.server import Loopback
 from tests.other_account import NAMES, account_of
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Desk:
         self.account, self.home = account, home
         self.engine = ""
         """Where the container engine answers."""
+        self.service = ""
+        """Where sandboxes of another machine are made."""
         self.project = home / "dev" / "project"
         for folder in (self.project, home / "assent", home / "bin"):
             folder.mkdir(parents=True)
@@ -66,6 +69,7 @@ class Desk:
                 "PYTHONPATH": path,
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "DOCKER_HOST": self.engine,
+                "E2B_AT": self.service,
             },
             cwd=ROOT,
             capture_output=True,
@@ -138,6 +142,34 @@ def test_a_container_runs_it_over_a_copy_and_is_refused_for_an_overlay(desk: Des
     else:
         assert "cannot be shown this working copy" in found.told[0][0] and "--copy" in found.told[0][0]
         assert found.told[1] == [""] and found.requests == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the server on loopback has accounts only as root")
+@pytest.mark.parametrize("story", ["over_a_copy_at_e2b", "over_an_overlay_at_e2b"])
+def test_another_machine_gets_the_files_of_a_copy_and_none_of_an_overlay(desk: Desk, story: str) -> None:
+    (desk.project / ".env").write_text("SECRET")
+    os.chown(desk.project / ".env", desk.account, desk.account)
+    with Loopback() as server:
+        desk.service = server.url
+        found = desk.run(
+            story,
+            "server = Server()\nshell('echo shell > made')\n"
+            "tell(server.run('cat made; ls -A; echo run > ran'))\ntell(shell('cat ran'))\n"
+            'tell(server.run(\'import helper; print(helper.ANSWER); open("py", "w").write("x")\', \'python\'))\n'
+            "tell(server.run('console.log(require(\"./helper\"))', 'javascript'))\n",
+        )
+        assert not server.boxes
+        if story == "over_an_overlay_at_e2b":
+            assert "its files cannot be sent to E2B" in found.told[0][0] and "--copy" in found.told[0][0]
+            assert found.requests == []
+            return
+    assert found.told[0][0].startswith("shell\n") and ".env" not in found.told[0][0]
+    assert found.told[1:] == [["run\n"], ["42"], ["42"]]
+    assert desk.changed() == {"made": "added", "ran": "added", "py": "added"}
+    assert sorted(os.listdir(desk.project)) == [".env", "helper.js", "helper.py", "old"]
+    host, files = found.requests[0]["sent"]
+    assert host == server.url[7:]
+    assert files.startswith("4 files that git would take (list ") and files.endswith("), without .env")
 
 
 def test_each_language_finds_the_files_of_the_project_and_leaves_none_of_its_own(desk: Desk) -> None:

@@ -12,13 +12,15 @@ import contextlib
 import os
 import select
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
-from runner.model.request import WorkPlace
+from runner.model.request import CARRIED, Isolation, WorkPlace
 from runner.sandbox.contract import NotPermitted, OverProject, ProjectLayer
+from runner.sandbox.file_names import shown
 from runner.work import control
-from runner.workspace import overlay
+from runner.workspace import copied, entry, overlay, returning, sending
 from runner.workspace.working_copy import named
 
 if TYPE_CHECKING:
@@ -26,10 +28,14 @@ if TYPE_CHECKING:
 
     from runner.model.submission import SessionDoor
     from runner.sandbox.contract import Sandbox
+    from runner.sandbox.workspace_copy import WorkspaceCopy
     from runner.system.places import Places
+    from runner.workspace.sending import Sending
     from runner.workspace.working_copy import WorkingCopy
 
 ENDED = "The program at work has ended, so nothing runs over its working copy any more."
+MOST_NAMED = 5
+"""Paths that a sentence names."""
 ELSEWHERE = "Run it in the program's own shell, which is contained as well, or choose the local sandbox in Settings."
 
 
@@ -65,13 +71,18 @@ class SessionLayers:
 
         return await asyncio.to_thread(ask)
 
-    async def protections(self, sandbox: Sandbox, work: WorkPlace) -> tuple[str, ...]:
-        """Return what protects the machine from code of this sandbox over a working copy.
+    async def protections(self, sandbox: Sandbox, work: WorkPlace, opened: OpenLayer | None = None) -> tuple[str, ...]:
+        """Return what protects the machine from code of this sandbox over a working copy, and what leaves the machine.
 
+        `opened` is the layer of the run that this is about, where it is open already.
         Raises KnownError where the program at work has ended, or where this sandbox cannot be shown its project.
         """
         copy = await asyncio.to_thread(self._copy, work)
-        return await able(sandbox).protections_over(mounted=copy.way == overlay.NAME)
+        protections = await able(sandbox).protections_over(mounted=copy.way == overlay.NAME)
+        if sandbox.isolation is not Isolation.E2B:
+            return protections
+        journey = (opened and opened.layer.journey) or CopyJourney(copy)
+        return (*protections, f"{CARRIED}{await asyncio.to_thread(lambda: journey.sent)}")
 
     @contextlib.asynccontextmanager
     async def entered(self, work: WorkPlace, ended: Callable[[], object]) -> AsyncIterator[OpenLayer]:
@@ -117,6 +128,43 @@ class SessionLayers:
         return copy
 
 
+class CopyJourney:
+    """Implements `runner.sandbox.contract.Journey` for a working copy that is a folder."""
+
+    def __init__(self, copy: WorkingCopy) -> None:
+        self.folder = copy.folder
+        self._copy = copy
+
+    @cached_property
+    def _plan(self) -> Sending:
+        """Made once: what is compared with what a person has seen is what is sent."""
+        return _planned(self._copy)
+
+    @property
+    def sent(self) -> str:
+        return self._plan.words
+
+    def pack(self) -> WorkspaceCopy:
+        # The program is at work meanwhile: what it has put there since was in no list that anybody has seen.
+        return sending.packed(self._copy, self._plan, self.folder)
+
+    def take_in(self, before: WorkspaceCopy, after: WorkspaceCopy) -> str:
+        try:
+            with entry.folder_open(self._copy.shown) as top:
+                stays = returning.take_in(top, before.entries, after)
+        except (OSError, ValueError) as error:
+            raise KnownError(f"Not all that came back could be written: {error}.", "") from error
+        named = "; ".join(f"{shown(path)} {why}" for path, why in stays[:MOST_NAMED])
+        return f"{named}; and {len(stays) - MOST_NAMED} more" if len(stays) > MOST_NAMED else named
+
+
+def _planned(copy: WorkingCopy) -> Sending:
+    try:
+        return sending.planned(copy)
+    except OSError as error:
+        raise KnownError(f"The files of {copy.project} cannot be listed: {error}.", "Nothing was sent.") from error
+
+
 @dataclass(frozen=True, slots=True)
 class _Opened:
     layer: OpenLayer
@@ -151,6 +199,7 @@ def _opened(copy: WorkingCopy, said: dict[str, Any], kept: contextlib.ExitStack)
         return descriptor
 
     path, holder = str(copy.shown), int(said["holder"])
+    journey = CopyJourney(copy) if copy.way == copied.NAME else None
     mounts, users = namespace("mnt", int(said["mounts"])), namespace("user", int(said["users"]))
     if (mounts is None) is (copy.way == overlay.NAME):
         raise KnownError("The session does not say where its layer is mounted.")
@@ -158,7 +207,7 @@ def _opened(copy: WorkingCopy, said: dict[str, Any], kept: contextlib.ExitStack)
     found = os.fstat(folder)
     if (found.st_dev, found.st_ino) != (int(said["device"]), int(said["inode"])):
         raise KnownError("Another folder stands where the project was, as the program at work sees it.")
-    return ProjectLayer(path, found.st_dev, found.st_ino, folder, mounts, users)
+    return ProjectLayer(path, found.st_dev, found.st_ino, folder, mounts, users, journey)
 
 
 def _has_ended(process: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import tempfile
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -19,12 +18,14 @@ from runner.sandbox.workspace_copy import CHUNK, MOST_BYTES, SECONDS, NotCopied,
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from runner.sandbox.container.engine import ContainerEngine, Streams
 
 PUT_BACK_SECONDS = 30.0
+"""For files to be put back; where more is allowed, for the next piece of them to be taken."""
+LAST_WORDS_SECONDS = 5.0
 LONGEST_WORD = 100
 WORDS = {
     "large": f"its files are larger than {MOST_BYTES >> 20} MB",
@@ -33,16 +34,18 @@ WORDS = {
 """What `copying.sh` says is wrong."""
 
 
-async def copy(client: ContainerEngine, container: str, folder: Path, left: tuple[str, ...]) -> WorkspaceCopy:
+async def copy(
+    client: ContainerEngine, container: str, folder: Path, left: tuple[str, ...], seconds: float = SECONDS
+) -> WorkspaceCopy:
     """Return a copy of the workspace without the folders `left` at its top; contents go to the disk of `folder`.
 
-    Ends whatever runs in the container. Raises NotCopied.
+    Ends whatever runs in the container. Raises NotCopied, also where it takes more than `seconds`.
     """
     file = None
     try:
         file = await asyncio.to_thread(contents, folder)
         words = ["out", str(MOST_BYTES), *left]
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(seconds):
             code, said = await _executed(client, container, words, None, file)
         if code:
             raise NotCopied(WORDS.get(said, "the sandbox did not hand it out"))
@@ -51,7 +54,7 @@ async def copy(client: ContainerEngine, container: str, folder: Path, left: tupl
         if file is not None:
             file.close()
         if isinstance(error, TimeoutError):
-            raise NotCopied(f"copying it took more than {SECONDS:.0f} s") from error
+            raise NotCopied(f"copying it took more than {seconds:.0f} s") from error
         if isinstance(error, (Denied, EngineGone)):
             raise NotCopied("the sandbox did not hand it out") from error
         if isinstance(error, OSError):
@@ -60,18 +63,31 @@ async def copy(client: ContainerEngine, container: str, folder: Path, left: tupl
 
 
 async def put_back(
-    client: ContainerEngine, container: str, folder: Path, copy: WorkspaceCopy, left: Collection[str]
+    client: ContainerEngine,
+    container: str,
+    folder: Path,
+    copy: WorkspaceCopy,
+    left: Collection[str],
+    seconds: float = PUT_BACK_SECONDS,
+    sent: Callable[[int, int], object] = lambda _done, _whole: None,
 ) -> None:
     """Put what is in `copy` in place of all that is in the workspace but the folders `left`.
 
-    Raises KnownError; what is in the workspace is then not known. Where the console ends meanwhile, so does the
-    container.
+    `sent` gets the bytes that are handed over and how many they are. Raises KnownError; what is in the workspace is
+    then not known. Where the console ends meanwhile, so does the container.
     """
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             size = await asyncio.to_thread(archive.write, file, copy, copy.without(left))
-            async with asyncio.timeout(PUT_BACK_SECONDS):
-                code, said = await _executed(client, container, ["in", str(size), *left], file, None)
+            loop = asyncio.get_running_loop()
+            end = loop.time() + seconds
+            async with asyncio.timeout(min(seconds, PUT_BACK_SECONDS)) as limit:
+
+                def moved(done: int) -> None:
+                    limit.reschedule(min(end, loop.time() + PUT_BACK_SECONDS))
+                    sent(done, size)
+
+                code, said = await _executed(client, container, ["in", str(size), *left], file, None, moved)
     except (Denied, EngineGone, TimeoutError) as error:
         raise KnownError("The sandbox did not take the files back.", "Look at what is in it.") from error
     except (OSError, ValueError) as error:
@@ -82,11 +98,17 @@ async def put_back(
 
 
 async def _executed(
-    client: ContainerEngine, container: str, words: list[str], given: BinaryIO | None, taken: BinaryIO | None
+    client: ContainerEngine,
+    container: str,
+    words: list[str],
+    given: BinaryIO | None,
+    taken: BinaryIO | None,
+    sent: Callable[[int], object] = lambda _done: None,
 ) -> tuple[int, str]:
     """Run `copying.sh`; how it ended, and its word. Raises Denied, EngineGone, OSError, and NotCopied for too much."""
     started = await start(client, container, [*BASH, script("copying.sh"), "copying", *words])
-    feeding = spawn("an archive", _feed(started.attached, given))
+    refused = asyncio.Event()
+    feeding = spawn("an archive", _feed(started.attached, given, sent, refused))
     frames, said, room = Frames(), b"", archive.LONGEST_ARCHIVE
     try:
         while data := await started.attached.read():
@@ -98,6 +120,8 @@ async def _executed(
                     if room < 0:
                         raise NotCopied(WORDS["large"])
                     taken.write(piece)
+        if refused.is_set():
+            raise EngineGone("The sandbox takes no more of an archive.", "Try again.")
     except BaseException:
         await end_all(client, container)
         raise
@@ -108,10 +132,18 @@ async def _executed(
     return await exit_code(client, started.id), said.decode("latin-1")
 
 
-async def _feed(attached: Streams, given: BinaryIO | None) -> None:
+async def _feed(
+    attached: Streams, given: BinaryIO | None, sent: Callable[[int], object], refused: asyncio.Event
+) -> None:
     if given is None:
         return
     given.seek(0)
-    with contextlib.suppress(OSError):
+    try:
         while piece := given.read(CHUNK):
             await attached.write(piece)
+            sent(given.tell())
+    except OSError:
+        # Where the program has ended, what it has said of that is on its way, and counts.
+        await asyncio.sleep(LAST_WORDS_SECONDS)
+        refused.set()
+        attached.close()

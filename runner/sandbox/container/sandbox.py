@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from runner.model.result import Usage
     from runner.sandbox.container.engine import ContainerEngine
     from runner.sandbox.container.pool import Warmth
-    from runner.sandbox.contract import ProjectLayer
+    from runner.sandbox.contract import ProjectLayer, Run
 
 PROTECTIONS = {
     Isolation.GVISOR: ("kernel of its own (gVisor)",),
@@ -138,9 +138,7 @@ class ContainerSandbox:
         ready = await self._checked()
         return over_project.protections(self._isolation, self._client(), ready.protections, mounted=mounted)
 
-    async def start_over(
-        self, job: Job, layer: ProjectLayer, measured: Callable[[Usage], None]
-    ) -> ContainerRun | SettledRun:
+    async def start_over(self, job: Job, layer: ProjectLayer, measured: Callable[[Usage], None]) -> Run:
         protections = await self.protections_over(mounted=layer.mounts is not None)
         ready = replace(await self._checked(), protections=protections)
         run = await self._started(job, ready, measured, layer=layer)

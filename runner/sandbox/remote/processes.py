@@ -304,7 +304,7 @@ class ProcessStreams:
             answer = await self._http.post(self._address.url + call, headers=headers, content=content, timeout=seconds)
         except (httpx2.HTTPError, RuntimeError) as error:  # RuntimeError: it was closed meanwhile
             raise ConnectionResetError(str(error)) from error
-        if answer.status_code != HTTPStatus.OK:
+        if answer.status_code != HTTPStatus.OK or not answer.content.lstrip().startswith(b"{"):
             raise BrokenPipeError
 
 

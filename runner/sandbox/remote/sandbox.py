@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.model.request import PROMISED, Isolation, Language, Limits
+from runner.model.request import CARRIED, PROMISED, Isolation, Language, Limits
+from runner.model.result import Outcome
+from runner.sandbox.container import copying
 from runner.sandbox.container.container import create, remove
 from runner.sandbox.container.run import SettledRun
 from runner.sandbox.container.sandbox import NO_NETWORK, ContainerSandbox
 from runner.sandbox.container.shape import Shape, config
 from runner.sandbox.contract import Readiness
 from runner.sandbox.local import leftovers
+from runner.sandbox.remote.carried import CarriedRun
 from runner.sandbox.remote.engine import E2BEngine
 from runner.sandbox.remote.quota import Quota
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from pathlib import Path
 
-    from runner.model.result import Usage
+    from runner.model.result import Result, Usage
     from runner.sandbox.container.run import ContainerRun
     from runner.sandbox.container.session import ContainerSession
     from runner.sandbox.contract import Bounds, Job, ProjectLayer
     from runner.sandbox.remote.calls import RemoteCalls
     from runner.sandbox.remote.service import Service
+    from runner.sandbox.workspace_copy import WorkspaceCopy
 
 LEAST = {Language.PYTHON: (3, 11), Language.JAVASCRIPT: (20, 0), Language.SHELL: (5, 0)}
 """Versions of interpreters, as everywhere else."""
@@ -35,6 +42,15 @@ LONGEST = 80
 """Characters that are shown of one thing that a sandbox says."""
 AS_OTHER = "ordinary user without privileges, who cannot become root again"
 MEMORY_FILES = "its files end with it"
+CARRY_SECONDS = 300.0
+"""For files to be sent, and for them to come back; a network may be slow."""
+LEFT = "Of what it changed there some stays out: {}."
+NOT_MOUNTED = (
+    "The layer of this working copy is mounted for the program at work alone, so its files cannot be sent to E2B. "
+    "Nothing was run.",
+    "Run it in the program's own shell; a program that is started with `assent work --copy` works over a copy, which "
+    "can be sent.",
+)
 LIMITS = "time, process and output limits, memory watched: a run above its limit is ended"
 
 
@@ -63,6 +79,64 @@ class E2BSandbox(ContainerSandbox):
             raise
         session.costs(lambda: self.quota.end(number))
         return session
+
+    async def carried(
+        self,
+        job: Job,
+        files: WorkspaceCopy,
+        folder: Path,
+        left: tuple[str, ...],
+        measured: Callable[[Usage], None],
+        sent: Callable[[int, int], object] = lambda _done, _whole: None,
+        taken: Callable[[CarriedRun, Result], Awaitable[Result]] | None = None,
+    ) -> CarriedRun:
+        """Start `job` over `files`, in a sandbox of its own that is removed afterwards. Raises KnownError.
+
+        What is in the workspace at its end is copied to the disk of `folder`, without the folders `left` at its top.
+        `sent` gets the bytes that have left and how many they are; `taken` as in `CarriedRun`.
+        """
+        session = await self.open(job.language, job.limits, job.image, job.agent)
+        try:
+            job.permit()  # it took a while, and now the files leave
+            await copying.put_back(self.engine, session.id, folder, files, (), CARRY_SECONDS, sent)
+            run = await session.start(job, measured)
+        except BaseException:
+            await asyncio.shield(session.close())
+            raise
+
+        async def fetched() -> WorkspaceCopy:
+            return await copying.copy(self.engine, session.id, folder, left, CARRY_SECONDS)
+
+        return CarriedRun(job.id, run, session, fetched, taken)
+
+    async def protections_over(self, *, mounted: bool) -> tuple[str, ...]:
+        if mounted:
+            raise KnownError(*NOT_MOUNTED)
+        return (await self._checked()).protections
+
+    async def start_over(self, job: Job, layer: ProjectLayer, measured: Callable[[Usage], None]) -> CarriedRun:
+        """As `start`. What is sent is what was asked about; what the code changes there is written into the layer."""
+        protections = (*await self.protections_over(mounted=layer.mounts is not None), *_carried(layer))
+        journey = layer.journey
+        assert journey is not None
+        files = await asyncio.to_thread(journey.pack)
+
+        async def taken(run: CarriedRun, result: Result) -> Result:
+            said = run.lost
+            with files, contextlib.nullcontext() if run.returned is None else run.returned as returned:
+                try:
+                    if returned is not None and (left := await asyncio.to_thread(journey.take_in, files, returned)):
+                        said = LEFT.format(left)
+                except KnownError as error:
+                    said = error.what
+            result = replace(result, meta=replace(result.meta, protections=protections))
+            return result if not said else _failed(result, said)
+
+        try:
+            return await self.carried(job, files, journey.folder, (), measured, taken=taken)
+        except BaseException:
+            files.close()
+            raise
 
     async def _started(
         self,
@@ -149,6 +223,17 @@ class E2BSandbox(ContainerSandbox):
                 "It needs sh, bash and the programs of Debian's util-linux and coreutils.",
             )
         return [(one, value[:LONGEST]) for one, value in found]
+
+
+def _carried(layer: ProjectLayer) -> tuple[str, ...]:
+    return () if layer.journey is None else (f"{CARRIED}{layer.journey.sent}",)
+
+
+def _failed(result: Result, why: str) -> Result:
+    """Return a result that says what did not come back: the agent must not count on it."""
+    outcome = Outcome.FAILED if result.outcome is Outcome.OK else result.outcome
+    error = f"{result.error.rstrip('.')}. {why}" if result.error else why
+    return replace(result, outcome=outcome, error=error, stderr=f"{result.stderr}{why}\n")
 
 
 def _image(name: str, api: RemoteCalls) -> dict[str, object]:

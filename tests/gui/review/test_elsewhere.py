@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.review.containment import chips
-from runner.model.request import PROMISED, Isolation, Language, Request, Tool
+from runner.model.request import CARRIED, PROMISED, Isolation, Language, Request, Tool
 
 
 def test_what_leaves_this_machine_is_the_first_thing_said() -> None:
@@ -21,8 +23,8 @@ def test_what_leaves_this_machine_is_the_first_thing_said() -> None:
     assert first.words == "sent to cloud.example: code, input, files"
     assert not first.holds, "it is to be looked at"
     assert others[0].words == "Empty sandbox, promised by E2B" and not others[0].holds, "a promise holds nothing"
+    with_project = replace(there, protections=(f"{PROMISED}cloud.example", f"{CARRIED}7 files, without .env"))
+    assert chips(with_project)[0].words == "sent to cloud.example: code, input, 7 files, without .env"
     # What it is shown for is what the digest covers: another host, another digest.
-    from dataclasses import replace
-
     assert replace(there, protections=(f"{PROMISED}evil.example", "no network")).digest != there.digest
     assert not any("sent to" in one.words for one in chips(replace(there, isolation=Isolation.GVISOR)))
