@@ -15,12 +15,14 @@ TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 # Where no compiled modules may be written, every process that is started compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo test agents lint bench fuzz soak kill breaks walk images gallery package package-test lock clean
+.PHONY: help run demo test check agents lint bench fuzz soak kill breaks walk images gallery package package-test lock clean
 
 help:
 	@echo "make run     open the console"
 	@echo "make demo    show the main job on a virtual screen, leaving screenshots in build/demo"
 	@echo "make test    run the tests; ARGS=\"tests/risk -k name\" runs these, as pytest understands it"
+	@echo "make check   within a minute, for every save: style, types, and the tests that are nearest to what changed since"
+	@echo "             this branch left main; ARGS=HEAD for what is not committed"
 	@echo "make agents  install Claude Code, Codex, Gemini CLI and other clients (2 GB), so that the tests drive them too"
 	@echo "make lint    check style, types and that the classifier has not lost what it found; takes no ARGS"
 	@echo "make bench   measure, against a floor measured in the same run; ARGS=--list tells what, ARGS=idle measures that"
@@ -54,6 +56,10 @@ test:
 	@$(if $(ARGS),,$(BIN)/python -m pytest --collect-only -qq >/dev/null &) \
 		packaging/engine.sh install || echo "Tests on containers are skipped."; wait
 	@$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n 4)
+
+check:
+	@$(SETUP) dev $(TESTS)
+	@$(BIN)/python -m tests.quick $(ARGS)
 
 agents:
 	@$(SETUP) dev $(TESTS) $(NPM)

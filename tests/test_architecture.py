@@ -248,6 +248,17 @@ def test_every_module_says_its_job() -> None:
     assert not silent
 
 
+ASKING = ("What ", "Whether ", "How ", "Why ", "Where ", "Which ", "Who ")
+"""First words of a question: the first line of a module is a noun phrase, or says what the module does."""
+ASKING_STILL = ("runner.risk.python", "runner.risk.javascript", "runner.risk.trace")
+
+
+def test_no_module_begins_with_a_question() -> None:
+    begins = {name: ast.get_docstring(tree) or "" for name, tree in modules().items()}
+    asking = [name for name, line in begins.items() if line.startswith(ASKING) and not name.startswith(ASKING_STILL)]
+    assert not asking
+
+
 @pytest.mark.parametrize(
     "name",
     [

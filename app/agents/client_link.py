@@ -1,4 +1,4 @@
-"""What the window asks about clients and their configuration: files are read and written beside the engine's loop."""
+"""The window's questions about clients and their configuration: files are read and written off the engine's loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person sets for one agent: its name, color and pause, and what it may ask for."""
+"""The settings of one agent: its name, color and pause, and what it may ask for."""
 
 from __future__ import annotations
 

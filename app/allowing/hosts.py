@@ -1,4 +1,4 @@
-"""What a person has said about the refused hosts of each run, and how the engine took it."""
+"""The person's answers on the refused hosts of each run, and how the engine took them."""
 
 from __future__ import annotations
 

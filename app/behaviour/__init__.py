@@ -1,1 +1,1 @@
-"""What a run did, as its sandbox saw it, beside what its assessment had foreseen."""
+"""The behaviour of a run as its sandbox saw it, beside what its assessment had foreseen."""

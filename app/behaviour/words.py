@@ -1,4 +1,4 @@
-"""What a run did in words, and what came of what had been foreseen: rows of a list."""
+"""The behaviour of a run in words, and what came of what had been foreseen: rows of a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps Assent from working, or from working well, said at the top of the window until it is over."""
+"""Banners at the top of the window about what keeps Assent from working, or from working well, until it is over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where one can go and what one can do from anywhere: the palette and the sheet of keys."""
+"""The palette and the sheet of keys: where one can go, and what one can do, from anywhere."""
 
 from __future__ import annotations
 

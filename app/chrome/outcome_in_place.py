@@ -1,4 +1,4 @@
-"""What stands beside the queue once a request was answered and nothing else waits: its own output."""
+"""The output of a request beside the queue, once it was answered and nothing else waits."""
 
 from __future__ import annotations
 

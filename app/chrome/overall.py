@@ -1,4 +1,4 @@
-"""What is asked of the engine as a whole: the modes, pausing and stopping everything, a new history, the sandbox."""
+"""Requests to the engine as a whole: modes, pausing and stopping everything, a new history, the sandbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the person is there: away, or not to be disturbed for a while.
+"""The presence of the person: away, or not to be disturbed for a while.
 
 Not disturbed, nothing comes up, sounds or flashes; what waits is counted and expires as always. Away, it waits.
 """

@@ -1,4 +1,4 @@
-"""Whether the person is there and may be disturbed: said in the toolbar, chosen from its menu and in the tray."""
+"""The button for the person's presence: shown in the toolbar, chosen from its menu and in the tray."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in the frame: toolbar, banners, navigation and pages."""
+"""The content of the frame: toolbar, banners, navigation and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the window remembers from one session to the next: size, place and theme. Nothing here decides anything."""
+"""The state of the window that outlives a session: size, place and theme. Nothing here decides anything."""
 
 from __future__ import annotations
 

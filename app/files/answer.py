@@ -1,4 +1,4 @@
-"""What the process that reads a file hands back: a line of JSON, and the pixels of a picture behind it."""
+"""The answer of the process that reads a file: a line of JSON, and the pixels of a picture behind it."""
 
 from __future__ import annotations
 

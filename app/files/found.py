@@ -1,4 +1,4 @@
-"""What a look into a file finds: a picture, a table, a tree, a page or a text, each of bounded size."""
+"""The content found in a file: a picture, a table, a tree, a page or a text, each of bounded size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind a file says it is by its name, in a word for a person."""
+"""The kind of a file by its name, in a word for a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sandbox runs code on this machine, in one sentence, and the one command that gets a stronger one."""
+"""The sandbox that runs code on this machine, in a sentence, and the one command that gets a stronger one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why Assent wants the keyring of the desktop, and the person's answer. Only *Use the keyring* opens it."""
+"""The question about the desktop's keyring, and the person's answer. Only *Use the keyring* opens it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done with the requests that are selected in the list: compare, copy, narrow the list, export."""
+"""Actions on the requests that are selected in the list: compare, copy, narrow the list, export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the ledger holds of one request, apart from code and output: decision, run, file, entries."""
+"""The facts in the ledger about one request, apart from code and output: decision, run, file, entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is looked for in the history: words, and what they are found in."""
+"""The filter row of the history: words, and what they are found in."""
 
 from __future__ import annotations
 

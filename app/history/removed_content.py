@@ -1,4 +1,4 @@
-"""What is left of a request whose content was removed: who removed it and why, what is known, what can be proved."""
+"""The remains of a request whose content was removed: who removed it and why, what is known and can be proved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the history says of a program at work: its row, its sentence, and a line for each thing that happened in it."""
+"""The words of the history for a program at work: its row, its sentence, a line for each thing that happened."""
 
 from __future__ import annotations
 

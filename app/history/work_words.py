@@ -1,4 +1,4 @@
-"""What the history says of programs at work and their working copies, in words."""
+"""The words of the history for programs at work and their working copies."""
 
 from __future__ import annotations
 

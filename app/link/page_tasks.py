@@ -1,4 +1,4 @@
-"""What a page waits for: tasks with names, kept while they run and cancelled when the page goes away."""
+"""The tasks that a page waits for: named, kept while they run, and cancelled when the page goes away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the window looks: theme, palette, style sheet, fonts and icons, applied in one place."""
+"""The look of the window: theme, palette, style sheet, fonts and icons, applied in one place."""
 
 from __future__ import annotations
 

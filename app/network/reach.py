@@ -1,4 +1,4 @@
-"""Which hosts a request may reach, what each entry means, and what may leave by them: a section of the review."""
+"""The hosts that a request may reach, what each entry means, and what may leave by them: a section of the review."""
 
 from __future__ import annotations
 

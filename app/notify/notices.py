@@ -1,4 +1,4 @@
-"""What is worth a notice while the window is not in front. Nothing here can decide anything."""
+"""Notices while the window is not in front. Nothing here can decide anything."""
 
 from __future__ import annotations
 

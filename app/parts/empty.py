@@ -1,4 +1,4 @@
-"""What a panel shows while it has nothing to show: a picture, a title, what to do next, and perhaps a button."""
+"""The state of an empty panel: a picture, a title, what to do next, and perhaps a button."""
 
 from __future__ import annotations
 

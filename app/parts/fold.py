@@ -1,4 +1,4 @@
-"""What gives way where the window has little room for its text: parts fold below each other, dialogs keep inside."""
+"""Folding where the window has little room for its text: parts go below each other, dialogs keep inside."""
 
 from __future__ import annotations
 

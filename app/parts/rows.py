@@ -1,4 +1,4 @@
-"""Which row of the screen shows which line, when some lines take more than one row."""
+"""Rows of the screen for lines, some of which take more than one row."""
 
 from __future__ import annotations
 

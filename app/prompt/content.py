@@ -1,4 +1,4 @@
-"""What decides in a request, in full where it is short enough for a card; else its most important lines.
+"""The deciding parts of a request: in full where they are short enough for a card, else the most important lines.
 
 The outcome of a rehearsal is a part like the others.
 """

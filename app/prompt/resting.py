@@ -1,4 +1,4 @@
-"""When a click on a compact card counts: not after a card has appeared, changed or moved, until it has rested."""
+"""The moment from which a click on a compact card counts: once it has rested, after appearing, changing or moving."""
 
 from __future__ import annotations
 

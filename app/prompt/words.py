@@ -1,4 +1,4 @@
-"""What the compact card says of a request: who asks, what it would do in a sentence, and what holds it."""
+"""The words of the compact card: who asks, what the request would do in a sentence, and what holds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done with several requests at once, at the foot of the queue."""
+"""The bar at the foot of the queue, for several requests at once."""
 
 from __future__ import annotations
 

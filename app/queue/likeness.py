@@ -1,4 +1,4 @@
-"""Which requests are near-identical: the same in everything that decides but for numbers and quoted texts."""
+"""Near-identical requests: the same in everything that decides but for numbers and quoted texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the latest answers offer to remember: each offer with its bounds, and what it would have answered before."""
+"""Offers to remember from the latest answers: each with its bounds, and what it would have answered before."""
 
 from __future__ import annotations
 

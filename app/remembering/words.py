@@ -1,4 +1,4 @@
-"""What a grant covers, until when, and what a rule says, in words that promise no less and no more than they do."""
+"""The words for a grant and a rule: what it covers and until when, promising no less and no more than it does."""
 
 from __future__ import annotations
 

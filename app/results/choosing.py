@@ -1,4 +1,4 @@
-"""Which files of a run come onto cards, in which order, and what is said of the others."""
+"""The choice of a run's files for cards: which, in which order, and what is said of the others."""
 
 from __future__ import annotations
 

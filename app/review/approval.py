@@ -1,4 +1,4 @@
-"""Why Approve is disabled, and what became of a request, in sentences."""
+"""The reasons for a disabled Approve, and what became of a request, in sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is new since the last version that was approved for the same agent and purpose; unchanged parts fold."""
+"""The changes since the last version approved for the same agent and purpose; unchanged parts fold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds the code of a request, in three or four words each: what it finds, whom it reaches, when it ends."""
+"""The bounds of a request's code, in three or four words each: what it finds, whom it reaches, when it ends."""
 
 from __future__ import annotations
 

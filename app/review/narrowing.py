@@ -1,4 +1,4 @@
-"""Which findings are listed: all of them, or those of one capability."""
+"""The choice of findings that are listed: all of them, or those of one capability."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the parts of a review stand: header, verdict, the code with its tabs, the details, and the foot."""
+"""The layout of a review: header, verdict, the code with its tabs, the details, and the foot."""
 
 from __future__ import annotations
 

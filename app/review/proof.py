@@ -1,4 +1,4 @@
-"""What shows that a person means it: a word that is copied by hand, or their PIN (`window.approve_by`)."""
+"""The proof that a person means it: a word that is copied by hand, or their PIN (`window.approve_by`)."""
 
 from __future__ import annotations
 

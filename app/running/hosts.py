@@ -1,4 +1,4 @@
-"""What the page of runs needs of whoever shows the hosts of a run and lets a person allow them."""
+"""The interface by which the page of runs shows the hosts of a run and lets a person allow them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of one request that was approved: its output as it comes, in the place where it was decided."""
+"""The outcome of one approved request: its output as it comes, in the place where it was decided."""
 
 from __future__ import annotations
 

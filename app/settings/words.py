@@ -1,4 +1,4 @@
-"""What settings and their choices are called on the page."""
+"""The names of settings and their choices on the page."""
 
 from __future__ import annotations
 

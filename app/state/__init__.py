@@ -1,1 +1,1 @@
-"""What the window knows of requests, agents and programs at work, kept up to date by events."""
+"""The window's knowledge of requests, agents and programs at work, kept up to date by events."""

@@ -1,4 +1,4 @@
-"""What a person allows one agent, in words: for the page of agents and the changes of the history."""
+"""The permissions of one agent in words: for the page of agents and the changes of the history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a request is worth a look: the worst that was found in it, apart from the class that sets its rules."""
+"""The attention that a request is worth: the worst found in it, apart from the class that sets its rules."""
 
 from __future__ import annotations
 

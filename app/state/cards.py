@@ -1,4 +1,4 @@
-"""What the window knows: every request it has heard of, kept up to date by the engine's events."""
+"""Every request that the window has heard of, kept up to date by the engine's events."""
 
 from __future__ import annotations
 

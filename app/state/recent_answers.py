@@ -1,4 +1,4 @@
-"""What became of the latest requests: the last five that were answered, by you or by what passes without asking."""
+"""The five requests that were answered last, by the person or by what passes without asking, and their outcomes."""
 
 from __future__ import annotations
 

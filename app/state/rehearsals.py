@@ -1,4 +1,4 @@
-"""How far the rehearsal of a request is, in words, and what may be handed over of it."""
+"""The progress of a request's rehearsal, in words, and what may be handed over of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the window knows of programs at work: every working copy, and what each changes as far as that was read."""
+"""The window's knowledge of programs at work: every working copy, and its changes as far as they were read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What agents asked to do that nobody would let pass: grave findings of requests that no person approved, by agent."""
+"""Attempts that nobody would let pass, by agent: grave findings of requests that no person approved."""
 
 from __future__ import annotations
 

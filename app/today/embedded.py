@@ -1,4 +1,4 @@
-"""Today on other pages: its figures where nothing waits, and its lanes where nothing runs."""
+"""Daily figures on other pages: tiles where nothing waits, and lanes where nothing runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is worth a look: sentences made of figures, each with one thing to do about it."""
+"""Highlights: notable figures as sentences, each with one thing to do about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page reads of the ledger, on a thread of its own: the figures of a span, and what happened on the day."""
+"""Reading of the ledger for the page, on a thread of its own: the figures of a span, and the day's events."""
 
 from __future__ import annotations
 

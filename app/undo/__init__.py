@@ -1,1 +1,1 @@
-"""What runs in kept sandboxes changed among their files, and the way back."""
+"""Changes that runs made among the files of kept sandboxes, and the way back."""

@@ -1,4 +1,4 @@
-"""What changed among the files of a sandbox: a list, and the chosen file before and after."""
+"""The changed files of a sandbox: a list, and the chosen file before and after."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Why a request has its class, for the person, who may find it wrong."""
+"""The reasons for a request's class, for the person, who may find it wrong."""

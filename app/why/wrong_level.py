@@ -1,4 +1,4 @@
-"""What the person says of a class that is wrong: kept on this computer, taken back, and decided by nobody."""
+"""A person's word that a class is wrong: kept on this computer, taken back, and deciding nothing."""
 
 from __future__ import annotations
 

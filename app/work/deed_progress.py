@@ -1,4 +1,4 @@
-"""How far Apply, Undo or Discard is: a bar with numbers, and Cancel as long as nothing has been written."""
+"""The progress of Apply, Undo or Discard: a bar with numbers, and Cancel as long as nothing has been written."""
 
 from __future__ import annotations
 

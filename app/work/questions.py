@@ -1,4 +1,4 @@
-"""What wants somebody: held commands and refused hosts, a row each, with the buttons that answer."""
+"""Questions of programs at work: held commands and refused hosts, a row each, with the buttons that answer."""
 
 from __future__ import annotations
 

@@ -1,8 +1,24 @@
 """The one check that every approval passes, after the last await and before the run.
 
-An approval of any kind (by a person's click, edit or batch, a late approval, a grant, a trust window, a rule) is
-checked here twice, by the same function: when it is taken, and again when nothing remains to be awaited before the
-code starts.
+The rules behind it:
+
+- An approval of any kind (a person's click, edit or batch, a late approval, a grant, a trust window, a rule) is checked
+  by one function, `_refusal`: when it is taken or recorded, and again when nothing remains to be awaited before the
+  code starts. No caller checks less because of who approved.
+- It is of a digest, so of exactly what would run: another digest is another request.
+- What is asked here is asked of this moment (`Circumstances`). Mode, allowance, rules and sandbox may all have changed
+  since the question was on screen; what was true then is not remembered.
+- Nothing here awaits. Between a check and what it allows nothing else has a turn on the engine's loop.
+- A check only takes away: it makes a denial of an approval, never the reverse.
+
+A person approves, and presses Lockdown while the sandbox starts:
+
+    take       the question is open, its digest is the one on screen, the history can be written, the agent may, the
+               sandbox is the one that was shown, the policy does not block it: the desk has the answer
+    refuses    the same again, as the decision is about to be recorded: approved
+    ...        the sandbox starts, which takes a second; Lockdown raises the generation of the mode
+    require    called by the sandbox right before it hands over the code: the approval is of an older generation, so
+               NotPermitted. Nothing was run, and the agent is told why
 """
 
 from __future__ import annotations

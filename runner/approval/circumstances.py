@@ -1,4 +1,4 @@
-"""What is true at this moment and decides whether an approval counts: asked for at each use, never remembered."""
+"""The facts of this moment that decide whether an approval counts: asked for at each use, never remembered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How deliberately a person has to approve: with a key, the mouse only, a word that is typed, or a PIN."""
+"""The act by which a person approves: a key, the mouse only, a word that is typed, or a PIN."""
 
 from __future__ import annotations
 

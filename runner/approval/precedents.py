@@ -1,4 +1,4 @@
-"""Which requests a person approved lately are near-identical to one that waits, and which values differ."""
+"""Near-identical requests that a person approved lately, and the values in which one that waits differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which requests may be rehearsed, and where: code starts there before anybody has decided, so the rules are narrow.
+"""The rules for what may be rehearsed, and where: narrow, as code starts there before anybody has decided.
 
 A rehearsal has no network, none of the person's files and an empty workspace, and nobody gets what it produces before
 a person hands it over. What remains is what code can do to the sandbox itself: use the machine, and attack the kernel.

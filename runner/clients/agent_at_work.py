@@ -1,4 +1,4 @@
-"""Which agent a client's program at work belongs to."""
+"""The agent that a client's program at work belongs to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a client: its programs, its files, and what connects it."""
+"""The facts about one client: its programs, its files, and what connects it."""
 
 from __future__ import annotations
 

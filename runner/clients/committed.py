@@ -1,4 +1,4 @@
-"""Whether a file of a project would be committed: a token must not be written into such a file."""
+"""Test whether git would commit a file of a project: a token must not be written into such a file."""
 
 from __future__ import annotations
 

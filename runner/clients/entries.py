@@ -1,4 +1,4 @@
-"""Where each client's configuration names the bridge, and with it the token. Standard library only: hooks read it."""
+"""The place of the bridge and its token in each client's configuration. Standard library only: hooks read it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients hand to their hooks and take from them. Standard library only: a hook runs before each tool."""
+"""The input and output of clients' hooks. Standard library only: a hook runs before each tool."""
 
 from __future__ import annotations
 

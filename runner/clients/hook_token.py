@@ -1,4 +1,4 @@
-"""What a hook reads in configurations: its token and its time limit, where `connect` has put them.
+"""The token and time limit of a hook, read from the configurations in which `connect` has put them.
 
 Standard library only, but for clients that write YAML.
 """

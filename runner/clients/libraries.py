@@ -1,4 +1,4 @@
-"""What a Python program puts in to use Assent's tools, for the libraries that agents are built with."""
+"""Snippets by which Python programs use Assent's tools, for the libraries that agents are built with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a project can do about a client's hook, and the settings of the whole machine that prevent it."""
+"""Settings of the whole machine that keep a project from switching a client's hook off."""
 
 from __future__ import annotations
 

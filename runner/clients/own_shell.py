@@ -1,4 +1,4 @@
-"""How clients wrap the commands of their models, seen with the programs themselves; and the command without it.
+"""The shell command in which a client wraps its model's command, seen with the programs; and taken off again.
 
 Each wrapping has to match whole, character by character. One of another version is shown as it is, with the command in
 it: too much on screen, but nothing left out.

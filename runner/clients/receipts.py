@@ -1,4 +1,4 @@
-"""What Assent has put into the configuration of clients, so that it takes back that and nothing else."""
+"""A record of what Assent put into clients' configuration, so that it takes back that and nothing else."""
 
 from __future__ import annotations
 

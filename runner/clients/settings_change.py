@@ -1,4 +1,4 @@
-"""What is to be set in one configuration file, and its text with that set or taken back."""
+"""The settings to change in one configuration file, and its text with them set or taken back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the classifier finds in what changes add, for the terminal: read in processes of its own, in a bounded time."""
+"""The classifier's findings in what changes add, for the terminal: read in own processes, in a bounded time."""
 
 from __future__ import annotations
 

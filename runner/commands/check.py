@@ -1,4 +1,4 @@
-"""What one check of this machine has found."""
+"""The outcome of one check of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hosts a command tried and did not reach, on the terminal."""
+"""Hosts that a command tried and did not reach, on the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a contained program may see, as it is said on the command line: project, further paths, variables and hosts."""
+"""Arguments for the view of a contained program: project, further paths, variables and hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a working copy changes in its project, on the terminal: listed, applied, taken back, discarded."""
+"""The changes of a working copy on the terminal: listed, applied, taken back, discarded."""
 
 from __future__ import annotations
 

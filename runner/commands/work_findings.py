@@ -1,4 +1,4 @@
-"""What the classifier finds in what a working copy adds, on the terminal: below the lines that differ, and as JSON."""
+"""The classifier's findings in a working copy on the terminal: below the lines that differ, and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `assent work` tells a program at work: hosts that it may reach, answers to held commands, its end."""
+"""Orders of `assent work` to a program at work: hosts it may reach, answers to held commands, its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a program at work stands, on the terminal: what keeps its commands from being run, and what waits."""
+"""The standing of a program at work on the terminal: what bars its commands, and what waits."""
 
 from __future__ import annotations
 

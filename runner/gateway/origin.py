@@ -1,4 +1,4 @@
-"""Where a call comes from and why, by the words of the agent and its program.
+"""The origin and purpose of a call, in the words of the agent and its program.
 
 Nothing here is verified and nothing is decided by it: the token alone says which agent it is.
 """

@@ -1,4 +1,4 @@
-"""What a person allows one agent, within what the settings allow all of them."""
+"""The permissions of one agent, within those that the settings give all of them."""
 
 from __future__ import annotations
 

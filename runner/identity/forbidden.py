@@ -1,4 +1,4 @@
-"""What a request asks for and the person does not let its agent have."""
+"""Parts of a request that the person does not let its agent have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run did, as its sandbox saw it from outside: programs started, connections asked for, files, rights."""
+"""The behaviour of a run as its sandbox saw it from outside: programs, connections, files, rights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a title claims and what the code does: whether one contradicts the other."""
+"""The claim of a title against what the code does: whether one contradicts the other."""
 
 from __future__ import annotations
 

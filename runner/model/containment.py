@@ -1,4 +1,4 @@
-"""What code tries and cannot do where it would run."""
+"""Acts that code tries and cannot do where it would run."""
 
 from __future__ import annotations
 

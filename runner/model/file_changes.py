@@ -1,4 +1,4 @@
-"""What a run in a kept sandbox changed among its files, and what undoing it would bring back."""
+"""Changes of files by a run in a kept sandbox, and what undoing it would bring back."""
 
 from __future__ import annotations
 

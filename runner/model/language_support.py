@@ -1,4 +1,4 @@
-"""What the program has to know of each language: one value a language, in one table.
+"""The facts about each language that the program has to know: one value a language, in one table.
 
 How code is read and how it is started stands where that is done, by `match`: the type checker names those places.
 """

@@ -1,4 +1,4 @@
-"""Which Python modules files are, by their paths below the workspace."""
+"""The names of Python modules for files, by their paths below the workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a text can be seen by a person before a decision: which characters, and how much of a line.
+"""The part of a text that a person can see before a decision: which characters, and how much of a line.
 
 On a terminal the others are written out.
 """

@@ -1,4 +1,4 @@
-"""What the program has to know of each tool: one value a tool, in one table. What a tool does stands where it is done.
+"""The facts about each tool: one value a tool, in one table. The work of a tool stands where it is done.
 
 A tool that is new gets a line here. What decides by `match` (arguments, bounds, assessment, the work itself) the type
 checker names.

@@ -1,4 +1,4 @@
-"""What code asked for when it was tried with stand-ins: it adds to what was read, and proves nothing more."""
+"""The acts of code that was tried with stand-ins: they add to what was read, and prove nothing more."""
 
 from __future__ import annotations
 

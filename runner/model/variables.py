@@ -1,4 +1,4 @@
-"""Which variables of a request may go into the environment of a program."""
+"""The variables of a request that may go into the environment of a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request would do in one sentence, with the acts behind it and the one line to look at."""
+"""The sentence on what a request would do, with the acts behind it and the one line to look at."""
 
 from __future__ import annotations
 

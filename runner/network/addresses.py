@@ -1,4 +1,4 @@
-"""Which addresses are public, and which a destination may lead to."""
+"""Classes of addresses: which are public, and which of them a destination may lead to."""
 
 from __future__ import annotations
 

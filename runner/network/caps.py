@@ -1,4 +1,4 @@
-"""How much of the network one run may use."""
+"""Limits on how much of the network one run may use."""
 
 from __future__ import annotations
 

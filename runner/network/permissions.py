@@ -1,4 +1,4 @@
-"""What one run may reach: changed by a person while the gate reads it."""
+"""The hosts that one run may reach: changed by a person while the gate reads them."""
 
 from __future__ import annotations
 

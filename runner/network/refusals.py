@@ -1,4 +1,4 @@
-"""What a program is answered whose connection does not go through."""
+"""The answer to a program whose connection does not go through."""
 
 from __future__ import annotations
 

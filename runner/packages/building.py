@@ -1,4 +1,4 @@
-"""What is handed to a sandbox to build a package, and what is accepted of what comes back."""
+"""The input of a package's build in a sandbox, and the checks of what comes back."""
 
 from __future__ import annotations
 

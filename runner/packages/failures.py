@@ -1,4 +1,4 @@
-"""Why a package cannot be planned or installed."""
+"""The reasons for which a package cannot be planned or installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much one plan may take."""
+"""Limits of one plan."""
 
 from __future__ import annotations
 

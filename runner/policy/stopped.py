@@ -1,4 +1,4 @@
-"""Whether what stands out in code cannot happen where it would run: only as far as it was read, act by act.
+"""Proof that acts which stand out cannot happen where code would run: only as far as it was read, act by act.
 
 What the reader is not sure of is never called stopped, although the sandbox may hold that too.
 """

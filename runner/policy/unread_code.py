@@ -1,4 +1,4 @@
-"""Whether a request with network may run code that nobody has read: that is no plain download."""
+"""The test for a request with network that may run code nobody has read: that is no plain download."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call asks of the network, and the complete list of hosts that its request names (spec N1)."""
+"""The network part of a call, and the complete list of hosts that its request names (spec N1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where on this machine the files are that a client's tool names: links followed, by the console and not the agent.
+"""The real paths of files that a client's tool names: links followed, by the console and not the agent.
 
 What the console and a client see differs below /proc and /dev/fd, of which each program has its own; a path that leads
 through them is refused. Between the look and what the client does lies the time that a person takes, so that the same

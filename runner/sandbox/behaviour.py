@@ -1,4 +1,4 @@
-"""What a run did, counted in bounded memory: alike things are one, and what is too many is a number."""
+"""The behaviour of a run, counted in bounded memory: alike things are one, and what is too many is a number."""
 
 from __future__ import annotations
 

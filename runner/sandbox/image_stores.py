@@ -1,4 +1,4 @@
-"""Where images belong on this machine: in the container engine, in folders for gVisor without one, or in both."""
+"""The stores for images on this machine: the container engine, folders for gVisor without one, or both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What code of each language is given as it starts, in any sandbox: variables, packages, modules."""
+"""The surroundings of code by language as it starts, in any sandbox: variables, packages, modules."""
 
 from __future__ import annotations
 

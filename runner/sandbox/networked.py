@@ -1,4 +1,4 @@
-"""What a run with a network finds in its sandbox: variables that name the proxy, and certificates of this machine."""
+"""The surroundings of a run with a network: variables that name the proxy, and certificates of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the starter inside hands out: the value of `result`, its own peak, what it refused. Untrusted text."""
+"""The report of the starter inside: the value of `result`, its own peak, what it refused. Untrusted text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a run may keep in files beside its workspace, and how many files it may have."""
+"""Room for the files of a run beside its workspace: bytes, and number of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where Assent lies when it was installed as a package or unpacked from an archive, and not run from a checkout."""
+"""The folder of Assent where it was installed as a package or unpacked, and not run from a checkout."""
 
 from __future__ import annotations
 

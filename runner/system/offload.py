@@ -1,4 +1,4 @@
-"""Work on what agents sent beside the engine's loop, one piece of each agent at a time."""
+"""Work on agents' input off the engine's event loop, one piece of each agent at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the files are that come with Assent."""
+"""The files that come with Assent, and where they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the files that read agents' code are still those with which this process began.
+"""The test that the files which read agents' code are still those with which this process began.
 
 An update replaces them while the console is open. Its worker processes would then be of another version than it is.
 """

@@ -1,4 +1,4 @@
-"""What the classifier finds in what a change adds: read in its processes, and tied to lines that a person sees.
+"""The classifier's findings in what a change adds: read in its processes, and tied to lines that a person sees.
 
 A finding belongs to a change where its place is an added line, or where the file did not have it before: a value in an
 added line may make another one dangerous that nobody touched. What was not read is said to be not read.

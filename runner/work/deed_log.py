@@ -1,4 +1,4 @@
-"""What was done on a terminal with the changes of working copies: a log beside them, which the console records.
+"""A log of what was done on a terminal with changes of working copies, which the console records.
 
 One for all working copies, since a discarded one takes its own log with it.
 """

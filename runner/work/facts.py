@@ -1,4 +1,4 @@
-"""What is known of a client for work in the rings: its state, its services, its switches, its way to start a shell.
+"""The facts about a client for work in the rings: its state, services, switches, its way to start a shell.
 
 The values are in the registry of clients. Where a text says "below home", a variable may name another place.
 """

@@ -1,4 +1,4 @@
-"""What counts for a program at work at this moment: what its agent may do, and the person's settings and rules."""
+"""The terms in force for a program at work: what its agent may do, and the person's settings and rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to be shown of an account's own installations, so that a program starts and its tools are found.
+"""The parts of an account's own installations that are shown, so that a program starts and finds its tools.
 
 Programs of the system are there anyway. What is below the home folder is shown by the smallest folder that works: the
 version of Node.js in which a client is installed, the folder of a package, a virtual environment. A folder that holds

@@ -1,4 +1,4 @@
-"""What a command of a program at work would do, whether it may run, and whether it is held for a person.
+"""Judgement of a command of a program at work: what it would do, whether it may run, whether it is held.
 
 Assessed as the guard of a client does it, in a process of its own. It is not asked about what stays in the working
 copy: only what stands out as much as the setting says is held.

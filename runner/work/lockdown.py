@@ -1,4 +1,4 @@
-"""Whether a console is in lockdown, for programs that start without asking it.
+"""The sign of a console in lockdown, for programs that start without asking it.
 
 Lockdown ends with the console, however that ends: so it is a lock that the console holds, and no file that stays.
 """

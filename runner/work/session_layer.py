@@ -1,4 +1,4 @@
-"""Where the project of a program at work is as it sees it, for a console that runs approved code there.
+"""The project of a program at work as it sees it, for a console that runs approved code there.
 
 An overlay is mounted in namespaces of the session alone: whoever wants to show it to a sandbox has to start that in
 there. What the two rings see is looked at once, before the program starts: it cannot have changed anything by then.

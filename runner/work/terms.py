@@ -1,4 +1,4 @@
-"""What the person's settings and rules say at this moment of what a program at work does.
+"""The person's settings and rules of this moment on what a program at work does.
 
 Read from the files at each use: so it counts with and without a console, and for programs that are at work already.
 """

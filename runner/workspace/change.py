@@ -1,4 +1,4 @@
-"""What differs between a project and a layer over it."""
+"""A difference between a project and a layer over it."""
 
 from __future__ import annotations
 

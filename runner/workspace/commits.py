@@ -1,4 +1,4 @@
-"""What a program did with commits, tags and branches: what the repository's own log and its refs have in addition.
+"""Commits, tags and branches of a program: what the repository's own log and its refs have in addition.
 
 It is read as text, and git is not run. A program can write into it what it likes: it is said to be the log's word.
 """

@@ -1,4 +1,4 @@
-"""Who a person is to git in a project, for commits of a contained program, which does not see the settings of git."""
+"""The person's name to git in a project, for commits of a contained program, which cannot see git's settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which lines of two texts differ, found in a time that no text can make long.
+"""The lines in which two texts differ, found in a time that no text can make long.
 
 What both begin and end with is the same. Of what is between, lines that each text has once, and in the same order, are
 the same; the rest between two of those is compared by difflib where it is short, and counts as replaced where it is

@@ -1,4 +1,4 @@
-"""What of a project runs later by itself, or is grave otherwise: never applied without a word of its own."""
+"""Marks on files of a project that run later by themselves, or are grave: never applied without an own word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the layer and somebody else did to the same file, in one: git's own merge, of what both began with.
+"""The merge of a file that both the layer and somebody else changed: git's own, of what both began with.
 
 A merge is a `ProjectChange` like any other: before is the file as it is in the project now, after has both. It is
 always marked, so that nothing applies it unasked. Where both changed the same lines it stays a conflict, and names

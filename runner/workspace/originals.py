@@ -1,4 +1,4 @@
-"""What files of a project were when a layer over it was made, where that is certain: what a merge begins with.
+"""Originals of a project's files from when a layer was made, where certain: what a merge begins with.
 
 It is known in two ways. A file that a look at the changes found as it was then is kept (`keep`). And of a file that git
 follows its index has time, inode and size as they were when git last read it. So the index is kept before the layer is

@@ -1,4 +1,4 @@
-"""How far the writing of changes, or the removal of a working copy, has come."""
+"""The progress of writing changes, or of removing a working copy."""
 
 from __future__ import annotations
 

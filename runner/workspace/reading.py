@@ -1,4 +1,4 @@
-"""What a layer changes: two trees are compared where they may differ, with what somebody else did meanwhile."""
+"""The changes of a layer: two trees compared where they may differ, with what somebody else did meanwhile."""
 
 from __future__ import annotations
 

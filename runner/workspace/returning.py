@@ -1,4 +1,4 @@
-"""What came back from another machine, written into the folder that was sent: by descriptors, after comparing hashes.
+"""Return of files from another machine, written into the folder that was sent: by descriptors, after comparing hashes.
 
 What came back was made by code that may be hostile, and handed out by a service that may lie. Its names, sizes and
 numbers were bounded when it was read (`runner/sandbox/workspace_copy.py`): nothing in it is outside of the folder or

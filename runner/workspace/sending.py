@@ -1,4 +1,4 @@
-"""What of a working copy is sent to another machine: what git would take, without what is secret by its name.
+"""The part of a working copy that is sent to another machine: what git would take, without what is secret by its name.
 
 git says which files those are: those of the index that was kept when the layer was made, and those that no `.gitignore`
 names. It reads no setting of the project's repository, whose programs it could otherwise run. `.git` is never sent.

@@ -1,4 +1,4 @@
-"""What Undo can take back of what was applied last, path by path, and what it leaves because somebody changed it since.
+"""Undo of what was applied last: what it can take back path by path, and what it leaves as changed since.
 
 What is left can be taken back later, once it is again what was applied. Where nothing of the last Apply can be, and
 there is one before it, that one is looked at: what somebody does with one file is to block no other. A repository is

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest_asyncio
 
-from tests.engine.test_engine import Stage
+from tests.stages.engine import Stage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -15,7 +15,5 @@ if TYPE_CHECKING:
 
 @pytest_asyncio.fixture
 async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    stage = Stage(tmp_path)
-    await stage.engine.start(gateway=False)
-    yield stage
-    await stage.engine.close("the test is over")
+    async with Stage(tmp_path).opened() as stage:
+        yield stage

@@ -19,8 +19,8 @@ from runner.gateway import replies
 from runner.model.decision import Ask, Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import AwayChanged, QuestionAsked, QuestionsMoved
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path

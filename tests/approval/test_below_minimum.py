@@ -9,8 +9,8 @@ import pytest
 
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked
-from tests.engine.test_engine import HELLO, Stage
 from tests.recorded import record_in
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from runner.approval.ticket import Ticket

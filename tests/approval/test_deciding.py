@@ -22,9 +22,9 @@ from runner.model.events import ApprovalArmed, ApprovalSpent, ModeChanged, Quest
 from runner.model.lifecycle import Phase
 from runner.model.request import Language
 from tests.approval.test_door import entries
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
 from tests.recorded import record_in
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from runner.approval.ticket import Ticket

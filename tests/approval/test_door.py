@@ -21,7 +21,6 @@ from runner.audit.ledger.verify import verify
 from runner.engine.kept.lending import OpenSandbox
 from runner.identity.agents import Agents
 from runner.model.answer import Status
-from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked
 from runner.model.kept_sandbox import Kept
@@ -32,8 +31,8 @@ from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from runner.system.expiry import Expiry
 from tests.doubles import HeldSession
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -87,10 +86,6 @@ def entries(stage: Stage, *kinds: str) -> list[tuple[str, dict[str, object]]]:
         return [(kind, json.loads(data)) for kind, data in found]
 
 
-def approve(stage: Stage, ticket: Ticket) -> str:
-    return stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
-
-
 async def missed(stage: Stage) -> Ticket:
     ticket = await stage.asked()
     stage.engine.desk._expire(ticket.request_id)
@@ -120,7 +115,7 @@ async def test_what_changes_while_an_approval_is_written_counts(
     stage.engine.parts.agents.add("claude")
     ticket = await stage.asked()
     pen.held.add("approved")
-    assert approve(stage, ticket) == ""
+    assert stage.approve(ticket) == ""
     await stage.until(lambda: pen.waiting["approved"])
     await change(stage)  # type: ignore[misc]
     pen.go()
@@ -136,7 +131,7 @@ async def test_a_lockdown_that_was_lifted_meanwhile_still_ended_what_was_approve
 ) -> None:
     ticket = await stage.asked()
     pen.held.add("approved")
-    approve(stage, ticket)
+    stage.approve(ticket)
     await stage.until(lambda: pen.waiting["approved"])
     await stage.engine.modes.lock()
     await stage.engine.modes.guard()
@@ -157,7 +152,7 @@ async def test_a_lockdown_while_the_sandbox_starts_ends_the_run(stage: Stage, mo
 
     monkeypatch.setattr(stage.sandbox, "start", slow)
     ticket = await stage.asked()
-    approve(stage, ticket)
+    stage.approve(ticket)
     await begun.wait()
     await stage.engine.modes.lock()
     go.set()
@@ -191,7 +186,7 @@ async def test_a_write_that_waits_for_its_sandbox_is_not_done_in_lockdown(stage:
     write = Submission("claude", Tool.CODE_WRITE_FILE, sandbox_id="k1", file_path="notes.txt", content="x")
     ticket = await stage.asked(write)
     async with one.lock:
-        approve(stage, ticket)
+        stage.approve(ticket)
         await stage.until(lambda: ticket.phase is Phase.APPROVED)
         await stage.engine.modes.lock()
     answer = await ticket.answered(HANGS)
@@ -204,7 +199,7 @@ async def test_a_write_that_waits_for_its_sandbox_is_not_done_in_lockdown(stage:
 async def test_a_critical_request_edited_into_a_harmless_one_can_be_approved_here(stage: Stage) -> None:
     ticket = await stage.asked(CRITICAL)
     request = ticket.case.request
-    assert "CRITICAL may not run" in approve(stage, ticket)
+    assert "CRITICAL may not run" in stage.approve(ticket)
     draft = await stage.engine.editing.draft(request.id, "print(1)")
     assert await stage.engine.editing.approve(request.id, request.digest, "print(1)", draft.request.digest) == ""
     await stage.until(lambda: stage.sandbox.runs)
@@ -219,7 +214,7 @@ async def test_an_edited_version_that_is_refused_leaves_no_entry(stage: Stage) -
     approved = stage.engine.editing.approve
     assert "CRITICAL may not run" in await approved(request.id, request.digest, CRITICAL.code, draft.request.digest)
     assert ticket.case.edited is None
-    assert approve(stage, ticket) == ""
+    assert stage.approve(ticket) == ""
     await stage.until(lambda: stage.sandbox.runs)
     assert stage.sandbox.runs[0].job.code == HELLO.code
     assert entries(stage, "edited") == []
@@ -251,7 +246,7 @@ async def test_revoking_on_a_full_disk_withdraws_what_the_agent_asked(
         await stage.engine.membership.revoke("claude")
     answer = await ticket.answered(HANGS)
     assert answer is not None and answer.status is Status.WITHDRAWN
-    assert "no longer open" in approve(stage, ticket)
+    assert "no longer open" in stage.approve(ticket)
     assert stage.sandbox.runs == []
 
 
@@ -414,7 +409,7 @@ async def test_a_grant_does_not_run_what_was_stopped_while_its_use_was_written(s
 async def test_a_new_history_is_begun_while_questions_are_open_and_they_can_be_approved(stage: Stage) -> None:
     running, waiting = await stage.approved(), await stage.asked()
     await stage.engine.history.renew()
-    assert approve(stage, waiting) == ""
+    assert stage.approve(waiting) == ""
     await stage.until(lambda: len(stage.sandbox.runs) == 2)
     for run in stage.sandbox.runs:
         run.finish("done")
@@ -452,7 +447,7 @@ async def test_no_code_starts_before_all_that_led_to_it_is_durable(stage: Stage,
     before_the_question = kind in ("arrived", "assessed", "asked")
     if not before_the_question:
         await stage.until(lambda: ticket.phase is Phase.ASKED)
-        assert approve(stage, ticket) == ""
+        assert stage.approve(ticket) == ""
     await stage.until(lambda: pen.waiting[kind])
     await asyncio.sleep(0)
     assert stage.sandbox.runs == []
@@ -460,7 +455,7 @@ async def test_no_code_starts_before_all_that_led_to_it_is_durable(stage: Stage,
     pen.go()
     if before_the_question:
         await stage.until(lambda: ticket.phase is Phase.ASKED)
-        assert approve(stage, ticket) == ""
+        assert stage.approve(ticket) == ""
     await stage.until(lambda: stage.sandbox.runs)
 
 

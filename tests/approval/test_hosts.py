@@ -21,9 +21,9 @@ from runner.model.errors import KnownError
 from runner.model.network import Contact, Destination
 from runner.model.request import Isolation
 from runner.system.tasks import spawn
-from tests.engine.test_engine import HELLO, Stage
 from tests.network.stage import PUBLIC
 from tests.patience import HANGS
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -102,11 +102,9 @@ class HostStage(Stage):
 
 @pytest_asyncio.fixture
 async def stage(tmp_path: Path) -> AsyncIterator[HostStage]:
-    stage = HostStage(tmp_path)
-    await stage.engine.start(gateway=False)
-    yield stage
-    stage.look.set()
-    await stage.engine.close("the test is over")
+    async with HostStage(tmp_path).opened() as stage:
+        yield stage
+        stage.look.set()
 
 
 async def for_this_run(stage: HostStage, ticket: Ticket) -> str:

@@ -17,9 +17,9 @@ from runner.model.request import Isolation, Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from tests.approval.test_remembering import READING, denied, kinds, remember, unasked
-from tests.engine.test_engine import HELLO, Stage
 from tests.gui.feed import finding
 from tests.patience import HANGS
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from runner.approval.learning import Learned, Offer

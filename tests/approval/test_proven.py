@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.approval.ticket import Ticket
-    from tests.engine.test_engine import Stage
+    from tests.stages.engine import Stage
 
 pytestmark = pytest.mark.asyncio
 PIN = "4711"

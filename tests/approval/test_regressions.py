@@ -18,10 +18,10 @@ from runner.model.request import Language
 from runner.policy.decide import MOST_UNASKED
 from runner.policy.grants import Choice, Subject
 from runner.sandbox.local.sandbox import LocalSandbox
-from tests.engine.test_engine import HELLO, Stage
 from tests.gateway.stage import staged
 from tests.patience import HANGS
 from tests.sandbox.conftest import job
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path

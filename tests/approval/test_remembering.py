@@ -15,8 +15,8 @@ from runner.model.events import EngineTroubled, GrantsChanged
 from runner.model.request import Isolation, Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path

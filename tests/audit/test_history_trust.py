@@ -7,6 +7,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,6 @@ import pytest_asyncio
 
 from app.history.checking import verdict_words
 from app.parts.notice import Tone
-from runner.assembly import build
 from runner.audit.ledger.verify import verify
 from runner.commands.cli import main
 from runner.identity import signer
@@ -27,8 +27,8 @@ from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.settings.loading import load
 from runner.system.places import Places
-from tests.doubles import HeldSandbox
 from tests.patience import HANGS
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -39,15 +39,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio
 
 
-class Console:
+class Console(Stage):
     """An engine whose secrets are in a file that was agreed to, and what it said about the history."""
 
     def __init__(self, places: Places) -> None:
-        self.sandbox = HeldSandbox()
-        self.engine = build(places, load(places, {"SANDBOX_STORE_CODE": "always"}), (self.sandbox,))
+        super().__init__(places, settings={"SANDBOX_STORE_CODE": "always"})
         self.trouble = ""
-        self._changed = asyncio.Event()
-        self.engine.listen(self._hear)
 
     def _hear(self, event: Event) -> None:
         match event:
@@ -57,13 +54,7 @@ class Console:
                 self.trouble = ""
             case _:
                 pass
-        self._changed.set()
-
-    async def until(self, true: Callable[[], object]) -> None:
-        async with asyncio.timeout(HANGS):
-            while not true():
-                self._changed.clear()
-                await self._changed.wait()
+        super()._hear(event)
 
     async def open(self) -> Console:
         """Started, and with the key at hand."""
@@ -78,13 +69,7 @@ class Console:
                 await asyncio.sleep(0)
 
     async def run(self, code: str) -> None:
-        ticket = await self.engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, code))
-        await self.until(lambda: ticket.case.phase is Phase.ASKED)
-        before = len(self.sandbox.runs)
-        assert self.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "") == ""
-        await self.until(lambda: len(self.sandbox.runs) > before)
-        self.sandbox.runs[-1].finish("done\n")
-        assert await ticket.answered(None)
+        await self.works(replace(HELLO, code=code))
 
     async def close(self) -> None:
         await self.engine.close("the test is over")

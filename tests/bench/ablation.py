@@ -1,8 +1,8 @@
 """What each wing of the classifier is worth: what changes for programs that its author did not write without it.
 
 `python -m tests.bench.ablation [WING ...]` measures those, by words of their names; `make bench ARGS=ablation` all. A
-wing that changes nothing goes. The programs are those of `tests/risk/quiet/` and `tests/risk/strangers/` that were
-written before the rules, and the labelled records that ASSENT_RISK_RECORDS names, which are no part of this project.
+wing that changes nothing goes. The programs are those of `tests/risk/sets.py` that were written
+before the rules, and the labelled records that ASSENT_RISK_RECORDS names, which are no part of this project.
 """
 
 from __future__ import annotations
@@ -16,23 +16,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import runner.risk
-from runner.model.request import Request, Tool
 from runner.risk.assess import assess
 from runner.risk.model.value import UNKNOWN, Value
 from tests.bench.disguises import RECORDS
 from tests.bench.risk import labelled, request
 from tests.bench.row import Row
-from tests.risk.test_quiet import cases
+from tests.risk.sets import SETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from runner.model.assessment import Assessment, Level
+    from runner.model.request import Request
 
 RISK = Path(runner.risk.__file__).parent
-TESTS = Path(__file__).resolve().parent.parent / "risk"
-OWN = {"danger.txt", "harmless.txt"}
-"""Files of programs that the author of the rules wrote."""
 
 
 def nothing(*_: object, **__: object) -> None:
@@ -153,14 +150,11 @@ class Change(NamedTuple):
 
 def programs() -> Iterator[Program]:
     """Yield every program that the author of the classifier did not write."""
-    for folder in ("quiet", "strangers"):
-        for file in sorted((TESTS / folder).glob("*.txt")):
-            if file.name in OWN:
-                continue
-            for case in cases(f"../{folder}/{file.name}"):
+    for kind in ("danger", "harmless"):
+        for one in SETS:
+            for case in one.cases(kind) if one.before else ():
                 if case.language is not None:
-                    asked = Request("bench", "bench", Tool.CODE_EXECUTE, 0.0, case.language, case.code)
-                    yield Program(f"{file.stem}: {case.name}", asked)
+                    yield Program(f"{one.name}-{kind}: {case.name}", case.request)
     if records := os.environ.get(RECORDS):
         for number, record in enumerate(labelled(Path(records)), 1):
             yield Program(f"record {number}", request(record))

@@ -33,7 +33,7 @@ from runner.settings.loading import load
 from runner.system.places import Places
 from tests.bench.row import Row
 from tests.doubles import HeldSandbox
-from tests.risk.test_assessor import StandIn
+from tests.stages.worker import StandIn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -72,8 +72,8 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _samples() -> Iterator[tuple[Language, str]]:
-    """The hard cases, and modules of this project cut at MOST_LINES."""
-    for path in sorted((ROOT / "tests" / "risk" / "hard").glob("*.txt")):
+    """The cases of constructs, and modules of this project cut at MOST_LINES."""
+    for path in sorted((ROOT / "tests" / "risk" / "constructs").glob("*.txt")):
         language = path.name.partition("-")[0].replace("typescript", "javascript")
         for code in re.split(r"(?m)^=== .*\n", path.read_text("utf-8"))[1:]:
             yield Language(language), code

@@ -25,7 +25,7 @@ from runner.sandbox.contract import Job
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.sandbox.trying import program
 from tests.bench.row import Row, skip
-from tests.risk.test_quiet import Case, cases
+from tests.risk.sets import FOLDER, Case, cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from runner.model.assessment import Assessment
     from runner.model.tried import Tried
 
-SETS = ("passer-by", "visitor", "caller")
+SETS = ("set_10", "set_07", "set_08")
 OTHERS = "ASSENT_TRIAL_SETS"
 MARK, SEED = "assent:bench", "bench"
 
@@ -84,12 +84,12 @@ def share(found: list[Measured], *, trying: bool) -> float:
 async def _of_kind(kind: str) -> list[Measured]:
     sandbox = LocalSandbox()
     await sandbox.check()
-    given = os.environ.get(OTHERS, "").split()
-    names = [one for one in given if kind in Path(one).name] or [f"{name}-{kind}.txt" for name in SETS]
+    given = [Path(one) for one in os.environ.get(OTHERS, "").split()]
+    files = [one for one in given if kind in one.name] or [FOLDER / f"{name}-{kind}.txt" for name in SETS]
     found = [
         await measured(sandbox, case, case.language)
-        for name in names
-        for case in cases(name)
+        for file in files
+        for case in cases(file)
         if case.language is not None
     ]
     await sandbox.close()

@@ -21,7 +21,7 @@ from runner.model.request import Language
 from runner.sandbox.local.sandbox import LocalSandbox
 from tests.bench.row import Row, skip
 from tests.bench.trial import Measured, measured
-from tests.risk.test_quiet import Case
+from tests.risk.sets import Case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

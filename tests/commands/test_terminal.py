@@ -28,9 +28,9 @@ from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests.components import require
 from tests.doubles import HeldSandbox
-from tests.engine.test_engine import HELLO
 from tests.engine.test_sandbox_watch import staged
 from tests.patience import HANGS
+from tests.stages.engine import HELLO
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

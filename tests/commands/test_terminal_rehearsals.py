@@ -13,9 +13,9 @@ from runner.commands.terminal import Terminal
 from runner.model.answer import REHEARSED
 from runner.model.decision import Verdict
 from runner.system.tasks import spawn
-from tests.engine.test_engine import HELLO
 from tests.engine.test_rehearsing import RehearsalStage
 from tests.patience import HANGS
+from tests.stages.engine import HELLO
 
 if TYPE_CHECKING:
     import asyncio

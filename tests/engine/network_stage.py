@@ -8,9 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.assembly import build
-from runner.model.decision import Verdict
 from runner.model.events import HostContacted
-from runner.model.lifecycle import Phase
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.settings.loading import load
@@ -18,18 +16,17 @@ from runner.system.places import Places
 from tests.network.stage import PUBLIC, Hosts
 from tests.patience import HANGS
 from tests.recorded import record_in
+from tests.stages.engine import EngineStage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     import pytest
 
     from runner.approval.ticket import Ticket
     from runner.audit.history.search import CaseRecord
-    from runner.engine.engine import Engine
     from runner.model.answer import Answer
-    from runner.model.events import Event
     from runner.model.network import Contact
 
 AGENT = "claude"
@@ -79,47 +76,27 @@ async def serve(
     writer.close()
 
 
-class NetworkedStage:
+class NetworkedStage(EngineStage):
     """The engine, the servers, and everything that happened."""
 
     def __init__(self, root: Path, hosts: Hosts, environment: dict[str, str]) -> None:
-        self.places = Places.under(root)
         self.hosts = hosts
         self.streams = asyncio.Event()
         """Set while a program reads from a stream."""
-        self.heard: list[Event] = []
-        self._changed = asyncio.Event()
         usual = {"SANDBOX_TYPE": "local", "ASSENT_WEAKEST_ISOLATION_CRITICAL": "local"}
-        self.engine: Engine = build(self.places, load(self.places, usual | environment))
-        self.engine.listen(self._hear)
+        places = Places.under(root)
+        super().__init__(build(places, load(places, usual | environment)), places)
 
-    def _hear(self, event: Event) -> None:
-        self.heard.append(event)
-        self._changed.set()
-
-    async def until(self, true: Callable[[], object]) -> None:
-        """Wait until `true()`; looks again whenever something happened."""
-        async with asyncio.timeout(HANGS):
-            while not true():
-                self._changed.clear()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), 0.05)
-
-    async def asked(self, code: str, *domains: str, **more: object) -> Ticket:
+    async def asks(self, code: str, *domains: str, **more: object) -> Ticket:
         """Ask for a networked run, and wait for the question."""
         values: dict[str, object] = {"network_enabled": True, "allowed_domains": domains, "timeout": 60.0} | more
         agent = str(values.pop("agent", AGENT))
         submission = Submission(agent, Tool.CODE_EXECUTE, Language.PYTHON, code, **values)  # type: ignore[arg-type]
-        ticket = await self.engine.submit(submission)
-        await self.until(lambda: ticket.case.phase is Phase.ASKED)
-        return ticket
-
-    def approve(self, ticket: Ticket) -> str:
-        return self.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
+        return await self.asked(submission)
 
     async def running(self, code: str, *domains: str, **more: object) -> Ticket:
         """Ask, and approve."""
-        ticket = await self.asked(code, *domains, **more)
+        ticket = await self.asks(code, *domains, **more)
         assert self.approve(ticket) == ""
         return ticket
 

@@ -18,9 +18,9 @@ from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.risk.assess import TOO_LARGE
 from runner.risk.worker.assessor import Assessor
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
-from tests.risk.test_assessor import StandIn
+from tests.stages.engine import HELLO, Stage
+from tests.stages.worker import StandIn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -44,10 +44,8 @@ def hanging(root: Path, seconds: float) -> Stage:
 @pytest_asyncio.fixture
 async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     """One in which what hangs is not given up before the test is over."""
-    stage = hanging(tmp_path, 600)
-    await stage.engine.start(gateway=False)
-    yield stage
-    await stage.engine.close("the test is over")
+    async with hanging(tmp_path, 600).opened() as stage:
+        yield stage
 
 
 def order(stage: Stage, *ids: str) -> list[str]:

@@ -20,7 +20,6 @@ from runner.model.work import CommandAnswered, CommandSeen, PortsSeen, WorkEnded
 from runner.work.log import NAME, WorkLog
 from runner.workspace.change import How
 from runner.workspace.working_copy import WorkingCopy
-from tests.engine.test_kept_sandboxes import house
 from tests.workspace.trees import make, work
 
 if TYPE_CHECKING:
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
     from runner.model.assessment import Assessment
     from runner.model.request import Request
     from runner.model.work import WorkSession
-    from tests.engine.test_kept_sandboxes import House
+    from tests.stages.kept import House
 
-__all__ = ["house"]
 pytestmark = pytest.mark.asyncio
 
 

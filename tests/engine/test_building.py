@@ -18,10 +18,10 @@ from runner.model.request import Language, NetworkMode, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import offered
 from tests.engine.test_installing import install, registry, run
-from tests.engine.test_kept_sandboxes import House
 from tests.engine.test_known_files import out, request
 from tests.patience import HANGS
 from tests.recorded import record_in
+from tests.stages.kept import House
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.assembly import build
 from runner.audit.ledger.ledger import Ledger, LedgerFailed
 from runner.audit.ledger.verify import verify
 from runner.model.answer import Status
@@ -20,72 +19,22 @@ from runner.model.lifecycle import Phase
 from runner.model.request import Isolation, Language, Tool
 from runner.model.result import Outcome
 from runner.model.submission import Submission
-from runner.settings.loading import load
-from runner.system.places import Places
 from tests.doubles import HeldSandbox
 from tests.patience import HANGS
-from tests.recorded import record_in
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from runner.approval.ticket import Ticket
-    from runner.model.events import Event
 
 pytestmark = pytest.mark.asyncio
-HELLO = Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "print('hello')")
-
-
-class Stage:
-    """An engine with its doors open, and everything it said."""
-
-    def __init__(self, root: Path, *others: HeldSandbox) -> None:
-        self.places = Places.under(root)
-        self.sandbox = HeldSandbox()
-        self.engine = build(self.places, load(self.places, {}), (self.sandbox, *others))
-        self.heard: list[Event] = []
-        self._changed = asyncio.Event()
-        self.engine.listen(self._hear)
-
-    def _hear(self, event: Event) -> None:
-        self.heard.append(event)
-        self._changed.set()
-
-    async def until(self, true: Callable[[], object]) -> None:
-        """Wait until `true()`; looks again whenever something happened."""
-        async with asyncio.timeout(HANGS):
-            while not true():
-                self._changed.clear()
-                try:
-                    await asyncio.wait_for(self._changed.wait(), 0.05)
-                except TimeoutError:
-                    continue
-
-    async def asked(self, submission: Submission = HELLO) -> Ticket:
-        """Submit, and wait for the question as a person does, who sees it once it is recorded."""
-        ticket = await self.engine.submit(submission)
-        await self.until(lambda: ticket.case.phase is Phase.ASKED)
-        return ticket
-
-    async def approved(self, submission: Submission = HELLO) -> Ticket:
-        """Submit, approve, and wait for the run."""
-        ticket = await self.asked(submission)
-        before = len(self.sandbox.runs)
-        assert self.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "") == ""
-        await self.until(lambda: len(self.sandbox.runs) > before)
-        return ticket
-
-    def phases(self, request_id: str) -> list[str]:
-        return [step.entry.kind for step in record_in(self.places.ledger, request_id).steps]
 
 
 @pytest_asyncio.fixture
 async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    stage = Stage(tmp_path)
-    await stage.engine.start(gateway=False)
-    yield stage
-    await stage.engine.close("the test is over")
+    async with Stage(tmp_path).opened() as stage:
+        yield stage
 
 
 async def test_what_is_approved_runs_and_is_answered_and_recorded(stage: Stage) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,37 +25,30 @@ from runner.identity.keyring_answer import KeyringAnswer, begin_unasked
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, TroubleCleared
-from runner.model.lifecycle import Phase
-from runner.model.request import Language, Tool
-from runner.model.submission import Submission
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.audit.story import approved, opening, request, tamper, write
 from tests.doubles import HeldSandbox
-from tests.patience import HANGS
 from tests.small_disk import fill, small_disk
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from runner.approval.ticket import Ticket
     from runner.model.events import Event
+    from runner.model.submission import Submission
 
 pytestmark = pytest.mark.asyncio
-HELLO = Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "import os; os.system('id')")
 
 
-class Start:
+class Start(Stage):
     """An engine, started by the test, and the troubles that it reports."""
 
     def __init__(self, places: Places) -> None:
-        self.places = places
-        self.sandbox = HeldSandbox()
-        self.engine = build(places, load(places, {}), (self.sandbox,))
+        super().__init__(places)
         self.troubles: dict[str, EngineTroubled] = {}
-        self._changed = asyncio.Event()
-        self.engine.listen(self._hear)
 
     def _hear(self, event: Event) -> None:
         match event:
@@ -65,28 +58,12 @@ class Start:
                 self.troubles.pop(area, None)
             case _:
                 pass
-        self._changed.set()
+        super()._hear(event)
 
-    async def until(self, true: Callable[[], object]) -> None:
-        async with asyncio.timeout(HANGS):
-            while not true():
-                self._changed.clear()
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), 0.02)
-
-    async def asked(self) -> Ticket:
-        ticket = await self.engine.submit(HELLO)
-        await self.until(lambda: ticket.case.phase is Phase.ASKED and self.engine.desk.position(ticket.request_id))
+    async def asked(self, submission: Submission = HELLO) -> Ticket:
+        ticket = await super().asked(submission)
+        await self.until(lambda: self.engine.desk.position(ticket.request_id))
         return ticket
-
-    async def works(self) -> None:
-        """A request is asked and approved, and runs."""
-        ticket = await self.asked()
-        before = len(self.sandbox.runs)
-        assert self.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "") == ""
-        await self.until(lambda: len(self.sandbox.runs) > before)
-        self.sandbox.runs[-1].finish("done\n")
-        assert await ticket.answered(None)
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from runner.model.result import Outcome
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from runner.sandbox import programs
-from tests.engine.test_kept_sandboxes import house
 from tests.engine.test_known_files import out, refused, request
 from tests.packages.registry import LoopbackRegistry, served, wheel
 from tests.patience import HANGS
@@ -34,10 +33,9 @@ if TYPE_CHECKING:
     from runner.model.request import Request
     from runner.packages.installing import Prepared
     from runner.sandbox.contract import Session
-    from tests.engine.test_kept_sandboxes import House
+    from tests.stages.kept import House
 
 pytestmark = pytest.mark.asyncio
-__all__ = ["house"]
 USE = "import alpha, beta\nprint(alpha.VERSION, beta.VERSION)"
 
 

@@ -7,97 +7,31 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 
 from runner.approval.late_approval import ARMED, DROPPED, GONE
-from runner.assembly import build
 from runner.audit.history.search import History
 from runner.audit.ledger.verify import verify
 from runner.model.answer import Status
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError, Refused
-from runner.model.events import ApprovalSpent, QuestionAsked, RequestAssessed, RunMeasured, RunStarted, SandboxesChanged
+from runner.model.events import ApprovalSpent, QuestionAsked, RunMeasured, RunStarted, SandboxesChanged
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from runner.sandbox.local.sandbox import LocalSandbox
-from runner.settings.loading import load
 from runner.system.clock import since_boot
-from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests.approval.test_door import Pen
 from tests.patience import HANGS
 from tests.recorded import record_in
+from tests.stages.kept import CREATE, House, missed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
-    from pathlib import Path
-
-    from runner.approval.ticket import Ticket
-    from runner.model.answer import Answer
-    from runner.model.events import Event
     from runner.model.request import Limits
     from runner.sandbox.local.session import LocalSession
 
 pytestmark = pytest.mark.asyncio
-CREATE = Submission("claude", Tool.CODE_CREATE_SANDBOX, Language.PYTHON, title="numbers")
-
-
-class House:
-    """An engine on the local sandbox; `says` answers every question."""
-
-    def __init__(self, root: Path, environment: Mapping[str, str] | None = None) -> None:
-        self.places = Places.under(root / "home")
-        self.sandbox = LocalSandbox(root / "runs")
-        self.folder = root / "runs"
-        self.engine = build(self.places, load(self.places, environment or {}), (self.sandbox,))
-        self.heard: list[Event] = []
-        self.says: Verdict | None = Verdict.APPROVED
-        self._changed = asyncio.Event()
-        self.engine.listen(self._hear)
-
-    def _hear(self, event: Event) -> None:
-        self.heard.append(event)
-        self._changed.set()
-        if isinstance(event, QuestionAsked) and self.says is not None:
-            question = next(q for q in self.engine.desk.waiting() if q.request_id == event.request_id)
-            loop = asyncio.get_running_loop()
-            loop.call_soon(self.engine.answer, question.request_id, question.digest, self.says, "")
-
-    async def until(self, true: Callable[[], object]) -> None:
-        async with asyncio.timeout(HANGS):
-            while not true():
-                self._changed.clear()
-                await self._changed.wait()
-
-    async def call(self, tool: Tool, **given: object) -> Answer:
-        submission = Submission(given.pop("agent", "claude"), tool, **given)  # type: ignore[arg-type]
-        answer = await (await self.engine.submit(submission)).answered(HANGS)
-        assert answer is not None
-        return answer
-
-    async def create(self, submission: Submission = CREATE) -> str:
-        answer = await (await self.engine.submit(submission)).answered(HANGS)
-        assert answer is not None and answer.facts is not None, answer
-        return str(answer.facts["sandbox_id"])
-
-    def level(self, request_id: str) -> Level:
-        return next(
-            e.assessment.level for e in self.heard if isinstance(e, RequestAssessed) and e.request_id == request_id
-        )
-
-    def set(self, **values: object) -> None:
-        self.engine.parts.configuration.settings = replace(self.engine.parts.configuration.settings, **values)  # type: ignore[arg-type]
-
-
-@pytest_asyncio.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    house = House(tmp_path)
-    await house.engine.start(gateway=False)
-    yield house
-    await house.engine.close("the test is over")
-    assert not list(house.folder.glob("run-*"))
 
 
 async def test_a_sandbox_without_a_title_has_none_rather_than_the_words_of_its_request(house: House) -> None:
@@ -321,16 +255,6 @@ async def test_revoking_its_agent_removes_it(house: House) -> None:
     await house.engine.membership.revoke("claude")
     assert house.engine.sandboxes.listed() == ()
     assert not list(house.folder.glob("run-*"))
-
-
-async def missed(house: House, id: str) -> Ticket:
-    """A request to run code in a kept sandbox that has expired."""
-    house.says = None
-    ticket = await house.engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "1", sandbox_id=id))
-    await house.until(lambda: house.engine.desk.position(ticket.request_id))
-    house.engine.desk._expire(ticket.request_id)
-    assert await ticket.answered(HANGS) is not None
-    return ticket
 
 
 async def test_a_late_approval_ends_with_its_sandbox_and_runs_in_no_other(house: House) -> None:

@@ -13,16 +13,14 @@ from runner.model.decision import Verdict
 from runner.model.events import RequestArrived
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
-from tests.engine.test_kept_sandboxes import house
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from runner.model.answer import Answer
     from runner.model.request import Request
-    from tests.engine.test_kept_sandboxes import House
+    from tests.stages.kept import House
 
 pytestmark = pytest.mark.asyncio
-__all__ = ["house"]
 PYTHON, SHELL = Language.PYTHON, Language.SHELL
 MAIN = "import json\nprint(json.dumps({'answer': 42}))"
 

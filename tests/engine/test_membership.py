@@ -13,19 +13,18 @@ from runner.audit.history.changes import read_changes
 from runner.identity.agents import Agents
 from runner.identity.allowance import Allowance
 from runner.model.answer import Status
-from runner.model.decision import Decider, Verdict
+from runner.model.decision import Decider
 from runner.model.errors import KnownError, Refused
 from runner.model.request import ClientTool, Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from runner.approval.ticket import Ticket
 
 pytestmark = pytest.mark.asyncio
 FETCH = Submission("claude", Tool.CLIENT_FETCH, client=ClientTool("WebFetch", "/home/me"))
@@ -34,15 +33,9 @@ COMMAND = Submission("claude", Tool.CLIENT_SHELL, Language.SHELL, "ls", client=C
 
 @pytest_asyncio.fixture
 async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    stage = Stage(tmp_path)
-    await stage.engine.start(gateway=False)
-    await stage.engine.membership.add("claude")
-    yield stage
-    await stage.engine.close("the test is over")
-
-
-def approve(stage: Stage, ticket: Ticket) -> str:
-    return stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
+    async with Stage(tmp_path).opened() as stage:
+        await stage.engine.membership.add("claude")
+        yield stage
 
 
 async def changes(stage: Stage, count: int) -> list[tuple[str, dict[str, object]]]:
@@ -73,7 +66,7 @@ async def test_every_call_of_a_paused_agent_is_refused_and_those_of_others_are_n
 async def test_what_waits_when_an_agent_is_paused_may_still_be_answered_and_what_runs_continues(stage: Stage) -> None:
     running, waiting = await stage.approved(), await stage.asked(replace(HELLO, title="second"))
     await stage.engine.membership.pause("claude")
-    assert approve(stage, waiting) == ""
+    assert stage.approve(waiting) == ""
     await stage.until(lambda: len(stage.sandbox.runs) == 2)
     for run in stage.sandbox.runs:
         run.finish("done\n")
@@ -91,7 +84,7 @@ async def test_nothing_of_a_paused_agent_starts_unasked(stage: Stage, by: str) -
         first = await stage.asked()
         choice = Choice(Subject.TEXT, uses=5, seconds=600)
         await stage.engine.remembering.add(first.request_id, first.case.request.digest, choice)
-        approve(stage, first)
+        stage.approve(first)
         await stage.until(lambda: stage.sandbox.runs)
         stage.sandbox.runs.pop().finish()
         await first.answered(HANGS)
@@ -145,7 +138,7 @@ async def test_open_questions_that_are_not_allowed_any_more_are_denied_and_other
     answer = await python.answered(HANGS)
     assert answer is not None and answer.status is Status.DENIED
     assert answer.decision.reason == "The person lets this agent use shell only, not python."
-    assert approve(stage, shell) == ""
+    assert stage.approve(shell) == ""
     await stage.until(lambda: stage.sandbox.runs)
     assert (await changes(stage, 1)) == [("agent-changed", {"agent": "claude", "now": {"languages": ["shell"]}})]
 
@@ -153,7 +146,7 @@ async def test_open_questions_that_are_not_allowed_any_more_are_denied_and_other
 async def test_an_approval_that_comes_after_a_limit_does_not_count(stage: Stage) -> None:
     ticket = await stage.asked()
     Agents(stage.places).allow("claude", Allowance(languages=("shell",)))
-    assert "use shell only" in approve(stage, ticket)
+    assert "use shell only" in stage.approve(ticket)
     assert stage.sandbox.runs == []
 
 
@@ -197,7 +190,7 @@ async def test_a_renamed_agent_leaves_everything_behind_but_its_token(stage: Sta
 async def test_what_is_still_under_way_under_the_old_name_is_not_approved(stage: Stage) -> None:
     ticket = await stage.asked()
     Agents(stage.places).rename("claude", "claude-2")
-    assert "renamed to claude-2" in approve(stage, ticket)
+    assert "renamed to claude-2" in stage.approve(ticket)
     await stage.until(lambda: ticket.case.answer.done())
     await stage.until(lambda: ("agent-renamed", "claude", "command") in told(stage))
     assert [body["to"] for kind, body in _agents(stage) if kind == "agent-renamed"] == ["claude-2"]

@@ -89,7 +89,7 @@ async def test_a_refused_host_is_allowed_for_this_run_and_only_for_it(stage: Net
     assert answer.result is not None and answer.result.stdout == "hello\n"
     body = next(one.body for one in stage.record(ticket.request_id).steps if one.entry.kind == "host-allowed")
     assert body == {"host": EVIL, "port": 80, "address": "", "by": "person"}
-    again = await stage.asked(code, f"{GOOD}:80")
+    again = await stage.asks(code, f"{GOOD}:80")
     assert again.case.request.domains == (f"{GOOD}:80",)
     said = await stage.engine.hosts.allow(ticket.request_id, EVIL, 80)
     assert said == "This run is over."
@@ -134,7 +134,7 @@ async def test_a_refused_host_is_allowed_always_and_comes_with_the_next_request(
     answer = await stage.answer(ticket)
     assert answer.result is not None and answer.result.stdout == "hello\n", "it counts for the run itself"
     assert [one.name for one in grants.all()] == [grant.name] and grant.pattern == f"{EVIL}:80"
-    again = await stage.asked(f"{PERSISTENT}\nprint(reach('{EVIL}'))", f"{GOOD}:80")
+    again = await stage.asks(f"{PERSISTENT}\nprint(reach('{EVIL}'))", f"{GOOD}:80")
     request = again.case.request
     assert request.domains == (f"{EVIL}:80", f"{GOOD}:80") and request.granted == (f"{EVIL}:80",)
     assert stage.approve(again) == ""
@@ -172,7 +172,7 @@ async def test_registries_without_any_are_refused_with_what_to_do(
 
     monkeypatch.setattr(stage.engine.parts, "registries", none)
     with pytest.raises(Refused, match=r"this machine names none\. Name the hosts in allowed_domains"):
-        await stage.asked("print(1)")
+        await stage.asks("print(1)")
 
 
 async def test_stopping_a_run_ends_its_tunnels(stage: NetworkedStage) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from runner.engine.foundation import parts as parts_module
 from runner.system.tasks import spawn
-from tests.engine.test_engine import Stage
 from tests.patience import HANGS
+from tests.stages.engine import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable

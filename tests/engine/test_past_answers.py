@@ -14,7 +14,7 @@ from runner.requests.case import PARKED
 from runner.risk.worker.assessor import Assessor
 from runner.system.tasks import spawn
 from tests.audit import story
-from tests.engine.test_engine import HELLO, Stage
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,8 +24,8 @@ from runner.model.events import (
 from runner.model.request import Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
-from tests.engine.test_engine import Stage
 from tests.patience import HANGS
+from tests.stages.engine import Stage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -32,9 +32,9 @@ from runner.model.tried import TRIAL_ENDED, TRIED, TRYING
 from runner.policy.grants import Choice, Subject
 from runner.system.places import resources
 from tests.doubles import HeldSandbox
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
 from tests.recorded import record_in
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -97,10 +97,8 @@ class RehearsalStage(Stage):
 
 @pytest_asyncio.fixture
 async def stage(tmp_path: Path) -> AsyncIterator[RehearsalStage]:
-    stage = RehearsalStage(tmp_path)
-    await stage.engine.start(gateway=False)
-    yield stage
-    await stage.engine.close("the test is over")
+    async with RehearsalStage(tmp_path).opened() as stage:
+        yield stage
 
 
 async def test_it_is_off_until_a_person_switches_it_on(stage: RehearsalStage) -> None:

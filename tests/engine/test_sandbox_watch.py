@@ -25,8 +25,8 @@ from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests.approval.test_door import Pen
 from tests.doubles import HeldSandbox
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

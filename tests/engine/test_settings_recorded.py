@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.audit.history.changes import read_changes
-from tests.engine.test_engine import Stage
+from tests.stages.engine import Stage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,32 +12,26 @@ from runner.approval import late_approval
 from runner.approval.modes import Mode
 from runner.assembly import build
 from runner.model.decision import Verdict
-from runner.model.lifecycle import Phase
-from runner.model.request import Language, Tool
-from runner.model.submission import Submission
 from runner.settings.loading import load
 from runner.system.clock import SleepGauge, since_boot
 from runner.system.places import Places
 from tests.doubles import HeldSandbox
 from tests.patience import HANGS
+from tests.stages.engine import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from runner.approval.ticket import Ticket
-    from runner.engine.engine import Engine
 
 pytestmark = pytest.mark.asyncio
-HELLO = Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "import os; os.system('id')")
 
 
-class Machine:
+class Machine(Stage):
     """An engine on a machine that the test sends to sleep."""
 
-    def __init__(self, places: Places) -> None:
-        self.sandbox = HeldSandbox()
-        self.engine: Engine = build(places, load(places, {}), (self.sandbox,))
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
         self.asleep = 0.0
         loop = asyncio.get_running_loop()
 
@@ -53,23 +47,11 @@ class Machine:
         if noticed:
             self.engine._timekeeping.look()
 
-    async def until(self, true: Callable[[], object]) -> None:
-        async with asyncio.timeout(HANGS):
-            while not true():
-                await asyncio.sleep(0.005)
-
-    async def asked(self) -> Ticket:
-        ticket = await self.engine.submit(HELLO)
-        await self.until(lambda: ticket.case.phase is Phase.ASKED)
-        return ticket
-
 
 @pytest_asyncio.fixture
 async def machine(home: Path) -> AsyncIterator[Machine]:
-    machine = Machine(Places.under(home))
-    await machine.engine.start(gateway=False)
-    yield machine
-    await machine.engine.close("the test is over")
+    async with Machine(home).opened() as machine:
+        yield machine
 
 
 async def test_sleep_counts_on_the_clock_of_each_part(home: Path) -> None:

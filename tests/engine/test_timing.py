@@ -18,14 +18,13 @@ from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from tests.approval.test_door import Pen
 from tests.doubles import HeldRun, HeldSandbox, HeldSession
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from runner.approval.ticket import Ticket
     from runner.model.assessment import Assessment
     from runner.model.events import Event
     from runner.model.request import Limits, Request
@@ -69,21 +68,14 @@ class SlowStage(Stage):
 
 @pytest_asyncio.fixture
 async def stage(tmp_path: Path) -> AsyncIterator[SlowStage]:
-    stage = SlowStage(tmp_path)
-    await stage.engine.start(gateway=False)
-    yield stage
-    stage.slow.go.set()
-    await stage.engine.close("the test is over")
-
-
-def approve(stage: Stage, ticket: Ticket) -> None:
-    request = ticket.case.request
-    assert stage.engine.answer(request.id, request.digest, Verdict.APPROVED, "") == ""
+    async with SlowStage(tmp_path).opened() as stage:
+        yield stage
+        stage.slow.go.set()
 
 
 async def test_a_run_is_stopped_while_its_sandbox_starts(stage: SlowStage) -> None:
     ticket = await stage.asked()
-    approve(stage, ticket)
+    assert stage.approve(ticket) == ""
     await stage.slow.starting.wait()
     stage.engine.runs.stop(ticket.request_id, "No, not that.")
     stage.slow.go.set()
@@ -96,7 +88,7 @@ async def test_a_run_is_stopped_while_its_sandbox_starts(stage: SlowStage) -> No
 
 async def test_a_run_is_paused_while_its_sandbox_starts(stage: SlowStage) -> None:
     ticket = await stage.asked()
-    approve(stage, ticket)
+    assert stage.approve(ticket) == ""
     await stage.slow.starting.wait()
     assert stage.engine.runs.hold_all(True) == ()
     stage.slow.go.set()

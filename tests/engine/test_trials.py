@@ -26,9 +26,9 @@ from runner.risk.worker.turns import Turns
 from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.syscalls import FILTERED
 from tests.doubles import HeldSandbox
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
 from tests.recorded import record_in
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -79,10 +79,8 @@ def finish(run: HeldRun, *records: dict[str, object], printed: str = "", whole: 
 
 @pytest_asyncio.fixture
 async def stage(tmp_path: Path) -> AsyncIterator[TrialStage]:
-    stage = TrialStage(tmp_path)
-    await stage.engine.start(gateway=False)
-    yield stage
-    await stage.engine.close("the test is over")
+    async with TrialStage(tmp_path).opened() as stage:
+        yield stage
 
 
 async def test_nothing_is_tried_unless_a_person_asks(stage: TrialStage) -> None:
@@ -304,10 +302,6 @@ async def test_what_a_policy_keeps_from_a_sandbox_is_not_tried_in_it(stage: Tria
     assert not stage.sandbox.trials
 
 
-def approve(stage: TrialStage, ticket: Ticket) -> str:
-    return stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
-
-
 @pytest_asyncio.fixture
 async def waiting(stage: TrialStage) -> TrialStage:
     """The stage, where Approve waits for the trial."""
@@ -320,14 +314,14 @@ async def test_where_a_person_wants_it_approve_and_what_is_remembered_wait_for_t
     ticket = await waiting.asked(QUIET)
     run = await waiting.trying(ticket)
     assert waiting.last(ticket).holds
-    assert approve(waiting, ticket).startswith("Not approved: It is being tried")
+    assert waiting.approve(ticket).startswith("Not approved: It is being tried")
     choice = Choice(Subject.EXACT, 1, 60.0)
     with pytest.raises(KnownError, match="being tried"):
         await waiting.engine.remembering.add(ticket.request_id, ticket.case.request.digest, choice)
     assert not ticket.case.answer.done() and not waiting.sandbox.runs
     finish(run, WIPES)
     await waiting.outcome(ticket)
-    assert not waiting.last(ticket).holds and approve(waiting, ticket) == ""
+    assert not waiting.last(ticket).holds and waiting.approve(ticket) == ""
     await waiting.until(lambda: waiting.sandbox.runs)
 
 
@@ -353,7 +347,7 @@ async def test_approve_is_free_again_whatever_the_trial_does(
     await waiting.until(lambda: not waiting.last(ticket).holds)
     assert waiting.last(ticket).phase is RehearsalPhase.RUNNING
     monkeypatch.undo()
-    assert approve(waiting, ticket) == ""
+    assert waiting.approve(ticket) == ""
 
 
 async def test_what_waits_behind_other_trials_holds_no_longer(
@@ -364,4 +358,4 @@ async def test_what_waits_behind_other_trials_holds_no_longer(
     ticket = await waiting.asked(QUIET)
     assert waiting.engine.try_it(ticket.request_id) == ""
     await waiting.until(lambda: waiting.moves(ticket) and not waiting.last(ticket).holds)
-    assert approve(waiting, ticket) == ""
+    assert waiting.approve(ticket) == ""

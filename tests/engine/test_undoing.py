@@ -26,9 +26,9 @@ from runner.risk.explain.foreseen import with_removal
 from runner.sandbox import workspace_copy
 from runner.sandbox.local.session import LocalSession
 from runner.system.tasks import spawn
-from tests.engine.test_kept_sandboxes import house, missed
 from tests.patience import HANGS
 from tests.recorded import record_in
+from tests.stages.kept import missed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from runner.model.behaviour import Behaviour
     from runner.model.file_changes import FileChanges
     from runner.sandbox.workspace_copy import WorkspaceCopy
-    from tests.engine.test_kept_sandboxes import House
+    from tests.stages.kept import House
 
-__all__ = ["house"]
 pytestmark = pytest.mark.asyncio
 
 

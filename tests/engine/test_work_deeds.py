@@ -30,7 +30,6 @@ from runner.workspace import apply, undo
 from runner.workspace.change import digest
 from runner.workspace.working_copy import WorkingCopy
 from tests.engine.test_at_work import FakeProgram, a_copy, session_of
-from tests.engine.test_kept_sandboxes import house
 from tests.workspace.trees import look, work
 
 if TYPE_CHECKING:
@@ -39,9 +38,8 @@ if TYPE_CHECKING:
     from runner.engine.foundation.recorder import Recorder
     from runner.workspace.change import ProjectChange
     from runner.workspace.progress import Report, WriteProgress
-    from tests.engine.test_kept_sandboxes import House
+    from tests.stages.kept import House
 
-__all__ = ["house"]
 pytestmark = pytest.mark.asyncio
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -19,16 +19,14 @@ from runner.work import control, lockdown, project_hosts
 from runner.work.control import ControlSocket
 from runner.work.in_force import REVOKED
 from tests.engine.test_at_work import FakeProgram, a_copy
-from tests.engine.test_kept_sandboxes import house
 from tests.engine.test_work_deeds import ENDS, kinds, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
-    from tests.engine.test_kept_sandboxes import House
+    from tests.stages.kept import House
 
-__all__ = ["house"]
 pytestmark = pytest.mark.asyncio
 ADDRESSES = {"good.example": ["93.184.216.34"], "inner.example": ["10.1.2.3"], "self.example": ["127.0.0.1"]}
 

@@ -19,16 +19,14 @@ from runner.model.network import Contact
 from runner.model.work import CommandAnswered, CommandSeen, HostOpened, HostSeen
 from runner.settings.loading import load
 from tests.engine.test_at_work import FakeProgram, a_copy
-from tests.engine.test_kept_sandboxes import house
 from tests.engine.test_work_deeds import ROOT, kinds, recorded
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.engine.engine import Engine
-    from tests.engine.test_kept_sandboxes import House
+    from tests.stages.kept import House
 
-__all__ = ["house"]
 pytestmark = pytest.mark.asyncio
 
 

@@ -49,23 +49,22 @@ from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
 from runner.system.places import Places
 from tests.audit import story
-from tests.gui import (
+from tests.gui import feed, record
+from tests.gui.loop import in_loop
+from tests.gui.scenes import (
     answered_scenes,
     behaviour_scenes,
     decision_scenes,
-    feed,
     first_scenes,
     long_day,
     network_scenes,
     opened,
-    record,
     result_scenes,
     undo_scenes,
     why_scenes,
     work_scenes,
 )
-from tests.gui.loop import in_loop
-from tests.gui.shots import (
+from tests.gui.scenes.shots import (
     SCENES,
     Scene,
     critical,

@@ -38,8 +38,9 @@ from runner.model.assessment import Level
 from runner.model.verdict import RiskVerdict
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
-from tests.gui import feed, record, shots
+from tests.gui import feed, record
 from tests.gui.conftest import scaled
+from tests.gui.scenes import shots
 from tests.gui.seeing import to_the_end
 
 if TYPE_CHECKING:

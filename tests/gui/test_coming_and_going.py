@@ -18,7 +18,7 @@ from runner.settings.loading import Settings
 from runner.system.clock import since_boot
 from tests.doubles import SilentRecord
 from tests.gui import feed
-from tests.gui.test_notices import Heard
+from tests.gui.notify.test_notices import Heard
 from tests.patience import HANGS
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QComboBox, QListView, QMenu
 
-from tests.gui import gallery, opened, shots
+from tests.gui import gallery
+from tests.gui.scenes import opened, shots
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

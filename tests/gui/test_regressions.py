@@ -22,7 +22,7 @@ from runner.approval.draft import Draft
 from runner.model.assessment import Level, Touch
 from runner.model.decision import Decider, Verdict
 from tests.gui import feed
-from tests.gui.test_notices import Bus, Heard, bus, desktop
+from tests.gui.notify.test_notices import Bus, Heard, bus, desktop
 from tests.patience import HANGS
 
 if TYPE_CHECKING:

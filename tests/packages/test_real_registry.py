@@ -12,10 +12,10 @@ from runner.model.request import Tool
 from runner.model.submission import Submission
 from runner.network.registries import of_this_machine
 from tests.engine.test_installing import out, run
-from tests.engine.test_kept_sandboxes import house
+from tests.stages.kept import house
 
 if TYPE_CHECKING:
-    from tests.engine.test_kept_sandboxes import House
+    from tests.stages.kept import House
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(200)]
 __all__ = ["house"]

@@ -19,7 +19,7 @@ import pytest_asyncio
 
 from runner.model.assessment import Assessment, Level
 from runner.model.difference import compare
-from runner.model.request import KnownFile, Language, Request, Tool
+from runner.model.request import KnownFile, Language
 from runner.risk.assess import TOO_LARGE
 from runner.risk.inputs.imported import Import
 from runner.risk.tools.tools import weigh
@@ -29,6 +29,7 @@ from runner.risk.worker.calls import PATIENCE, Assessed, CallFailed, Garbage, Ou
 from runner.risk.worker.deadline import processor_seconds
 from runner.risk.worker.process import Lost, WorkerProcess
 from runner.system.tasks import spawn
+from tests.stages.worker import STANDS_IN, StandIn, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,54 +39,8 @@ GUARD = 60.0
 """Seconds after which a test that hangs is ended."""
 BOMBERS = ("first", "second", "third")
 CALLS = 12
-SHORT = 0.4
-"""Deadline of a call where one is to be overrun; others get more time where the machine is busy."""
 GENEROUS = 30.0
 """Deadline where none is to be overrun, however busy the machine is."""
-STANDS_IN = """\
-import sys, time
-sys.path[:] = sys.argv[4:]
-from runner.risk.worker import worker
-real = worker.answer
-def answer(call, rules):
-    code = call.request.code if hasattr(call, "request") else getattr(call, "code", "") or getattr(call, "old", "")
-    if "HANG" in code:
-        import re
-        re.match("(a+)+$", "a" * 60 + "b")  # the interpreter is not let go of
-    if "SLOW" in code:
-        time.sleep(3600)
-    if "WAIT1" in code:
-        time.sleep(1)
-    if "BUG" in code:
-        raise ValueError("a bug")
-    if "MEMORY" in code:
-        return len(bytearray(1 << 40))
-    if "WRONG" in code:
-        return worker.Outlined("not what was asked")
-    if "LOW" in code:
-        from runner.model.assessment import Assessment, Level
-        return worker.Assessed(Assessment(Level.LOW, ("Harmless.",)))
-    if "EXIT" in code:
-        import os
-        os._exit(3)
-    return real(call, rules)
-worker.answer = answer
-if "GARBAGE" in sys.argv[0]:
-    worker.pack = lambda _message: b"\\0" * 7 + b"\\x05hello"
-worker.main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))
-"""
-"""The worker, but that some words in the code have it misbehave."""
-
-
-class StandIn(WorkerProcess):
-    """`made` holds every one."""
-
-    made: list[StandIn] = []
-
-    def __init__(self, rules: Path, seconds: float = SHORT, code: str = STANDS_IN) -> None:
-        arguments = (str(rules), str(os.getpid()), str(seconds), *filter(None, sys.path))
-        super().__init__(rules, seconds, (sys.executable, "-I", "-c", code, *arguments))
-        self.made.append(self)
 
 
 @pytest_asyncio.fixture
@@ -104,10 +59,6 @@ async def hasty(tmp_path: Path) -> AsyncIterator[Assessor]:
     async with asyncio.timeout(GUARD):
         yield assessor
         await assessor.close()
-
-
-def request(code: str, agent: str = "agent", tool: Tool = Tool.CODE_EXECUTE) -> Request:
-    return Request("id", agent, tool, 0.0, Language.PYTHON, code)
 
 
 async def test_the_answer_is_that_of_the_classifier(assessor: Assessor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -466,7 +417,7 @@ import asyncio, sys
 from pathlib import Path
 from runner.model.request import Language, Request, Tool
 from runner.risk.worker.assessor import Assessor
-from tests.risk.test_assessor import StandIn
+from tests.stages.worker import StandIn
 async def main():
     assessor = Assessor(Path(sys.argv[1]), lambda rules: StandIn(rules, 3600))
     hangs = Request("", "a", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "HANG")

@@ -12,7 +12,8 @@ from runner.model.assessment import Level
 from runner.model.request import Language
 from runner.risk.worker.assessor import MOST_PROCESSES, Assessor
 from runner.system.tasks import spawn
-from tests.risk.test_assessor import BOMBERS, CALLS, GUARD, STANDS_IN, StandIn, request
+from tests.risk.test_assessor import BOMBERS, CALLS, GUARD
+from tests.stages.worker import STANDS_IN, StandIn, request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -19,8 +19,8 @@ from runner.risk.rules.rule import MOST_FOR_A_RULE
 from runner.risk.tools.tools import weigh
 from tests.policy.test_rules import policy, rules
 from tests.risk.decision_requests import REQUESTS
+from tests.risk.sets import FOLDER, cases
 from tests.risk.test_programs import SENDS, asked
-from tests.risk.test_quiet import cases
 from tests.test_architecture import ROOMS, ROOT
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def test_without_a_place_the_classifier_gives_the_class_that_was_said() -> None:
 
 SAMPLES = [
     *(one.request for one in REQUESTS),
-    *(request(case.code, case.language) for case in cases("danger.txt")),
+    *(request(case.code, case.language) for case in cases(FOLDER / "set_01-danger.txt")),
     *(replace(request(one.code), tool=Tool.CODE_WRITE_FILE, files=(name,)) for one in PROGRAMS[-6:] for name in "ab"),
 ]
 

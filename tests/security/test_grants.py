@@ -13,8 +13,8 @@ from runner.model.result import Outcome
 from runner.policy.grants import Choice, Subject
 from tests.approval.conftest import stage
 from tests.approval.test_remembering import READING, denied, remember, unasked
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
+from tests.stages.engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from runner.sandbox.contract import Readiness

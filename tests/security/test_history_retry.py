@@ -9,7 +9,7 @@ import pytest
 from runner.engine.foundation.open_ledger import OpenLedger
 from runner.engine.lifecycle import history_opening
 from runner.model.errors import KnownError
-from tests.engine.test_engine import Stage
+from tests.stages.engine import Stage
 
 if TYPE_CHECKING:
     from pathlib import Path

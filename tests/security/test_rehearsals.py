@@ -22,10 +22,11 @@ from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
+from runner.system.places import Places
 from tests import container_engine
-from tests.engine.test_engine import HELLO, Stage
 from tests.patience import HANGS
 from tests.recorded import record_in
+from tests.stages.engine import HELLO, EngineStage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -53,14 +54,13 @@ print("THE OUTPUT")
 """
 
 
-class RealStage(Stage):
+class RealStage(EngineStage):
     """A stage with a real sandbox, on which every request of the agent is rehearsed."""
 
     def __init__(self, root: Path, sandbox: Sandbox) -> None:
-        super().__init__(root)
         self.real = sandbox
-        self.engine = build(self.places, load(self.places, {}), (sandbox,))
-        self.engine.listen(self._hear)
+        places = Places.under(root)
+        super().__init__(build(places, load(places, {}), (sandbox,)), places)
 
     async def moved(self, ticket: Ticket, *phases: RehearsalPhase) -> RehearsalMoved:
         """Wait until the rehearsal of a request is in one of `phases`."""

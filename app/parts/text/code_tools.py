@@ -1,4 +1,4 @@
-"""What can be done with code on screen besides reading it: search, size, and copying pieces of it for somebody else."""
+"""Tools for code on screen besides reading it: search, size, and copying pieces of it for somebody else."""
 
 from __future__ import annotations
 

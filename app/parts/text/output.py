@@ -1,4 +1,4 @@
-"""What a run prints, live and afterwards: output that follows the end, with search, saving and copying."""
+"""The output of a run, live and afterwards: it follows the end, with search, saving and copying."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is selected in text that is drawn by ourselves: from where to where."""
+"""The selection in text that is drawn by ourselves: from where to where."""
 
 from __future__ import annotations
 

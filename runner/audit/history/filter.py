@@ -1,4 +1,4 @@
-"""What is looked for in the history, and what a request must say for it."""
+"""The filter of a search in the history, and whether a request passes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is looked for, as words; and texts as the search index holds them.
+"""The words of a search, and texts as the search index holds them.
 
 The index holds, for every request, which groups of three characters occur in it. It only finds candidates: each is
 compared with the text in the ledger before it is shown, so that the form here may lose differences but no match.

@@ -1,4 +1,28 @@
-"""Adds entries to the chain and updates the list of requests, each batch in one durable transaction."""
+"""Adds entries to the chain and updates the list of requests, each batch in one durable transaction.
+
+The rules behind it:
+
+- Entries are only added, numbered from 1 without gaps. Each holds the hash of the one before (`prev`), and its own hash
+  covers all of its fields: whoever changes, removes or inserts one has to hash every later one again.
+- The hash covers the hash of the body and not the body. Content can be removed later, and the chain still holds.
+- The head, which is the hash of the last entry, is signed in the same transaction. Whoever hashes everything again has
+  no signature for the new head, and whoever cuts entries off has none for the older one.
+- The list of requests is brought up to date in the same transaction, from the stored bodies alone: it can be compared
+  with them, and made again.
+- An entry that is invalid is refused alone. A transaction that fails leaves the chain as it was; whether a COMMIT that
+  failed has reached the disk nobody knows, so the file is read again before the next one.
+
+Three entries and their head:
+
+    seq  kind      prev    hash
+    1    genesis   000...  a1...
+    2    arrived   a1...   b2...    sha256 of seq, at, kind, request_id, body_sha256 and prev
+    3    assessed  b2...   c3...    head: 3, c3..., signature
+
+Somebody changes the body of 2: it does not fit its `body_sha256`. They put that right and hash 2 again, to b9...: the
+`prev` of 3 does not fit. They hash 3 again, to c7...: the signature is of c3.... They bring back the file of yesterday,
+where all fits: the head that is remembered beside the key (`anchor.py`) is a later one.
+"""
 
 from __future__ import annotations
 

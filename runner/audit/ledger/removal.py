@@ -1,4 +1,4 @@
-"""What entries say about content that was removed: of which requests, by whose order, and signed by which key.
+"""Entries on removed content: of which requests it was, by whose order it went, and which key signed that.
 
 The content of a request is the body of each of its entries and the title in the list. Its entries stay in the chain
 with the hash of each body, and the list keeps agent, times, level, decision and outcome: the entry that says what was

@@ -1,1 +1,1 @@
-"""What is removed from the history by rule or by order, and what is cleared away after it."""
+"""Removal of content from the history, by rule or by order, and the clearing away after it."""

@@ -1,4 +1,4 @@
-"""What leaves the history of each entry: facts by name, and no text that an agent wrote."""
+"""The facts of an entry that leave the history: by name, and no text that an agent wrote."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the engine stands on: its parts, their configuration, the open ledger, the sandbox in use."""
+"""The parts that the engine stands on: configuration, the open ledger, the sandbox in use."""

@@ -1,4 +1,4 @@
-"""Whether the console is closing."""
+"""The flag that says the console is closing."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What happens by time: opening, recovery, bounds of the history, sleep, a loop that stands still."""
+"""Work that time brings: opening, recovery, bounds of the history, sleep, a loop that stands still."""

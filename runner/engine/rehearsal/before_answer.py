@@ -1,4 +1,4 @@
-"""What rehearsals and trials share: code that runs while its question is open, for a bounded time, and ends with it."""
+"""The base of rehearsals and trials: code that runs while its question is open, bounded in time, and ends with it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What requests and kept sandboxes both use: files of runs, readings, integrity of packages."""
+"""Parts that requests and kept sandboxes both use: files of runs, readings, integrity of packages."""

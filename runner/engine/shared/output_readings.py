@@ -1,4 +1,4 @@
-"""How much a run had printed at each reading of what it uses, so that its output can be placed in time afterwards."""
+"""The amount printed at each reading of what a run uses, so that output can be placed in time afterwards."""
 
 from __future__ import annotations
 

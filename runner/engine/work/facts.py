@@ -1,4 +1,4 @@
-"""What the ledger says of a working copy and of changes: names, hashes and numbers, bounded."""
+"""Facts for the ledger about a working copy and its changes: names, hashes and numbers, bounded."""
 
 from __future__ import annotations
 

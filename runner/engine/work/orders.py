@@ -1,4 +1,4 @@
-"""What a person tells a program at work: hosts that it may reach, answers to held commands, ports, its end.
+"""Orders of a person to a program at work: hosts it may reach, answers to held commands, ports, its end.
 
 A word that lets something happen passes the same checks as an approval, is recorded first, and then goes to the process
 on the terminal.

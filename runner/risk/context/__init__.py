@@ -1,1 +1,1 @@
-"""What surrounds the code of a request: network, packages, and the programs that come with these."""
+"""The surroundings of a request's code: network, packages, and the programs that come with these."""

@@ -1,4 +1,4 @@
-"""What is to be known of the packages of a plan: age, names, what their authors or registry say of them."""
+"""Findings about the packages of a plan: age, names, what their authors or registry say of them."""
 
 from __future__ import annotations
 

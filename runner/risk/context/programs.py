@@ -1,4 +1,4 @@
-"""What the programs of packages would do that run while these are installed, as far as their text is shown."""
+"""Findings about the programs of packages that run while these are installed, as far as their text is shown."""
 
 from __future__ import annotations
 

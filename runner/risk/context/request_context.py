@@ -1,4 +1,4 @@
-"""What a request asks for besides its code: network, domains, packages (spec R1)."""
+"""Findings about what a request asks for besides its code: network, domains, packages (spec R1)."""
 
 from __future__ import annotations
 

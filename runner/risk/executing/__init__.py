@@ -1,1 +1,1 @@
-"""Whether a program can run a text that it reads: one judgement for each language."""
+"""Judgement of whether a program can run a text that it reads: one for each language."""

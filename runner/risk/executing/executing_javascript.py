@@ -1,4 +1,4 @@
-"""Why JavaScript may run a text that it is handed, or start a program with it."""
+"""The reasons for which JavaScript may run a text that it is handed, or start a program with it."""
 
 from __future__ import annotations
 

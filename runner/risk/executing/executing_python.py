@@ -1,4 +1,4 @@
-"""Why Python may run a text that it is handed, or start a program with it.
+"""The reasons for which Python may run a text that it is handed, or start a program with it.
 
 The names that do are in `resources/rules/running.yaml`.
 """

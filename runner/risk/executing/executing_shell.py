@@ -1,4 +1,4 @@
-"""Why a shell script may run a text that it is handed, or start a program with it."""
+"""The reasons for which a shell script may run a text that it is handed, or start a program with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether interpreters and stream editors run what they read: by their options, and by the code in their words."""
+"""Interpreters and stream editors that run what they read: by their options, and by the code in their words."""
 
 from __future__ import annotations
 

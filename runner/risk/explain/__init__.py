@@ -1,1 +1,1 @@
-"""Why a request has its class, in words; what was foreseen of it; what a person holds for misjudged."""
+"""Reasons for a request's class, in words; what was foreseen of it; what a person holds for misjudged."""

@@ -1,4 +1,4 @@
-"""Why a request has its class: what holds it there, what would remain without that, and what would raise it.
+"""The reasons for a request's class: what holds it there, what would remain without that, what would raise it.
 
 For the person alone. It names the action that counts, and never how a rule could be evaded.
 """

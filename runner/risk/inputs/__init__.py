@@ -1,1 +1,1 @@
-"""What code gets beside its text: input, variables, modules, and the files of a kept sandbox."""
+"""Inputs of code besides its text: standard input, variables, modules, and the files of a kept sandbox."""

@@ -1,4 +1,4 @@
-"""What is handed to the code beside it, its standard input and its variables: data, unless the code can run it."""
+"""Standard input and variables handed to code: data, unless the code can run them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kept sandbox holds and a run in it would start: files that nobody reads with the request."""
+"""Files of a kept sandbox that a run in it would start, and that nobody reads with the request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What code uses of the files of its kept sandbox that are known."""
+"""The known files of a kept sandbox that code uses."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which literals of a program can only be data, so that two programs differ in nothing but these."""
+"""Literals of a program that can only be data, so that two programs differ in nothing but these."""

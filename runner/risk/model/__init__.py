@@ -1,1 +1,1 @@
-"""What is known of values and acts in code before it runs."""
+"""Values and acts in code, as known before it runs."""

@@ -1,4 +1,4 @@
-"""Where a tree of tree-sitter shows that code could not be parsed."""
+"""The places of a syntax tree at which code could not be parsed."""
 
 from __future__ import annotations
 

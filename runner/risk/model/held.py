@@ -1,4 +1,4 @@
-"""What is held of the last programs that were read, until the answer is there: trees are needed more than once."""
+"""Trees of the last programs that were read: kept until the answer is there, as they are needed more than once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a value in the code before it runs: its possible texts, what it is made of, where it comes from."""
+"""A value in code before it runs: its possible texts, what it is made of, where it comes from."""
 
 from __future__ import annotations
 

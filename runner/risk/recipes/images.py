@@ -1,4 +1,4 @@
-"""What steps that make an image do to the image, and not to the machine on which it is made."""
+"""Steps that make an image: their effects on the image, and not on the machine on which it is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tools run of files that are no programs by their ending: recipes, steps of CI, units, hooks, SQL, notebooks.
+"""Commands in files that are no programs by their ending: recipes, steps of CI, units, hooks, SQL, notebooks.
 
 Each kind is known by its name, and becomes code in a language that can be assessed, every command in its own line.
 """

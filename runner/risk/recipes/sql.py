@@ -1,4 +1,4 @@
-"""What the statements of SQL in a text do to data."""
+"""Effects on data of the SQL statements in a text."""
 
 from __future__ import annotations
 

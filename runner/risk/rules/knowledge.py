@@ -1,4 +1,4 @@
-"""What the classifier goes by: the rules, vocabularies and target kinds of `resources/rules`, read once."""
+"""The knowledge of the classifier: rules, vocabularies and target kinds of `resources/rules`, read once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be known of packages before they are installed: their source, and names that only look like known ones."""
+"""Findings about packages before they are installed: their source, and names that only look like known ones."""
 
 from __future__ import annotations
 

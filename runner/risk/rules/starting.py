@@ -1,4 +1,4 @@
-"""Names what runs a file by itself, by the file's path."""
+"""Programs that run a file automatically (cron, systemd, hooks of git), by the path of the file."""
 
 from __future__ import annotations
 

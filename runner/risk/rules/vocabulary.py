@@ -1,4 +1,4 @@
-"""What calls mean: from the names of functions in a language to acts that are the same in every language."""
+"""Meanings of calls: from the names of functions in a language to acts that are the same in every language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell makes of a word: variables, slices, defaults, escapes and braces."""
+"""Expansion of a word by the shell: variables, slices, defaults, escapes and braces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader should know of a script: secrets that it prints, what depends on a place or time, endless loops."""
+"""Remarks on a script for its reader: secrets it prints, what depends on a place or time, endless loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each tool would do, besides running code: the levels of spec R1."""
+"""The risk level of each tool besides running code (spec R1)."""
 
 from __future__ import annotations
 

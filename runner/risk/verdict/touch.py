@@ -1,4 +1,4 @@
-"""What the code could touch, for the summary beside it (spec R3)."""
+"""Things that the code could touch, for the summary beside it (spec R3)."""
 
 from __future__ import annotations
 

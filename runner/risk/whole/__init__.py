@@ -1,1 +1,1 @@
-"""Whether a program was read whole, and what could not be read of one that was not."""
+"""The test for a program that was read whole, and what could not be read of one that was not."""

@@ -1,4 +1,4 @@
-"""What is not understood of a Python program: calls of what may be several things, hooks, names, libraries."""
+"""Parts of a Python program that are not understood: ambiguous calls, hooks, names, libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is not understood of a shell script: programs that are not known, and those that run what they read."""
+"""Parts of a shell script that are not understood: unknown programs, and those that run what they read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could not be read of a program, in sentences: none where it was read whole. In doubt it was not."""
+"""The parts of a program that could not be read, in sentences: none where it was read whole. In doubt it was not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the process that reads agents' code is asked, what it answers, and how both travel."""
+"""The calls to the process that reads agents' code, their answers, and how both travel."""
 
 from __future__ import annotations
 

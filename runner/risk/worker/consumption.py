@@ -1,4 +1,4 @@
-"""How long agents' calls have taken lately: whoever had long ones shares a single place with others like that."""
+"""The time that agents' calls took lately: whoever had long ones shares a single place with others like that."""
 
 from __future__ import annotations
 

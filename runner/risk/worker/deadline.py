@@ -1,4 +1,4 @@
-"""The end of waiting for a worker, put off while it is the machine that holds the worker up."""
+"""Deadline for a worker, extended while the machine is overloaded."""
 
 from __future__ import annotations
 

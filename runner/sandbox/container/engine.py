@@ -1,4 +1,4 @@
-"""What the sandboxes of containers need of what carries them: a container engine, or gVisor started by Assent itself.
+"""The interface below container sandboxes: a container engine, or gVisor started by Assent itself.
 
 The calls are named and answered as by Docker's SDK, of which these are the ones that sandboxes use.
 """

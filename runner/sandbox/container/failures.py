@@ -1,4 +1,4 @@
-"""What goes wrong between us and the container engine, and the words for it."""
+"""Failures between us and the container engine, and the words for them."""
 
 from __future__ import annotations
 

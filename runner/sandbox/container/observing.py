@@ -1,4 +1,4 @@
-"""What the code of one container run does, as far as the kernel of its container reports it."""
+"""The acts of one container run's code, as far as the kernel of its container reports them."""
 
 from __future__ import annotations
 

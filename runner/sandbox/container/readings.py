@@ -1,4 +1,4 @@
-"""What a container uses at one moment: from its control group, or from what an engine says of it."""
+"""The resources that a container uses at one moment: from its control group, or from what an engine says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the engine's runtimes carries the containers of a sandbox."""
+"""The choice among the engine's runtimes for the containers of a sandbox."""
 
 from __future__ import annotations
 

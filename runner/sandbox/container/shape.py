@@ -1,4 +1,4 @@
-"""What a container is like: hardening (spec X3) and limits (spec X4), as the engine's API wants them."""
+"""The configuration of a container: hardening (spec X3) and limits (spec X4), as the engine's API wants them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How code of each language is started in a container: an interpreter that waits, and what it is sent."""
+"""The start of code in a container, by language: an interpreter that waits, and what it is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the container engine is, found as Docker's own tools find it.
+"""The address of the container engine, found as Docker's own tools find it.
 
 Not by the SDK: its contexts know nothing of DOCKER_CONTEXT, need a config.json, and take one that does not say
 whether certificates are to be verified for one that says they are not.

@@ -1,4 +1,4 @@
-"""What `runsc run` is to start, in the words of the OCI runtime specification, from a container's configuration."""
+"""The OCI bundle that `runsc run` starts, made from a container's configuration."""
 
 from __future__ import annotations
 

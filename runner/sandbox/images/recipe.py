@@ -1,4 +1,4 @@
-"""What each image is made of: one file of `images/` per image."""
+"""The recipe of each image: one file of `images/` per image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps images that sandboxes start from: a container engine, or a folder."""
+"""The interface of what keeps images that sandboxes start from: a container engine, or a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a build failed, or the fetching of a program, in words, with what to do."""
+"""Reasons for a build that failed, or the fetching of a program, in words, with what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every start of bubblewrap needs: the system as it shows it, what it is handed, and its first process."""
+"""The common part of every start of bubblewrap: the system as it shows it, what it is handed, its first process."""
 
 from __future__ import annotations
 

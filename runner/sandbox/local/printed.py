@@ -1,4 +1,4 @@
-"""What a contained program prints on a terminal, held to what acts on the screen alone.
+"""The output of a contained program on a terminal, held to what acts on the screen alone.
 
 A terminal obeys what is printed on it. Some of that outlives the program: text in the clipboard, keys that type a
 command, a mode in which the mouse types into the shell. Some is typed by the terminal itself, as an answer that the

@@ -1,4 +1,4 @@
-"""How code of each language is started as a process of this machine: its files, its command, its environment."""
+"""The start of code as a process of this machine, by language: its files, its command, its environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong between us and a service, and the words for it."""
+"""Failures between us and a service, and the words for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each agent may use of a service that costs: sandboxes at once, minutes a day. Kept in a file over restarts."""
+"""The share of each agent in a service that costs: sandboxes at once, minutes a day. In a file, over restarts."""
 
 from __future__ import annotations
 

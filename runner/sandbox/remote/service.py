@@ -1,4 +1,4 @@
-"""Where a service that speaks E2B's API is, and what opens it."""
+"""The address of a service that speaks E2B's API, and what opens it."""
 
 from __future__ import annotations
 

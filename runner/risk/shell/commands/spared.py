@@ -1,4 +1,4 @@
-"""What a `find` that deletes spares: names that it leaves out, and what is not old enough.
+"""Files that a deleting `find` spares: names that it leaves out, and what is not old enough.
 
 Only what surely holds is noted: every test before the deletion is known, all of them have to hold, and none is in
 brackets. A test after `-delete` spares nothing.
