@@ -8,6 +8,7 @@ from runner.risk.javascript.properties import by_key, key_of, owner_and_key, rea
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model.value import UNKNOWN, Value, either, text
 from runner.risk.trace.search_path import note_programs
+from runner.risk.trace.values import each_of, element
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,7 @@ TYPED = (
     "required_parameter",
     "optional_parameter",
 )
+
 """Targets in TypeScript that hold the real one."""
 
 
@@ -63,9 +65,9 @@ def _bind_typed(walker: Walker, target: Node, value: Value) -> None:
 def _bind_items(walker: Walker, target: Node, value: Value) -> None:
     for i, child in _places(target):
         if child.type == "rest_pattern":
-            bind(walker, child, Value(items=value.items[i:]) if value.items is not None else walker.each(value))
+            bind(walker, child, Value(items=value.items[i:]) if value.items is not None else each_of(value))
             continue
-        item = walker.element(value, Value(number=i)) if value.items is not None else walker.each(value)
+        item = element(value, Value(number=i)) if value.items is not None else each_of(value)
         bind(walker, child, item)
 
 

@@ -12,6 +12,7 @@ from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, reference, text
 from runner.risk.trace.machine import OF_HTTP, TOOLS, VISITORS
+from runner.risk.trace.values import each_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -44,6 +45,7 @@ LOADERS = frozenset(
         "process.getBuiltinModule",
     )
 )
+
 """Functions that load a module by its name."""
 
 
@@ -161,7 +163,7 @@ def _arguments(walker: Walker, listed: Node | None) -> list[Value]:
     for child in listed.named_children:
         if child.type == "spread_element" and child.named_children:
             spread = walker.value(child.named_children[0])
-            args += spread.items if spread.items is not None else [walker.each(spread)]
+            args += spread.items if spread.items is not None else [each_of(spread)]
         elif child.type != "comment":
             args.append(walker.value(child))
     return args

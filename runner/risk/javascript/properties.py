@@ -12,6 +12,7 @@ from runner.risk.model.outline_data import words
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, either, reference, text
 from runner.risk.rules.targets import VARIABLES, WHO
 from runner.risk.trace.members import member_labels
+from runner.risk.trace.values import element
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -152,7 +153,7 @@ def subscript_expression(walker: Walker, node: Node) -> Value:
 
 def by_key(walker: Walker, owner: Value, key: Value) -> Value:
     """Return `owner[key]` where the key is not known: a member of a module, where it is the name of one."""
-    made = walker.element(owner, key)
+    made = element(owner, key)
     return made.labelled(found) if key.labels and (found := member_labels(key)) else made
 
 

@@ -15,6 +15,7 @@ from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, alternatives
 from runner.risk.trace.conditions import note_condition
 from runner.risk.trace.members import members
+from runner.risk.trace.values import dunder, each_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -27,6 +28,7 @@ COUNTED = expression(
     rb"(?P<equal>=?+)[^;]*+;\s*"
     rb"(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*(?P<step>\d{1,3}))\s*\)"
 )
+
 CALLS = ("call_expression", "new_expression")
 COLLECTS = expression(rb"\+=|\.push\(|=\s*\w+\s*\+")
 
@@ -104,7 +106,7 @@ def loop(walker: Walker, node: Node) -> Value:
 def _iterated(walker: Walker, over: Value, where: Place) -> Value:
     """Return what a loop goes through: of an object that says so itself what that gives."""
     fields = over.fields or {}
-    own = next(filter(None, (fields.get(name) or walker.dunder(over, name) for name in ITERATORS)), None)
+    own = next(filter(None, (fields.get(name) or dunder(over, name) for name in ITERATORS)), None)
     return over if own is None else walker.call(own, [], {}, where)
 
 
@@ -128,7 +130,7 @@ def for_in_statement(walker: Walker, node: Node) -> Value:
             if keys and over.fields and "?" not in over.fields
             else Value(labels=over.labels | members(walker.vocabulary, over))
             if keys
-            else walker.each(_iterated(walker, over, place(node)))
+            else each_of(_iterated(walker, over, place(node)))
         )
         bind(walker, left, met)
     with walker.trail.again():

@@ -8,6 +8,7 @@ from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.python.arguments import first
 from runner.risk.python.sequences import listed, nothing_new
+from runner.risk.trace.values import each_of
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -34,7 +35,7 @@ def mapped(machine: Machine, called: Value, args: Args, named: Named, place: Pla
         values = listed(machine, called, [values], {}, place) or values
     if values.items is not None and len(values.items) <= 4000:
         return Value(items=[machine.call(function, [item], {}, place) for item in values.items], labels=values.labels)
-    return Value(labels=machine.call(function, [machine.each(values)], {}, place).labels | values.labels)
+    return Value(labels=machine.call(function, [each_of(values)], {}, place).labels | values.labels)
 
 
 def partial(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -89,7 +90,7 @@ def reduced(machine: Machine, called: Value, args: Args, named: Named, place: Pl
 def ordered(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """sorted(values, key=function): the function gets each of them."""
     if (key := named.get("key")) is not None and (key.name or key.function):
-        machine.call(key, [machine.each(first(args))], {}, place)
+        machine.call(key, [each_of(first(args))], {}, place)
     return nothing_new(machine, called, args, named, place)
 
 

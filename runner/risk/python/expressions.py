@@ -33,6 +33,7 @@ from runner.risk.trace.everything import choice
 from runner.risk.trace.machine import DEEPEST, TooDeep
 from runner.risk.trace.remote import opened_to
 from runner.risk.trace.shown import hint_of
+from runner.risk.trace.values import dunder, each_of, element
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Trail
@@ -48,6 +49,7 @@ FINDERS = words(
     "__import__ importlib.import_module importlib.__import__ pydoc.locate pydoc.resolve pkgutil.resolve_name "
     "unittest.mock._importer"
 )
+
 """Functions that give the module, or what is in it, whose name they get."""
 
 
@@ -110,9 +112,9 @@ class PythonExpressions(PythonNames):
             and any(self.vocabulary.knows(f"{owner.name}.{known}") for known in key.texts)
         ):
             return either([reference(f"{owner.name}.{known}", fold.ASSEMBLED) for known in key.texts])
-        if (own := self.dunder(owner, "__getitem__")) is not None:
+        if (own := dunder(owner, "__getitem__")) is not None:
             return self.call(own, [key], {}, place(node))
-        return self.element(owner, key)
+        return element(owner, key)
 
     def calls(self, node: ast.Call) -> Value:
         called = self.value(node.func)
@@ -120,7 +122,7 @@ class PythonExpressions(PythonNames):
         for arg in node.args:
             if type(arg) is ast.Starred:
                 spread = self.value(arg.value)
-                args += spread.items if spread.items is not None else [self.each(spread)]
+                args += spread.items if spread.items is not None else [each_of(spread)]
             else:
                 args.append(self.value(arg))
         named: dict[str, Value] = {}
@@ -131,7 +133,7 @@ class PythonExpressions(PythonNames):
             else:
                 named.update(value.fields or {})
         if called.attribute == "pop" and called.owner is not None and is_written_out(node.func):
-            return self.element(called.owner, args[0] if args else Value(number=-1))
+            return element(called.owner, args[0] if args else Value(number=-1))
         if called.attribute == "__getattribute__" and called.owner is not None and args and args[0].texts:
             return self.reach(called.owner, args[0].text, hidden_name(node.args[0]) if called.owner.name else NO_LABELS)
         if called.name == "getattr" and len(args) >= 2 and (got := self.got(args, node)) is not None:
@@ -182,7 +184,7 @@ class PythonExpressions(PythonNames):
     def _operate(self, left: Value, right: Value, sign: ast.operator) -> Value:
         self.budget.left -= 1
         kind = OPERATORS.get(type(sign), "?")
-        if (method := DUNDERS.get(kind)) and (own := self.dunder(left, method)) is not None:
+        if (method := DUNDERS.get(kind)) and (own := dunder(left, method)) is not None:
             return self.call(own, [right], {}, (1, 0, 1, 0))
         if kind == "%" and left.texts:
             return percent(left, right)
@@ -262,7 +264,7 @@ class PythonExpressions(PythonNames):
 
     def yielded(self, node: ast.Yield | ast.YieldFrom) -> Value:
         value = self.value(node.value) if node.value is not None else UNKNOWN
-        value = self.each(value) if isinstance(node, ast.YieldFrom) else value
+        value = each_of(value) if isinstance(node, ast.YieldFrom) else value
         if self.returned:
             yields(self.returned[-1], value)
         return UNKNOWN
@@ -296,7 +298,7 @@ class PythonExpressions(PythonNames):
                 if turns and one_by_one:
                     return self._unrolled(first, node.elt, Value(items=turns, labels=whole.labels))
             for generator in node.generators:
-                self.bind(generator.target, self.each(whole if generator is first else self.value(generator.iter)))
+                self.bind(generator.target, each_of(whole if generator is first else self.value(generator.iter)))
                 for condition in generator.ifs:
                     self.value(condition)
             met = self.value(node.elt)
@@ -344,7 +346,7 @@ class PythonExpressions(PythonNames):
                     fields = {key.text if key.texts else "?": value for chosen, key, value in made if chosen}
                     return Value(fields=fields)
             for generator in node.generators:
-                self.bind(generator.target, self.each(whole if generator is first else self.value(generator.iter)))
+                self.bind(generator.target, each_of(whole if generator is first else self.value(generator.iter)))
             key, value = self.value(node.key), self.value(node.value)
             return Value(fields={key.text if key.texts else "?": value})
         finally:
@@ -377,7 +379,7 @@ class PythonExpressions(PythonNames):
                     if value.items is not None and i < len(value.items) and i < starred:
                         self.bind(part, value.items[i])
                     else:
-                        self.bind(part, self.each(value))
+                        self.bind(part, each_of(value))
 
     def _set_inside(self, owner: Value, target: ast.Attribute, value: Value) -> None:
         """Note a setting of an object of a library: what it works on is something else from here on."""

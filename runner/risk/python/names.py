@@ -17,6 +17,7 @@ from runner.risk.python.syntax import hidden_name, place
 from runner.risk.trace.machine import Machine
 from runner.risk.trace.members import members
 from runner.risk.trace.search_path import note_programs
+from runner.risk.trace.values import dunder, each_of, member_of
 
 if TYPE_CHECKING:
     import ast
@@ -38,6 +39,7 @@ KNOWN_NAMES = frozenset(dir(builtins)) | {
 EXCEPTIONS = frozenset(
     name for name, one in vars(builtins).items() if isinstance(one, type) and issubclass(one, BaseException)
 )
+
 MOST_PARENTS = 6
 BUILTINS = ("builtins", "__builtins__", "__builtin__", "__builtins__.__dict__", "builtins.__dict__")
 """Names that stand for every way of reaching the built-in functions."""
@@ -107,7 +109,7 @@ class PythonNames(Machine):
             made = self.trail.own.made(0, 0, text("/tmp")).labelled(labels)
             return Value(made.texts, "pathlib.Path()", made.labels)
         if (fixture := self.fixtures.get(parameter)) is not None and not fixture.active:
-            return self.each(made) if (made := self.follow(fixture, [], {})).attribute == "yield" else made
+            return each_of(made) if (made := self.follow(fixture, [], {})).attribute == "yield" else made
         return super().unbound(parameter, labels)
 
     def name(self, name: str) -> Value:
@@ -170,10 +172,10 @@ class PythonNames(Machine):
     def _of_instance(self, owner: Value, name: str, labels: frozenset[str]) -> Value:
         """Return an attribute of an object of the program: by a descriptor, of its class, or by `__getattr__`."""
         assert owner.kind is not None
-        found = self._member(owner.kind, name)
-        if found is None and (other := self.dunder(owner, "__getattr__")) is not None:
+        found = member_of(owner.kind, name)
+        if found is None and (other := dunder(owner, "__getattr__")) is not None:
             return self.call(other, [text(name)], {}, (1, 0, 1, 0)).labelled(labels)
-        if found is not None and (reads := self.dunder(found, "__get__")) is not None:
+        if found is not None and (reads := dunder(found, "__get__")) is not None:
             return self.call(reads, [owner, UNKNOWN], {}, (1, 0, 1, 0)).labelled(labels)
         return self.attribute(owner, name, labels)
 

@@ -20,6 +20,7 @@ from runner.risk.python.syntax import Unparsed, parse, place
 from runner.risk.python.syntax import place as at
 from runner.risk.trace.conditions import note_condition
 from runner.risk.trace.machine import DEEPEST, TooDeep
+from runner.risk.trace.values import each_of, merged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,12 +210,12 @@ class Python(PythonExpressions):
                 self.block(node.body)
         if turns and one_by_one:
             if isinstance(node.target, ast.Name) and before is not None:
-                self.scope.names[node.target.id] = self._merged(before, self.scope.names[node.target.id])
+                self.scope.names[node.target.id] = merged(before, self.scope.names[node.target.id])
             return
         if isinstance(node.target, ast.Name):
-            self._perhaps(node.target.id, self.each(over))
+            self._perhaps(node.target.id, each_of(over))
         else:
-            self.bind(node.target, self.each(over))
+            self.bind(node.target, each_of(over))
         self.again(node.body)
         self.branch(node.orelse)
 

@@ -30,7 +30,7 @@ from runner.risk.trace.members import note_handed, note_member
 from runner.risk.trace.remote import note_asked, note_verb
 from runner.risk.trace.shown import from_outside, note_shown, secrets
 from runner.risk.trace.unknown import library_of
-from runner.risk.trace.values import Values
+from runner.risk.trace.values import by_name, dunder, each_of, member_of, merged
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Trail
@@ -97,7 +97,7 @@ class TooDeep(Exception):
 Special = Callable[["Machine", Value, list[Value], dict[str, Value], Place], Value | None]
 
 
-class Machine(Values):
+class Machine:
     """Follows one program. Subclasses know the syntax of a language and use `call`, `attribute`, `assign` and so on."""
 
     language = ""
@@ -111,10 +111,13 @@ class Machine(Values):
     """What keeps the functions that it is given, and does not call them."""
 
     def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
-        super().__init__(vocabulary)
+        self.vocabulary = vocabulary
         self.trail = trail
         self.nested = nested
         self.budget = trail.budget
+        self.scope = Scope()
+        self.branches = 0
+        """How many branches deep the program is: what is assigned there may not be."""
         self.functions: list[Function] = []
         self.depth = 0
         self.returned: list[list[Value]] = []
@@ -146,6 +149,41 @@ class Machine(Values):
         """Return the result of a pure method of known texts and lists; None for any other."""
         raise NotImplementedError
 
+    # Names and attributes.
+
+    def assign(self, name: str, value: Value, scope: Scope | None = None) -> None:
+        scope = scope or self.scope
+        if scope.outer and name in scope.outer:
+            scope = scope.top
+        if value.unknown or (not value.texts and not value.name.startswith("~")):
+            value = value.labelled((f"${name}",)) if value.function is None and value.kind is None else value
+        old = scope.names.get(name) if self.branches else None
+        if old is not None and old is not value:
+            value = merged(old, value)
+        scope.names[name] = value
+
+    def attribute(self, owner: Value, name: str, extra: frozenset[str] = NO_LABELS) -> Value:
+        """Return `owner.name`, of whatever the owner may be."""
+        found = self._attribute(owner, name, extra)
+        if not owner.others:
+            return found
+        return either((found, *(self._attribute(one, name, extra) for one in owner.others)))
+
+    def _attribute(self, owner: Value, name: str, extra: frozenset[str]) -> Value:
+        if owner.fields is not None and (found := owner.fields.get(name)) is not None:
+            if found.function is not None and found.function.getter:
+                return self.follow(found.function, [], {}, owner)
+            return found if not extra else found.labelled(extra)
+        if owner.kind is not None and (found := member_of(owner.kind, name)) is not None:
+            bound = found
+            if found.function is not None and found.function.getter and owner.fields is not None:
+                return self.follow(found.function, [], {}, owner)
+            if found.function is not None and owner.fields is not None:
+                bound = Value(name=found.name, labels=found.labels | extra)
+                bound.function, bound.owner, bound.attribute = found.function, owner, name
+            return bound
+        return by_name(self.vocabulary, owner, name, extra)
+
     # Calls.
 
     def call(self, called: Value, args: list[Value], named: dict[str, Value], place: Place) -> Value:
@@ -164,7 +202,7 @@ class Machine(Values):
             return self.follow(function, self.filled(function, args), named, owner)
         if called.kind is not None and called.fields is None:
             return self._instance(called, args, named)
-        if (own := self.dunder(called, "__call__")) is not None:
+        if (own := dunder(called, "__call__")) is not None:
             return self.call(own, args, named, place)
         name = called.name
         special = self.special(name) if name else None
@@ -220,10 +258,6 @@ class Machine(Values):
     def filled(self, function: Function, args: list[Value]) -> list[Value]:
         """Return the arguments of a call, with those that a language makes up where too few are given."""
         return args
-
-    def read_by(self, getter: Value, owner: Value) -> Value:
-        assert getter.function is not None
-        return self.follow(getter.function, [], {}, owner)
 
     def reach(self, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
         """Return `owner.name`; a language may know many ways to the same thing."""
@@ -338,7 +372,7 @@ class Machine(Values):
                 self.follow(value.function, [given.labelled(result.labels)], {}, value.owner)
             elif value.function is not None:
                 if given.items is not None:
-                    met = [self.each(given)] * len(value.function.parameters)
+                    met = [each_of(given)] * len(value.function.parameters)
                     self.follow(value.function, met, {}, value.owner)
                 else:
                     answers = self.answers(called.name, args)
@@ -372,11 +406,11 @@ class Machine(Values):
     def _call_with(self, function: Value, owner: Value, rest: Sequence[Value], result: Value) -> None:
         given = list(rest)
         if not given:
-            given = [(self.each(owner) if owner.items is not None else owner).labelled(result.labels)]
+            given = [(each_of(owner) if owner.items is not None else owner).labelled(result.labels)]
         self.call(function, given, {}, (1, 0, 1, 0))
         if any(value.items for value in given):
             # Arguments in a list, or a list of which each gets its turn.
-            self.call(function, [self.each(value) if value.items else value for value in given], {}, (1, 0, 1, 0))
+            self.call(function, [each_of(value) if value.items else value for value in given], {}, (1, 0, 1, 0))
 
     def _instance(self, called: Value, args: list[Value], named: dict[str, Value]) -> Value:
         kind = called.kind
@@ -384,7 +418,7 @@ class Machine(Values):
         made = Value(fields={}, labels=NO_LABELS)
         made.kind = kind
         kind.objects.append(made)
-        start = self._member(kind, self.constructor)
+        start = member_of(kind, self.constructor)
         if start is not None and start.function is not None:
             self.follow(start.function, args, named, made)
         elif kind.parts:
