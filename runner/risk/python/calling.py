@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.python.arguments import first
+from runner.risk.python.names import reach
 from runner.risk.python.sequences import listed, nothing_new
 from runner.risk.trace.values import each_of
 
@@ -24,7 +25,7 @@ def run_text(machine: Machine, called: Value, args: Args, named: Named, place: P
     name = "exec" if code.name == "compiled" else called.name
     fields = {"code": code, "language": text("python"), "how": text(called.name), "text": code}
     done = machine.trail.add("execute", name, fields, place, called.labels)
-    return machine.nested.executed(machine, done, code)
+    return machine.nested.executed(machine.walker, done, code)
 
 
 def mapped(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -102,7 +103,7 @@ def call_method(machine: Machine, called: Value, args: Args, named: Named, place
     """Return what operator.methodcaller and operator.attrgetter make, called with an object."""
     if not called.items or not args or not called.items[0].texts:
         return None
-    member = machine.reach(args[0], called.items[0].text, fold.ASSEMBLED)
+    member = reach(machine, args[0], called.items[0].text, fold.ASSEMBLED)
     if called.name == "attrgetter":
         return member
     return machine.call(member, called.items[1:], called.fields or {}, place)
