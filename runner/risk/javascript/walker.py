@@ -52,7 +52,13 @@ class JavaScript:
     keepers = frozenset({"expect"})
 
     def __init__(self, tables: JavaScriptTables, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
-        self.tables = tables
+        self.hoisted = tables.hoisted
+        self.statements = tables.statements
+        self.expressions = tables.expressions
+        self.leaves = tables.leaves
+        self.function_kinds = tables.function_kinds
+        self.ignored = tables.ignored
+        self.bind = tables.bind
         self.specials = tables.specials
         self.vocabulary = vocabulary
         self.trail = trail
@@ -70,17 +76,17 @@ class JavaScript:
 
     def block(self, nodes: Sequence[Node]) -> Value:
         """Go through statements in their order. Return the value of the last one."""
-        last = UNKNOWN
-        self.machine.depth += 1
-        if self.machine.depth > DEEPEST:
+        last, machine = UNKNOWN, self.machine
+        machine.depth += 1
+        if machine.depth > DEEPEST:
             raise TooDeep
         for node in nodes:
-            if (declare := self.tables.hoisted.get(node.type)) is not None:
+            if (declare := self.hoisted.get(node.type)) is not None:
                 declare(self, node)
         for node in nodes:
             self.budget.spend()
             last = self.statement(node)
-        self.machine.depth -= 1
+        machine.depth -= 1
         return last
 
     def branch(self, node: Node | None) -> None:
@@ -95,12 +101,12 @@ class JavaScript:
 
     def statement(self, node: Node) -> Value:
         """Go through one statement, or one expression that stands as one. Return its value."""
-        handler = self.tables.statements.get(node.type)
+        handler = self.statements.get(node.type)
         if handler is not None:
             return handler(self, node)
-        if node.type in self.tables.ignored:
+        if node.type in self.ignored:
             return UNKNOWN
-        if node.type in self.tables.expressions or node.type in self.tables.leaves:
+        if node.type in self.expressions or node.type in self.leaves:
             return self.value(node)
         return self.block(node.named_children)
 
@@ -114,33 +120,34 @@ class JavaScript:
         """Return what is known of an expression."""
         self.budget.left -= 1
         kind = node.type
-        leaf = self.tables.leaves.get(kind)
+        leaf = self.leaves.get(kind)
         if leaf is not None:
             return leaf(self, node)
-        handler = self.tables.expressions.get(kind)
+        handler = self.expressions.get(kind)
         if handler is None:
-            if (define := self.tables.function_kinds.get(kind)) is not None:
+            if (define := self.function_kinds.get(kind)) is not None:
                 return define(self, node)
-            if node.named_child_count and kind not in self.tables.ignored:
-                return self.statement(node) if kind in self.tables.statements else self.all_of(node)
+            if node.named_child_count and kind not in self.ignored:
+                return self.statement(node) if kind in self.statements else self.all_of(node)
             return UNKNOWN
-        self.machine.depth += 1
-        if self.machine.depth > DEEPEST:
+        machine = self.machine
+        machine.depth += 1
+        if machine.depth > DEEPEST:
             raise TooDeep
         try:
             return handler(self, node)
         finally:
-            self.machine.depth -= 1
+            machine.depth -= 1
 
     def all_of(self, node: Node) -> Value:
         """Go through the parts of an expression of another kind. Return the value of the last one."""
-        self.machine.depth += 1
-        if self.machine.depth > DEEPEST:
+        value, machine = UNKNOWN, self.machine
+        machine.depth += 1
+        if machine.depth > DEEPEST:
             raise TooDeep
-        value = UNKNOWN
         for child in node.named_children:
             value = self.value(child)
-        self.machine.depth -= 1
+        machine.depth -= 1
         return value
 
     # What the machine asks of the syntax.
@@ -149,7 +156,7 @@ class JavaScript:
         body, patterns = cast("tuple[Node, list[tuple[str, Node]]]", function.body)
         names = self.machine.scope.names
         for name, pattern in patterns:
-            self.tables.bind(self, pattern, names.get(name, UNKNOWN))
+            self.bind(self, pattern, names.get(name, UNKNOWN))
         this = names.get("this")
         if this is not None:
             self.this.append(this)
