@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.acts import DEEPEST_NESTING
 from runner.risk.model.bounds import bounded, excerpt, is_beyond
+from runner.risk.model.broken import first_broken
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, either, labels_of, readable, text
 from runner.risk.python.syntax import Repair, Unparsed, broken_at, parse, recoded
 from runner.risk.recipes.images import IN_AN_IMAGE
@@ -99,13 +100,13 @@ class Nested:
         if repaired:
             self._repaired("python", repaired is Repair.LEFT_OUT, broken_at(code) if self.trail.depth == 0 else None)
         # Each language is imported when the first program in it is read: most calls are all in one.
-        from runner.risk.python.program import Python
+        from runner.risk.python.program import run, walker_of
 
-        program = Python(self.knowledge.python, self.trail, self)
-        program.lines = code.split("\n") if self.escapes else []
+        walker = walker_of(self.knowledge.python, self.trail, self)
+        walker.lines = code.split("\n") if self.escapes else []
         if self.trail.depth == 0:
-            program.scope.names.update(self.given)
-        return program.run(tree)
+            walker.machine.scope.names.update(self.given)
+        return run(walker, tree)
 
     def shell(self, code: str, stdin: Value = UNKNOWN, holes: frozenset[str] = NO_LABELS) -> Value:
         """Go through a shell script; `holes` are the labels of what is not known in it."""
@@ -119,14 +120,16 @@ class Nested:
         return result
 
     def javascript(self, code: str) -> Value:
-        from runner.risk.javascript.program import JavaScript
+        from runner.risk.javascript.program import is_cut_off, run, walker_of
+        from runner.risk.javascript.syntax import parse as tree_of
 
-        program = JavaScript(self.knowledge.javascript, self.trail, self)
+        walker = walker_of(self.knowledge.javascript, self.trail, self)
         if self.trail.depth == 0:
-            program.scope.names.update(self.given)
-        result = program.run(code)
-        if self.trail.depth == 0 and program.broken:
-            self._repaired("javascript", program.cut_off, program.broken_at)
+            walker.machine.scope.names.update(self.given)
+        root = tree_of(code)
+        result = run(walker, root, code)
+        if self.trail.depth == 0 and root.has_error:
+            self._repaired("javascript", is_cut_off(root), first_broken(root))
         return result
 
     def handed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import tree_sitter_bash
@@ -12,6 +13,7 @@ from runner.model.expression import expression
 from runner.risk.executing.executing_javascript import walk
 from runner.risk.executing.running import FIXED_WORDS, SCRIPTS, STEERED, takes_data
 from runner.risk.model.bounds import excerpt
+from runner.risk.model.held import until_forgotten
 from runner.risk.model.outline_data import words
 
 if TYPE_CHECKING:
@@ -33,9 +35,18 @@ FIXED_NODES = frozenset({"word", "raw_string", "number", "ansi_c_string"})
 SIMPLE_EXPANSION = expression(rb"\$\{#?\w+(?::?[-=+?][\w ./-]*)?\}")
 
 
+@lru_cache(maxsize=2)
+def root_of(code: str) -> Node:
+    """Return the root of the tree of a script as it stands; the last ones are held in memory until `forget`."""
+    return Parser(BASH).parse(code.encode("utf-8", "surrogatepass")).root_node
+
+
+until_forgotten(root_of.cache_clear)
+
+
 def steered(code: str) -> list[str]:
     """Return the variables that shell code sets and that tell programs what to load or start."""
-    root = Parser(BASH).parse(code.encode("utf-8", "surrogatepass")).root_node
+    root = root_of(code)
     assigned = (node.child_by_field_name("name") for node in walk(root) if node.type == "variable_assignment")
     names = ((name.text or b"").decode("utf-8", "replace") for name in assigned if name is not None)
     return [name for name in names if STEERED.fullmatch(name)]
@@ -43,7 +54,7 @@ def steered(code: str) -> list[str]:
 
 def of_shell(code: str) -> str:
     """Return why `code` may run what it is handed, or '' where it only reads it."""
-    root = Parser(BASH).parse(code.encode("utf-8", "surrogatepass")).root_node
+    root = root_of(code)
     if root.has_error:
         return "it cannot be parsed"
     defined = {
@@ -156,7 +167,7 @@ def calculates(code: str) -> str:
 
     The shell runs the command in `a[$(command)]` wherever it takes a text for a number or for the name of a variable.
     """
-    root = Parser(BASH).parse(code.encode("utf-8", "surrogatepass")).root_node
+    root = root_of(code)
     nodes = [*walk(root)]
     held = {name for node in nodes for name in _filled(node)}
     for node in nodes if held else ():

@@ -7,14 +7,12 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
-from tree_sitter import Parser
-
 from runner.model.assessment import WHOLE, Capability, Finding, Level
 from runner.model.expression import expression
 from runner.model.request import Language, Request
 from runner.model.variables import is_harmless
 from runner.risk.across_languages import ESCAPED
-from runner.risk.executing.executing_javascript import root_of
+from runner.risk.executing import executing_javascript, executing_shell
 from runner.risk.inputs.input_paths import try_paths
 from runner.risk.model.bounds import bounded, excerpt
 from runner.risk.model.lines import Lines, shorten
@@ -22,7 +20,6 @@ from runner.risk.model.value import HOLE, UNKNOWN, Value, text
 from runner.risk.model.value import MOST_TEXTS as MOST_TEXTS_FOLLOWED
 from runner.risk.python.syntax import Unparsed, parse
 from runner.risk.rules.trojan_source import tricks
-from runner.risk.shell import syntax as shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -197,11 +194,11 @@ def read_as(nested: Nested, language: Language, code: str) -> bool:
                     return False
                 nested.python(code)
             case Language.JAVASCRIPT:
-                if root_of(code).has_error:
+                if executing_javascript.root_of(code).has_error:
                     return False
                 nested.javascript(code)
             case Language.SHELL:
-                if Parser(shell.GRAMMAR).parse(code.encode("utf-8", "surrogatepass")).root_node.has_error:
+                if executing_shell.root_of(code).has_error:
                     return False
                 nested.shell(code)
             case _:

@@ -35,7 +35,7 @@ def run_text(machine: Machine, called: Value, args: Args, named: Named, place: P
     fields = {"code": code, "language": text("javascript"), "context": context, "how": text(called.name), "text": code}
     done = machine.trail.add("execute", "eval", fields, place, called.labels)
     done.name = called.name if called.name == "eval" else "eval"
-    return machine.nested.executed(machine, done, code)
+    return machine.nested.executed(machine.walker, done, code)
 
 
 def new_function(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -44,7 +44,7 @@ def new_function(machine: Machine, called: Value, args: Args, named: Named, plac
     done = machine.trail.add(
         "execute", "Function", {"code": code, "language": text("javascript"), "text": code}, place, called.labels
     )
-    machine.nested.executed(machine, done, code)
+    machine.nested.executed(machine.walker, done, code)
     return Value(name="Function()", labels=code.labels)
 
 

@@ -12,11 +12,12 @@ from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, reference, text
 from runner.risk.trace.machine import OF_HTTP, TOOLS, VISITORS
+from runner.risk.trace.values import each_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from runner.risk.javascript.walker import Walker
+    from runner.risk.javascript.walker import JavaScript
     from runner.risk.model.acts import Place
     from runner.risk.model.value import Function
 
@@ -44,10 +45,11 @@ LOADERS = frozenset(
         "process.getBuiltinModule",
     )
 )
+
 """Functions that load a module by its name."""
 
 
-def call_expression(walker: Walker, node: Node) -> Value:
+def call_expression(walker: JavaScript, node: Node) -> Value:
     function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if function is None:
         return UNKNOWN
@@ -62,13 +64,13 @@ def call_expression(walker: Walker, node: Node) -> Value:
     if function.type == "super" and walker.this:
         return UNKNOWN
     if declared is not None and declared[1] == node:
-        walker.expected = declared[0]
+        walker.machine.expected = declared[0]
     made = invoke(walker, called, args, place(node), listed)
-    walker.expected = ""
+    walker.machine.expected = ""
     return made
 
 
-def _by_data(walker: Walker, function: Node, called: Value, where: Place) -> None:
+def _by_data(walker: JavaScript, function: Node, called: Value, where: Place) -> None:
     """Note a call of whatever method a value names: `tasks[name]()`."""
     index = function.child_by_field_name("index")
     if index is not None and index.type not in ("string", "number") and called.function is None:
@@ -77,7 +79,7 @@ def _by_data(walker: Walker, function: Node, called: Value, where: Place) -> Non
             walker.trail.add("by-data", called.name, {"what": Value(labels=key.labels)}, where)
 
 
-def invoke(walker: Walker, called: Value, args: list[Value], where: Place, listed: Node | None = None) -> Value:
+def invoke(walker: JavaScript, called: Value, args: list[Value], where: Place, listed: Node | None = None) -> Value:
     """Call a function, whether directly, by `call`, `apply` or `Reflect.apply`, or bound before."""
     owner = called.owner
     if called.name == PROXY and called.fields is not None:
@@ -102,10 +104,10 @@ def invoke(walker: Walker, called: Value, args: list[Value], where: Place, liste
         return require(walker, called, args, where, listed)
     if called.name == "constructor":
         called = reference("Function", called.labels | fold.ASSEMBLED)
-    return walker.call(called, args, {}, where)
+    return walker.machine.call(called, args, {}, where)
 
 
-def _proxied(walker: Walker, proxy: dict[str, Value], args: list[Value], where: Place) -> Value:
+def _proxied(walker: JavaScript, proxy: dict[str, Value], args: list[Value], where: Place) -> Value:
     """Call what a `new Proxy(target, handler)` stands for, or the handler that is called instead."""
     handler = (proxy["handler"].fields or {}).get("apply")
     if handler is None:
@@ -120,7 +122,7 @@ def _bound(function: Value, args: list[Value]) -> Value:
     return Value(name="bound", items=[function, *args], labels=function.labels)
 
 
-def _routes(walker: Walker, called: Value, args: list[Value]) -> None:
+def _routes(walker: JavaScript, called: Value, args: list[Value]) -> None:
     """Follow the functions that answer requests: `app.get('/x', (a, b) => ...)`."""
     if called.attribute not in HANDING_ON or (called.owner is not None and called.owner.fields is not None):
         return
@@ -128,17 +130,17 @@ def _routes(walker: Walker, called: Value, args: list[Value]) -> None:
     if called.attribute in TOOLS and "mcp" in called.name.lower():
         for one in args[1:]:
             if one.function is not None:
-                walker.follow(one.function, [], {}, one.owner, VISITORS)
+                walker.machine.follow(one.function, [], {}, one.owner, VISITORS)
         return
     if path[:1] != "/" and called.attribute not in ("use", "createServer"):
         return
     for one in args:
         if one.function is not None and 0 < len(one.function.parameters) <= 3:
             only = len(one.function.parameters) == 1 and one.function.parameters[0] not in ("req", "request")
-            walker.follow(one.function, [CONTEXT if only else REQUEST], {}, one.owner)
+            walker.machine.follow(one.function, [CONTEXT if only else REQUEST], {}, one.owner)
 
 
-def _events(walker: Walker, called: Value, args: list[Value], where: Place) -> None:
+def _events(walker: JavaScript, called: Value, args: list[Value], where: Place) -> None:
     """Remember the functions that wait for an event, and call them when it is emitted."""
     event = args[0].exact if args else None
     if not event:
@@ -146,13 +148,13 @@ def _events(walker: Walker, called: Value, args: list[Value], where: Place) -> N
     if called.attribute in LISTENING and len(args) > 1 and args[1].function is not None:
         walker.listeners.setdefault(event, []).append(args[1])
         if event in KEYS:
-            walker.follow(args[1].function, [Value(labels=frozenset({"captured"}))], {}, args[1].owner)
+            walker.machine.follow(args[1].function, [Value(labels=frozenset({"captured"}))], {}, args[1].owner)
     if called.attribute == "emit":
         for listener in walker.listeners.get(event, []):
-            walker.call(listener, list(args[1:]), {}, where)
+            walker.machine.call(listener, list(args[1:]), {}, where)
 
 
-def _arguments(walker: Walker, listed: Node | None) -> list[Value]:
+def _arguments(walker: JavaScript, listed: Node | None) -> list[Value]:
     if listed is None:
         return []
     if listed.type == "template_string":
@@ -161,13 +163,13 @@ def _arguments(walker: Walker, listed: Node | None) -> list[Value]:
     for child in listed.named_children:
         if child.type == "spread_element" and child.named_children:
             spread = walker.value(child.named_children[0])
-            args += spread.items if spread.items is not None else [walker.each(spread)]
+            args += spread.items if spread.items is not None else [each_of(spread)]
         elif child.type != "comment":
             args.append(walker.value(child))
     return args
 
 
-def _pieces(walker: Walker, template: Node) -> list[Value]:
+def _pieces(walker: JavaScript, template: Node) -> list[Value]:
     """Return what a function gets that stands before a template: the pieces of text, and the values between them."""
     whole = template_string(walker, template)
     holes = [child for child in template.named_children if child.type == "template_substitution"]
@@ -183,7 +185,7 @@ def _pieces(walker: Walker, template: Node) -> list[Value]:
     return [Value(whole.texts, labels=whole.labels, items=[text(one) for one in texts]), *values]
 
 
-def new_expression(walker: Walker, node: Node) -> Value:
+def new_expression(walker: JavaScript, node: Node) -> Value:
     made = node.child_by_field_name("constructor")
     called = walker.value(made) if made is not None else UNKNOWN
     args = _arguments(walker, node.child_by_field_name("arguments"))
@@ -194,9 +196,9 @@ def new_expression(walker: Walker, node: Node) -> Value:
     return invoke(walker, called, args, place(node))
 
 
-def _constructed(walker: Walker, function: Function, args: list[Value]) -> Value:
+def _constructed(walker: JavaScript, function: Function, args: list[Value]) -> Value:
     """Return what `new F()` gives for a function with a prototype."""
     made = Value(fields=dict(function.prototype))
     function.self_name = "this"
-    given = walker.follow(function, args, {}, made)
+    given = walker.machine.follow(function, args, {}, made)
     return made if given.unknown else given

@@ -13,7 +13,7 @@ from runner.risk.trace.conditions import telling
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from runner.risk.javascript.walker import Walker
+    from runner.risk.javascript.walker import JavaScript
     from runner.risk.model.value import Value
 
 MOMENT = expression(r"[<>=]=?\s*+(?:\d|[\"'`]|new Date\(\S|Date\.(?:parse|UTC)\()")
@@ -37,7 +37,7 @@ def depends_on(condition: Node, value: Value) -> frozenset[str]:
     return on
 
 
-def note_flood(walker: Walker, body: Node | None, every: float = 0) -> None:
+def note_flood(walker: JavaScript, body: Node | None, every: float = 0) -> None:
     """Note a body that starts processes or adds to a list again and again; `every` so many milliseconds."""
     written = code_of(body) if body is not None else ""
     if body is None or LEAVES_LOOP.search(written) or every >= SOON:

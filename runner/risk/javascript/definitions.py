@@ -12,7 +12,7 @@ from runner.risk.model.value import UNKNOWN, Class, Function, Value
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from runner.risk.javascript.walker import Walker
+    from runner.risk.javascript.walker import JavaScript
 
 SENT = expression(r"@(?:Body|Cookies|Headers|MessageBody|Param|Payload|Query|RawBody)\b")
 """Marks a parameter of a controller that holds what a visitor sends."""
@@ -21,30 +21,30 @@ PROPERTY_MODIFIERS = ("accessibility_modifier", "override_modifier", "readonly")
 """What makes a parameter of a constructor a property as well."""
 
 
-def declare(walker: Walker, node: Node) -> Value:
+def declare(walker: JavaScript, node: Node) -> Value:
     """Define a function under its name in the present scope."""
     name = node.child_by_field_name("name")
     if name is not None:
         known = code_of(name)
-        walker.scope.names[known] = define(walker, node, known)
+        walker.machine.scope.names[known] = define(walker, node, known)
     return UNKNOWN
 
 
-def define(walker: Walker, node: Node, name: str = "") -> Value:
+def define(walker: JavaScript, node: Node, name: str = "") -> Value:
     """Return a function with its parameters; patterns among them are bound when it is followed."""
     listed = node.child_by_field_name("parameters")
     single = node.child_by_field_name("parameter")
     body = node.child_by_field_name("body")
     nodes = [single] if single is not None else listed.named_children if listed is not None else []
     patterns: list[tuple[str, Node]] = []
-    function = Function(name, [], (body or node, patterns), walker.scope)
+    function = Function(name, [], (body or node, patterns), walker.machine.scope)
     for parameter in nodes:
         if parameter.type not in ("comment", "decorator"):
             _add_parameter(walker, function, patterns, parameter)
     function.getter = accessor(node) == "get"
     function.simple = body is not None and body.type != "statement_block"
     if body is not None:
-        walker.functions.append(function)
+        walker.machine.functions.append(function)
     made = Value()
     made.function = function
     return made
@@ -57,13 +57,13 @@ def accessor(node: Node) -> str:
     return next((child.type for child in node.children if child.type in ("get", "set")), "")
 
 
-def member_key(walker: Walker, method: Node, name: Node) -> str:
+def member_key(walker: JavaScript, method: Node, name: Node) -> str:
     """Return under which key a method is held: what stores a property stands beside what reads it."""
     known = key_of(walker, name)
     return f"set {known}" if accessor(method) == "set" else known
 
 
-def _add_parameter(walker: Walker, function: Function, patterns: list[tuple[str, Node]], node: Node) -> None:
+def _add_parameter(walker: JavaScript, function: Function, patterns: list[tuple[str, Node]], node: Node) -> None:
     """Note the name of one parameter with its default, or the pattern that it is."""
     target, default = node, None
     if node.type == "assignment_pattern":
@@ -88,7 +88,7 @@ def _add_parameter(walker: Walker, function: Function, patterns: list[tuple[str,
         patterns.append((function.parameters[-1], node))
 
 
-def class_definition(walker: Walker, node: Node) -> Value:
+def class_definition(walker: JavaScript, node: Node) -> Value:
     name_node, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     heritage = next((child for child in node.named_children if child.type == "class_heritage"), None)
     bases = _bases(walker, heritage) if heritage is not None else []
@@ -96,13 +96,13 @@ def class_definition(walker: Walker, node: Node) -> Value:
     made = Value()
     made.kind = kind
     if name_node is not None:
-        walker.scope.names[kind.name] = made
+        walker.machine.scope.names[kind.name] = made
     for member in body.named_children if body is not None else ():
         _class_member(walker, kind, member)
     return made
 
 
-def _bases(walker: Walker, heritage: Node) -> list[Value]:
+def _bases(walker: JavaScript, heritage: Node) -> list[Value]:
     """Return the class that is extended; interfaces are no classes."""
     clauses = [child for child in heritage.named_children if child.type != "implements_clause"]
     base = clauses[0] if clauses else None
@@ -111,7 +111,7 @@ def _bases(walker: Walker, heritage: Node) -> list[Value]:
     return [walker.value(base)] if base is not None else []
 
 
-def _class_member(walker: Walker, kind: Class, member: Node) -> None:
+def _class_member(walker: JavaScript, kind: Class, member: Node) -> None:
     name = member.child_by_field_name("name") or member.child_by_field_name("property")
     if member.type == "method_definition" and name is not None:
         value = define(walker, member, code_of(name))

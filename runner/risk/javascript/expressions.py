@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from runner.risk.javascript.walker import Handler, Walker
+    from runner.risk.javascript.walker import Handler, JavaScript
 
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -37,18 +37,18 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def identifier(walker: Walker, node: Node) -> Value:
+def identifier(walker: JavaScript, node: Node) -> Value:
     name = code_of(node)
-    found = walker.scope.get(name)
+    found = walker.machine.scope.get(name)
     if found is not None:
         return found
     return reference("globalThis" if name in GLOBALS else name)
 
 
-def this_expression(walker: Walker, node: Node) -> Value:
-    found = walker.scope.get("this")
+def this_expression(walker: JavaScript, node: Node) -> Value:
+    found = walker.machine.scope.get("this")
     if found is None:
-        found = walker.this[-1] if walker.this else reference("this" if walker.returned else "globalThis")
+        found = walker.this[-1] if walker.this else reference("this" if walker.machine.returned else "globalThis")
     return found
 
 
@@ -56,7 +56,7 @@ NOTHING = frozenset(("null", "undefined", "false"))
 """What stands in one branch of `a ? b : null`, where only the other one is used."""
 
 
-def binary_expression(walker: Walker, node: Node) -> Value:
+def binary_expression(walker: JavaScript, node: Node) -> Value:
     # Chains such as "a" + "b" + ... lean to the left; their length is no nesting.
     chain = [node]
     while (left := chain[-1].child_by_field_name("left")) is not None and left.type == "binary_expression":
@@ -70,7 +70,7 @@ def binary_expression(walker: Walker, node: Node) -> Value:
     return value
 
 
-def _operate(walker: Walker, left: Value, right: Value, operator: str) -> Value:
+def _operate(walker: JavaScript, left: Value, right: Value, operator: str) -> Value:
     walker.budget.left -= 1
     if operator == "&&" and right is not UNKNOWN:
         return right  # the left one is the result only where it is nothing
@@ -88,7 +88,7 @@ def _operate(walker: Walker, left: Value, right: Value, operator: str) -> Value:
         return _compared(left, right, operator).labelled(labels)
     if operator == "+":
         left, right = converted(walker, left), converted(walker, right)
-    made = walker.weighed(fold.added(left, right, operator))
+    made = walker.machine.weighed(fold.added(left, right, operator))
     return difference(left, right, made) if operator == "-" and made.labels else made
 
 
@@ -104,7 +104,7 @@ def _compared(left: Value, right: Value, operator: str) -> Value:
     return Value(name=str(known), number=int(known))
 
 
-def assignment_expression(walker: Walker, node: Node) -> Value:
+def assignment_expression(walker: JavaScript, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None:
         return UNKNOWN
@@ -113,7 +113,7 @@ def assignment_expression(walker: Walker, node: Node) -> Value:
     return value
 
 
-def augmented_assignment(walker: Walker, node: Node) -> Value:
+def augmented_assignment(walker: JavaScript, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     operator = node.child_by_field_name("operator")
     if left is None or right is None:
@@ -124,7 +124,7 @@ def augmented_assignment(walker: Walker, node: Node) -> Value:
     return value
 
 
-def array(walker: Walker, node: Node) -> Value:
+def array(walker: JavaScript, node: Node) -> Value:
     items: list[Value] = []
     for child in node.named_children:
         if child.type == "spread_element" and child.named_children:
@@ -134,7 +134,7 @@ def array(walker: Walker, node: Node) -> Value:
     return Value(items=items)
 
 
-def object_literal(walker: Walker, node: Node) -> Value:
+def object_literal(walker: JavaScript, node: Node) -> Value:
     made = Value(fields={})
     fields = made.fields
     assert fields is not None
@@ -160,13 +160,13 @@ def object_literal(walker: Walker, node: Node) -> Value:
     return made
 
 
-def ternary_expression(walker: Walker, node: Node) -> Value:
+def ternary_expression(walker: JavaScript, node: Node) -> Value:
     parts = [node.child_by_field_name(field) for field in ("condition", "consequence", "alternative")]
     values = [(walker.value(part), part.type) for part in parts if part is not None][1:]
     return chosen([value for value, kind in values if kind not in NOTHING] or [value for value, _ in values])
 
 
-def sequence_expression(walker: Walker, node: Node) -> Value:
+def sequence_expression(walker: JavaScript, node: Node) -> Value:
     # `a, b, c` is nested to the left or right by grammar; its length is no nesting.
     value = UNKNOWN
     for child in _flat(node):
@@ -174,18 +174,18 @@ def sequence_expression(walker: Walker, node: Node) -> Value:
     return value
 
 
-def yield_expression(walker: Walker, node: Node) -> Value:
+def yield_expression(walker: JavaScript, node: Node) -> Value:
     value = last_operand(walker, node)
-    if walker.returned:
-        yields(walker.returned[-1], value)
+    if walker.machine.returned:
+        yields(walker.machine.returned[-1], value)
     return UNKNOWN
 
 
-def last_operand(walker: Walker, node: Node) -> Value:
+def last_operand(walker: JavaScript, node: Node) -> Value:
     return walker.value(node.named_children[-1]) if node.named_children else UNKNOWN
 
 
-def unary_expression(walker: Walker, node: Node) -> Value:
+def unary_expression(walker: JavaScript, node: Node) -> Value:
     value = walker.all_of(node)
     operator = node.child_by_field_name("operator")
     if operator is not None and operator.type == "-" and value.number is not None:

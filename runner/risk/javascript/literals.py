@@ -12,13 +12,13 @@ from runner.risk.model.value import HOLE, NONE, UNKNOWN, Value, concatenate, tex
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from runner.risk.javascript.walker import Handler, Walker
+    from runner.risk.javascript.walker import Handler, JavaScript
 
 ESCAPE = expression(r"\\(u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{1,3}|\r?\n|.)", re.DOTALL)
 LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 
 
-def string(walker: Walker, node: Node) -> Value:
+def string(walker: JavaScript, node: Node) -> Value:
     raw = code_of(node)[1:-1]
     if walker.nested.escapes:
         walker.nested.written_out(raw, place(node))
@@ -27,7 +27,7 @@ def string(walker: Walker, node: Node) -> Value:
     return text(unescaped(raw))
 
 
-def template_string(walker: Walker, node: Node) -> Value:
+def template_string(walker: JavaScript, node: Node) -> Value:
     parts = []
     for child in node.named_children:
         match child.type:
@@ -41,18 +41,18 @@ def template_string(walker: Walker, node: Node) -> Value:
     return concatenate(parts) if parts else text("")
 
 
-def converted(walker: Walker, value: Value) -> Value:
+def converted(walker: JavaScript, value: Value) -> Value:
     """Return the text that an object becomes by a function of its own, such as `toString`; any other value as it is."""
     if not value.fields or value.texts:
         return value
     for name in ("Symbol.toPrimitive", "toString", "valueOf"):
         own = value.fields.get(name)
         if own is not None and own.function is not None:
-            return walker.follow(own.function, [], {}, value)
+            return walker.machine.follow(own.function, [], {}, value)
     return value
 
 
-def number(walker: Walker, node: Node) -> Value:
+def number(walker: JavaScript, node: Node) -> Value:
     raw = code_of(node).replace("_", "").rstrip("n").lower()
     try:
         if raw[:2] in ("0x", "0o", "0b"):
@@ -62,7 +62,7 @@ def number(walker: Walker, node: Node) -> Value:
         return UNKNOWN
 
 
-def regular_expression(walker: Walker, node: Node) -> Value:
+def regular_expression(walker: JavaScript, node: Node) -> Value:
     return Value(name="regex", fields={"pattern": text(code_of(node))})
 
 

@@ -14,6 +14,7 @@ from runner.risk.model.bounds import bounded
 from runner.risk.model.fold import MOST_ITEMS
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, raw, readable, text
 from runner.risk.trace.machine import MOST_CALLS, MOST_SIMPLE_CALLS
+from runner.risk.trace.values import element
 
 if TYPE_CHECKING:
     from runner.risk.model.value import Function
@@ -94,7 +95,7 @@ def m_match(machine: Machine, owner: Value, args: Args, place: Place) -> Value |
 
 
 def m_get(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
-    return machine.element(owner, first(args)) if owner.fields is not None and args else None
+    return element(owner, first(args)) if owner.fields is not None and args else None
 
 
 def m_slice(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
@@ -109,7 +110,7 @@ def m_substr(machine: Machine, owner: Value, args: Args, place: Place) -> Value 
 
 
 def m_char(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
-    return machine.element(owner, first(args)) if owner.texts else None
+    return element(owner, first(args)) if owner.texts else None
 
 
 def m_code(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:

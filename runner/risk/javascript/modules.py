@@ -13,7 +13,7 @@ from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, each, reada
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from runner.risk.javascript.walker import Walker
+    from runner.risk.javascript.walker import JavaScript
     from runner.risk.model.acts import Place
 
 SAME = {
@@ -46,7 +46,7 @@ def module(name: str) -> str:
     return SAME.get(name, name)
 
 
-def import_statement(walker: Walker, node: Node) -> Value:
+def import_statement(walker: JavaScript, node: Node) -> Value:
     alias = next((child for child in node.named_children if child.type == "import_require_clause"), None)
     source = (alias or node).child_by_field_name("source")
     if source is None or any(child.type == "type" for child in node.children):
@@ -58,24 +58,24 @@ def import_statement(walker: Walker, node: Node) -> Value:
     name = module(wanted.text)
     walker.trail.add("import", name, {"module": wanted}, place(node))
     if alias is not None and alias.named_children:
-        walker.assign(code_of(alias.named_children[0]), reference(name))
+        walker.machine.assign(code_of(alias.named_children[0]), reference(name))
     clause = next((child for child in node.named_children if child.type == "import_clause"), None)
     for child in clause.named_children if clause is not None else ():
         if child.type == "identifier":
-            walker.assign(code_of(child), reference(name))
+            walker.machine.assign(code_of(child), reference(name))
         elif child.type == "namespace_import" and child.named_children:
-            walker.assign(code_of(child.named_children[0]), reference(name))
+            walker.machine.assign(code_of(child.named_children[0]), reference(name))
         elif child.type == "named_imports":
             for one in child.named_children:
                 original, alias = one.child_by_field_name("name"), one.child_by_field_name("alias")
                 if original is not None:
                     known = code_of(original)
                     whole = name if known == "default" else f"{name}.{known}"
-                    walker.assign(code_of(alias or original), reference(WHOLE.get(whole, whole)))
+                    walker.machine.assign(code_of(alias or original), reference(WHOLE.get(whole, whole)))
     return UNKNOWN
 
 
-def _from_text(walker: Walker, address: Value, where: Place, labels: frozenset[str]) -> Value:
+def _from_text(walker: JavaScript, address: Value, where: Place, labels: frozenset[str]) -> Value:
     """Follow the code of a module that its own address holds."""
     head, _, data = address.text.partition(",")
     code = text(unquote(data), labels=address.labels)
@@ -88,7 +88,7 @@ def _from_text(walker: Walker, address: Value, where: Place, labels: frozenset[s
     return UNKNOWN
 
 
-def export_statement(walker: Walker, node: Node) -> Value:
+def export_statement(walker: JavaScript, node: Node) -> Value:
     """Note what `export ... from` loads; go through what else is exported."""
     source = node.child_by_field_name("source")
     if source is None:
@@ -98,7 +98,7 @@ def export_statement(walker: Walker, node: Node) -> Value:
     return UNKNOWN
 
 
-def require(walker: Walker, called: Value, args: list[Value], where: Place, listed: Node | None) -> Value:
+def require(walker: JavaScript, called: Value, args: list[Value], where: Place, listed: Node | None) -> Value:
     wanted = args[0] if args else UNKNOWN
     known = wanted.exact
     if wanted.text.startswith("data:"):

@@ -12,11 +12,12 @@ from runner.risk.model.outline_data import words
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, either, reference, text
 from runner.risk.rules.targets import VARIABLES, WHO
 from runner.risk.trace.members import member_labels
+from runner.risk.trace.values import element
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from runner.risk.javascript.walker import Walker
+    from runner.risk.javascript.walker import JavaScript
 
 PROXY = "Proxy()"
 """The name of an object that stands for another one; it holds that as `target`, beside its `handler`."""
@@ -27,7 +28,7 @@ HOLDERS = words("Math JSON console Reflect Object Array String Number Promise Da
 GLOBALS = frozenset(("globalThis", "window", "global", "self", "root", "top", "frames", "parent", "GLOBAL"))
 
 
-def member_expression(walker: Walker, node: Node) -> Value:
+def member_expression(walker: JavaScript, node: Node) -> Value:
     owner, name = node.child_by_field_name("object"), node.child_by_field_name("property")
     if owner is None or name is None:
         return UNKNOWN
@@ -47,10 +48,10 @@ def _as_module(owner: Value, name: str, labels: frozenset[str]) -> Value | None:
     return reference("module", labels) if main or same else None
 
 
-def reach(walker: Walker, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
+def reach(walker: JavaScript, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
     """Return `owner.name`; the many ways to one thing, such as the global object, give the same."""
     if owner.name == "globalThis":
-        known = walker.scope.top.names.get(name)
+        known = walker.machine.scope.top.names.get(name)
         return known if known is not None else reference("globalThis" if name in GLOBALS else name, labels)
     if (module := _as_module(owner, name, labels)) is not None:
         return module
@@ -60,11 +61,11 @@ def reach(walker: Walker, owner: Value, name: str, labels: frozenset[str] = NO_L
         name = unescaped(name)
     if name in OF_EVERY and (made := _of_every(owner, name)) is not None:
         return made
-    if owner.name == "process.env" and name in walker.variables:
-        return walker.variables[name]
+    if owner.name == "process.env" and name in walker.machine.variables:
+        return walker.machine.variables[name]
     if owner.name == "process.env" and owner.fields is None:
         return _environment(walker, name)
-    return walker.attribute(owner, name, labels)
+    return walker.machine.attribute(owner, name, labels)
 
 
 OF_EVERY = frozenset(("prototype", "__proto__", "length", "constructor"))
@@ -110,17 +111,19 @@ def _is_builtin(owner: Value) -> bool:
     return owner.name in BUILTIN or (owner.name.partition(".")[0] in HOLDERS and "." in owner.name)
 
 
-def _through_proxy(walker: Walker, proxy: dict[str, Value], name: str, labels: frozenset[str]) -> Value:
+def _through_proxy(walker: JavaScript, proxy: dict[str, Value], name: str, labels: frozenset[str]) -> Value:
     """Return a property of a `new Proxy(target, handler)`: what its handler gives, or the target's."""
     getter = (proxy["handler"].fields or {}).get("get")
     if getter is not None and getter.function is not None:
-        return walker.follow(getter.function, [proxy["target"], text(name)], {}, proxy["handler"]).labelled(labels)
+        return walker.machine.follow(getter.function, [proxy["target"], text(name)], {}, proxy["handler"]).labelled(
+            labels
+        )
     if getter is not None and getter.name:
-        return walker.call(getter, [proxy["target"], text(name)], {}, (1, 0, 1, 0)).labelled(labels)
+        return walker.machine.call(getter, [proxy["target"], text(name)], {}, (1, 0, 1, 0)).labelled(labels)
     return reach(walker, proxy["target"], name, labels)
 
 
-def _environment(walker: Walker, name: str) -> Value:
+def _environment(walker: JavaScript, name: str) -> Value:
     folder = VARIABLES.get(name.lower())
     if folder is not None:
         return text(folder)
@@ -130,7 +133,7 @@ def _environment(walker: Walker, name: str) -> Value:
     return Value(name=f"process.env.{name}", labels=frozenset(labels))
 
 
-def owner_and_key(walker: Walker, node: Node) -> tuple[Value, Value]:
+def owner_and_key(walker: JavaScript, node: Node) -> tuple[Value, Value]:
     """Return the values of `owner` and `key` in `owner[key]`."""
     owner, index = node.child_by_field_name("object"), node.child_by_field_name("index")
     return (walker.value(owner) if owner is not None else UNKNOWN), (
@@ -138,7 +141,7 @@ def owner_and_key(walker: Walker, node: Node) -> tuple[Value, Value]:
     )
 
 
-def subscript_expression(walker: Walker, node: Node) -> Value:
+def subscript_expression(walker: JavaScript, node: Node) -> Value:
     owner, key = owner_and_key(walker, node)
     index = node.child_by_field_name("index")
     literal = index is not None and index.type in ("string", "number") and b"\\" not in (index.text or b"")
@@ -150,13 +153,13 @@ def subscript_expression(walker: Walker, node: Node) -> Value:
     return by_key(walker, owner, key)
 
 
-def by_key(walker: Walker, owner: Value, key: Value) -> Value:
+def by_key(walker: JavaScript, owner: Value, key: Value) -> Value:
     """Return `owner[key]` where the key is not known: a member of a module, where it is the name of one."""
-    made = walker.element(owner, key)
+    made = element(owner, key)
     return made.labelled(found) if key.labels and (found := member_labels(key)) else made
 
 
-def key_of(walker: Walker, node: Node) -> str:
+def key_of(walker: JavaScript, node: Node) -> str:
     """Return the name of a property, as an object literal, a class or a pattern writes it."""
     if node.type in ("string", "template_string", "number"):
         return walker.value(node).text or code_of(node)

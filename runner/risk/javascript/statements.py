@@ -15,11 +15,12 @@ from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, alternatives
 from runner.risk.trace.conditions import note_condition
 from runner.risk.trace.members import members
+from runner.risk.trace.values import dunder, each_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from runner.risk.javascript.walker import Handler, Walker
+    from runner.risk.javascript.walker import Handler, JavaScript
     from runner.risk.model.acts import Place
 
 COUNTED = expression(
@@ -27,6 +28,7 @@ COUNTED = expression(
     rb"(?P<equal>=?+)[^;]*+;\s*"
     rb"(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*(?P<step>\d{1,3}))\s*\)"
 )
+
 CALLS = ("call_expression", "new_expression")
 COLLECTS = expression(rb"\+=|\.push\(|=\s*\w+\s*\+")
 
@@ -35,11 +37,11 @@ ITERATORS = ("Symbol.iterator", "Symbol.asyncIterator")
 """Methods that give what a loop goes through."""
 
 
-def expression_statement(walker: Walker, node: Node) -> Value:
+def expression_statement(walker: JavaScript, node: Node) -> Value:
     return walker.value(node.named_children[0]) if node.named_children else UNKNOWN
 
 
-def variable_declaration(walker: Walker, node: Node) -> Value:
+def variable_declaration(walker: JavaScript, node: Node) -> Value:
     for child in node.named_children:
         if child.type == "variable_declarator":
             value, name = child.child_by_field_name("value"), child.child_by_field_name("name")
@@ -50,15 +52,15 @@ def variable_declaration(walker: Walker, node: Node) -> Value:
     return UNKNOWN
 
 
-def return_statement(walker: Walker, node: Node) -> Value:
+def return_statement(walker: JavaScript, node: Node) -> Value:
     if node.named_children:
         value = walker.value(node.named_children[0])
-        if walker.returned:
-            walker.returned[-1].append(value)
+        if walker.machine.returned:
+            walker.machine.returned[-1].append(value)
     return UNKNOWN
 
 
-def if_statement(walker: Walker, node: Node) -> Value:
+def if_statement(walker: JavaScript, node: Node) -> Value:
     current: Node | None = node
     while current is not None:
         condition, start = current.child_by_field_name("condition"), len(walker.trail.acts)
@@ -77,14 +79,14 @@ def if_statement(walker: Walker, node: Node) -> Value:
     return UNKNOWN
 
 
-def loop(walker: Walker, node: Node) -> Value:
+def loop(walker: JavaScript, node: Node) -> Value:
     for field in ("initializer", "condition", "increment"):
         part = node.child_by_field_name(field)
         if part is not None:
             walker.statement(part)
     condition = node.child_by_field_name("condition")
     turns = _turns(walker, node)
-    with walker.turn_by_turn(len(turns)) as one_by_one:
+    with walker.machine.turn_by_turn(len(turns)) as one_by_one:
         for turn in turns if one_by_one else ():
             bind(walker, turn[0], Value(number=turn[1]))
             with walker.trail.again():
@@ -101,21 +103,21 @@ def loop(walker: Walker, node: Node) -> Value:
     return UNKNOWN
 
 
-def _iterated(walker: Walker, over: Value, where: Place) -> Value:
+def _iterated(walker: JavaScript, over: Value, where: Place) -> Value:
     """Return what a loop goes through: of an object that says so itself what that gives."""
     fields = over.fields or {}
-    own = next(filter(None, (fields.get(name) or walker.dunder(over, name) for name in ITERATORS)), None)
-    return over if own is None else walker.call(own, [], {}, where)
+    own = next(filter(None, (fields.get(name) or dunder(over, name) for name in ITERATORS)), None)
+    return over if own is None else walker.machine.call(own, [], {}, where)
 
 
-def for_in_statement(walker: Walker, node: Node) -> Value:
+def for_in_statement(walker: JavaScript, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     over = walker.value(right) if right is not None else UNKNOWN
     keys = any(child.type == "in" for child in node.children)
     body = node.child_by_field_name("body")
     turns = fold.spread(over) if not keys and body is not None and COLLECTS.search(body.text or b"") else None
     if left is not None and turns:
-        with walker.turn_by_turn(len(turns)) as one_by_one:
+        with walker.machine.turn_by_turn(len(turns)) as one_by_one:
             for turn in turns if one_by_one else ():
                 bind(walker, left, turn)
                 with walker.trail.again():
@@ -128,7 +130,7 @@ def for_in_statement(walker: Walker, node: Node) -> Value:
             if keys and over.fields and "?" not in over.fields
             else Value(labels=over.labels | members(walker.vocabulary, over))
             if keys
-            else walker.each(_iterated(walker, over, place(node)))
+            else each_of(_iterated(walker, over, place(node)))
         )
         bind(walker, left, met)
     with walker.trail.again():
@@ -136,7 +138,7 @@ def for_in_statement(walker: Walker, node: Node) -> Value:
     return UNKNOWN
 
 
-def _turns(walker: Walker, node: Node) -> list[tuple[Node, int]]:
+def _turns(walker: JavaScript, node: Node) -> list[tuple[Node, int]]:
     """Return the values that the counter of a `for` has, where a text or list grows by it."""
     body = node.child_by_field_name("body")
     match = COUNTED.match(node.text or b"")
@@ -155,8 +157,8 @@ def _turns(walker: Walker, node: Node) -> list[tuple[Node, int]]:
     return [(counter, number) for number in numbers] if len(numbers) <= fold.MOST_TURNS else []
 
 
-def try_statement(walker: Walker, node: Node) -> Value:
-    before = len(walker.raised)
+def try_statement(walker: JavaScript, node: Node) -> Value:
+    before = len(walker.machine.raised)
     for field in ("body", "handler", "finalizer"):
         part = node.child_by_field_name(field)
         if part is not None:
@@ -164,31 +166,31 @@ def try_statement(walker: Walker, node: Node) -> Value:
             if field == "handler":
                 caught = part.child_by_field_name("parameter")
                 if caught is not None:
-                    bind(walker, caught, walker.caught(before))
+                    bind(walker, caught, walker.machine.caught(before))
                 walker.branch(inner)
             else:
                 walker.block(inner.named_children)
     return UNKNOWN
 
 
-def switch_statement(walker: Walker, node: Node) -> Value:
+def switch_statement(walker: JavaScript, node: Node) -> Value:
     value, body = node.child_by_field_name("value"), node.child_by_field_name("body")
     if value is not None:
         walker.value(value)
     for case in body.named_children if body is not None else ():
-        walker.branches += 1
+        walker.machine.branches += 1
         walker.block(case.named_children)
-        walker.branches -= 1
+        walker.machine.branches -= 1
     return UNKNOWN
 
 
-def throw_statement(walker: Walker, node: Node) -> Value:
+def throw_statement(walker: JavaScript, node: Node) -> Value:
     thrown = node.named_children[0] if node.named_children else None
     value = walker.value(thrown) if thrown is not None else UNKNOWN
     listed = thrown.child_by_field_name("arguments") if thrown is not None else None
     if listed is not None and listed.named_children and thrown is not None and thrown.type == "new_expression":
         value = Value(fields={"message": walker.value(listed.named_children[0])}, labels=value.labels)
-    walker.raised.append(value)
+    walker.machine.raised.append(value)
     return UNKNOWN
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import tree_sitter_typescript
@@ -10,6 +10,7 @@ from tree_sitter import Language, Parser, Query, QueryCursor
 
 from runner.model.expression import expression
 from runner.risk.executing.executing_javascript import root_of
+from runner.risk.model.held import until_forgotten
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -28,10 +29,11 @@ ERASED = (
 NEW_LINE = expression("[\n\r\u2028\u2029]")
 
 
+@lru_cache(maxsize=2)
 def parse(code: str) -> Node:
     """Return the root of the tree; `has_error` says whether all of the code was understood.
 
-    Code that is no JavaScript but TypeScript gives the tree of that.
+    Code that is no JavaScript but TypeScript gives the tree of that. The last ones are held in memory until `forget`.
     """
     root = root_of(code)
     data = code.encode("utf-8", "surrogatepass") if root.has_error else b""
@@ -41,6 +43,9 @@ def parse(code: str) -> Node:
             if not other.has_error and not _may_be_statements(other, erased(number), data):
                 return other
     return root
+
+
+until_forgotten(parse.cache_clear)
 
 
 def is_typescript(code: str) -> bool:

@@ -12,7 +12,7 @@ from runner.risk.model.value import UNKNOWN, Scope, Value, text
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from runner.risk.javascript.walker import Handler, Walker
+    from runner.risk.javascript.walker import Handler, JavaScript
 
 TYPES = frozenset(
     (
@@ -29,19 +29,19 @@ TYPES = frozenset(
 """What is not there any more when the code runs."""
 
 
-def typed_expression(walker: Walker, node: Node) -> Value:
+def typed_expression(walker: JavaScript, node: Node) -> Value:
     """`value as T`, `value!`: the value stands first."""
     parts = _parts(node)
     return walker.value(parts[0]) if parts else UNKNOWN
 
 
-def type_assertion(walker: Walker, node: Node) -> Value:
+def type_assertion(walker: JavaScript, node: Node) -> Value:
     """`<T>value`."""
     parts = _parts(node)
     return walker.value(parts[-1]) if parts else UNKNOWN
 
 
-def enum_declaration(walker: Walker, node: Node) -> Value:
+def enum_declaration(walker: JavaScript, node: Node) -> Value:
     """Make an enumeration an object; members without a value count from the one before."""
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     fields: dict[str, Value] = {}
@@ -55,34 +55,34 @@ def enum_declaration(walker: Walker, node: Node) -> Value:
             fields[str(made.number)] = text(known)
             following = made.number + 1
     if name is not None:
-        walker.assign(code_of(name), Value(fields=fields))
+        walker.machine.assign(code_of(name), Value(fields=fields))
     return UNKNOWN
 
 
-def namespace(walker: Walker, node: Node) -> Value:
+def namespace(walker: JavaScript, node: Node) -> Value:
     """Go through the body of a namespace, in a scope whose names are its properties."""
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-    outside, inside = walker.scope, Scope(walker.scope)
-    walker.scope = inside
+    outside, inside = walker.machine.scope, Scope(walker.machine.scope)
+    walker.machine.scope = inside
     try:
         if body is not None:
             walker.block(body.named_children)
     finally:
-        walker.scope = outside
+        walker.machine.scope = outside
     made = Value(fields=inside.names)
     first, *rest = code_of(name).split(".") if name is not None and name.type != "string" else [""]
     for part in reversed(rest):
         made = Value(fields={part: made})
     if first:
-        walker.assign(first, made)
+        walker.machine.assign(first, made)
     return UNKNOWN
 
 
-def import_alias(walker: Walker, node: Node) -> Value:
+def import_alias(walker: JavaScript, node: Node) -> Value:
     """`import name = Some.other`."""
     parts = _parts(node)
     if len(parts) == 2:
-        walker.assign(code_of(parts[0]), walker.value(parts[1]))
+        walker.machine.assign(code_of(parts[0]), walker.value(parts[1]))
     return UNKNOWN
 
 

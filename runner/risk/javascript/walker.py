@@ -1,12 +1,21 @@
-"""The state of following one JavaScript program, and the dispatch of each node to the function for its type."""
+"""Walks the syntax tree of one JavaScript program: the state that only JavaScript has, and the function for each node.
+
+A handler is a function of (walker, node) that stands in a table by the type of its node; `program.py` puts the tables
+together. Of `const home = "/home/" + user` the walker gives the node `lexical_declaration` to `variable_declaration`,
+which asks `walker.value` for the right side; that is a `binary_expression`, which asks for both of its sides in turn.
+What a call does, and what names stand for, is the matter of `walker.machine`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
-from runner.risk.model.value import NONE, UNKNOWN, Value
-from runner.risk.trace.machine import DEEPEST, Machine, TooDeep
+from runner.risk.javascript.methods import METHODS
+from runner.risk.javascript.syntax import parse
+from runner.risk.model.value import NONE, UNKNOWN, Value, reference
+from runner.risk.trace.machine import DEEPEST, Machine, Special, TooDeep
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -17,47 +26,59 @@ if TYPE_CHECKING:
     from runner.risk.trace.world import World
 
 
-class Walker(Machine):
-    """Walk a syntax tree. A subclass brings the functions that know the types of nodes."""
+@dataclass(frozen=True, slots=True)
+class JavaScriptTables:
+    """What is done with each type of node, and with functions of the language and its libraries by their names."""
+
+    hoisted: Mapping[str, Handler]
+    """Declarations that hold in the whole block around them."""
+    statements: Mapping[str, Handler]
+    expressions: Mapping[str, Handler]
+    leaves: Mapping[str, Handler]
+    """Expressions without parts: names and literals."""
+    function_kinds: Mapping[str, Handler]
+    ignored: frozenset[str]
+    bind: Callable[[JavaScript, Node, Value], None]
+    """Store a value where a pattern says."""
+    specials: Mapping[str, Special]
+
+
+class JavaScript:
+    """One JavaScript or TypeScript program. It holds the machine that follows the calls."""
 
     language = "javascript"
     constructor = "constructor"
-    hoisted: Mapping[str, Handler] = {}
-    """Declarations that hold in the whole block around them."""
-    statements: Mapping[str, Handler] = {}
-    expressions: Mapping[str, Handler] = {}
-    leaves: Mapping[str, Handler] = {}
-    """Expressions without parts: names and literals."""
-    function_kinds: Mapping[str, Handler] = {}
-    ignored: frozenset[str] = frozenset()
+    harming = frozenset({"fs", "child_process", "vm", "fs.promises", "Deno", "Bun"})
+    keepers = frozenset({"expect"})
 
-    def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
-        super().__init__(vocabulary, trail, nested)
+    def __init__(self, tables: JavaScriptTables, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
+        self.hoisted = tables.hoisted
+        self.statements = tables.statements
+        self.expressions = tables.expressions
+        self.leaves = tables.leaves
+        self.function_kinds = tables.function_kinds
+        self.ignored = tables.ignored
+        self.bind = tables.bind
+        self.specials = tables.specials
+        self.vocabulary = vocabulary
+        self.trail = trail
+        self.nested = nested
+        self.budget = trail.budget
         self.crumbs = 0
         """Texts put together from pieces of a few letters."""
         self.this: list[Value] = []
         """The owners of the methods that are being followed, the innermost last."""
         self.declared: tuple[str, Node] | None = None
         """The name that is being declared, and the call that gives its value."""
-        self.expected = ""
-        """The same name while that call is made."""
         self.listeners: dict[str, list[Value]] = {}
         """Functions that wait for an event, by its name."""
-
-    def callbacks(
-        self, called: Value, args: Sequence[Value], named: Mapping[str, Value], result: Value, place: Place
-    ) -> None:
-        # What a call is given runs later than that: `const s = connect(() => s.write(...))`.
-        name, self.expected = self.expected, ""
-        if name and any(arg.function is not None for arg in args):
-            self.assign(name, result)
-        super().callbacks(called, args, named, result, place)
+        self.machine = Machine(self, vocabulary, trail, nested)
 
     def block(self, nodes: Sequence[Node]) -> Value:
         """Go through statements in their order. Return the value of the last one."""
-        last = UNKNOWN
-        self.depth += 1
-        if self.depth > DEEPEST:
+        last, machine = UNKNOWN, self.machine
+        machine.depth += 1
+        if machine.depth > DEEPEST:
             raise TooDeep
         for node in nodes:
             if (declare := self.hoisted.get(node.type)) is not None:
@@ -65,25 +86,18 @@ class Walker(Machine):
         for node in nodes:
             self.budget.spend()
             last = self.statement(node)
-        self.depth -= 1
+        machine.depth -= 1
         return last
-
-    def filled(self, function: Function, args: list[Value]) -> list[Value]:
-        """Return the arguments of a call; what is not given and has no default is `undefined`."""
-        left = function.parameters[len(args) :]
-        if not left or function.rest or any(name in function.defaults for name in left):
-            return args
-        return [*args, *[NONE] * len(left)]
 
     def branch(self, node: Node | None) -> None:
         """Go through a body that may run or not."""
         if node is None:
             return
-        self.branches += 1
+        self.machine.branches += 1
         try:
             self.block(node.named_children if node.type in ("statement_block", "else_clause") else [node])
         finally:
-            self.branches -= 1
+            self.machine.branches -= 1
 
     def statement(self, node: Node) -> Value:
         """Go through one statement, or one expression that stands as one. Return its value."""
@@ -116,25 +130,65 @@ class Walker(Machine):
             if node.named_child_count and kind not in self.ignored:
                 return self.statement(node) if kind in self.statements else self.all_of(node)
             return UNKNOWN
-        self.depth += 1
-        if self.depth > DEEPEST:
+        machine = self.machine
+        machine.depth += 1
+        if machine.depth > DEEPEST:
             raise TooDeep
         try:
             return handler(self, node)
         finally:
-            self.depth -= 1
+            machine.depth -= 1
 
     def all_of(self, node: Node) -> Value:
         """Go through the parts of an expression of another kind. Return the value of the last one."""
-        self.depth += 1
-        if self.depth > DEEPEST:
+        value, machine = UNKNOWN, self.machine
+        machine.depth += 1
+        if machine.depth > DEEPEST:
             raise TooDeep
-        value = UNKNOWN
         for child in node.named_children:
             value = self.value(child)
-        self.depth -= 1
+        machine.depth -= 1
         return value
 
+    # What the machine asks of the syntax.
 
-Handler = Callable[[Walker, "Node"], Value]
+    def enter(self, function: Function) -> None:
+        body, patterns = cast("tuple[Node, list[tuple[str, Node]]]", function.body)
+        names = self.machine.scope.names
+        for name, pattern in patterns:
+            self.bind(self, pattern, names.get(name, UNKNOWN))
+        this = names.get("this")
+        if this is not None:
+            self.this.append(this)
+        try:
+            if body.type == "statement_block":
+                self.block(body.named_children)
+            else:
+                self.machine.returned[-1].append(self.value(body))
+        finally:
+            if this is not None:
+                self.this.pop()
+
+    def inner(self, code: str) -> Value:
+        return self.block(parse(code).named_children)
+
+    def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
+        handler = METHODS.get(name)
+        return handler(self.machine, owner, args, place) if handler is not None else None
+
+    def filled(self, function: Function, args: list[Value]) -> list[Value]:
+        """Return the arguments of a call; what is not given and has no default is `undefined`."""
+        left = function.parameters[len(args) :]
+        if not left or function.rest or any(name in function.defaults for name in left):
+            return args
+        return [*args, *[NONE] * len(left)]
+
+    def unbound(self, parameter: str, labels: frozenset[str]) -> Value:
+        return reference(f"~{parameter}", labels)
+
+    def answer_place(self, function: Function, at: Place) -> Place:
+        return at
+
+
+Handler = Callable[[JavaScript, "Node"], Value]
 """What a node of one type does and gives."""

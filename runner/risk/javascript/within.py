@@ -10,13 +10,13 @@ from runner.risk.model.value import UNKNOWN, Scope, Value
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from runner.risk.javascript.walker import Walker
+    from runner.risk.javascript.walker import JavaScript
 
 
 class _Properties(dict[str, Value]):
     """The names of a block, and after them the properties of the object that it reads its names from."""
 
-    def __init__(self, walker: Walker, owner: Value) -> None:
+    def __init__(self, walker: JavaScript, owner: Value) -> None:
         super().__init__()
         self._walker = walker
         self._owner = owner
@@ -37,16 +37,16 @@ class _Properties(dict[str, Value]):
         return bool(owner.name) and known
 
 
-def with_statement(walker: Walker, node: Node) -> Value:
+def with_statement(walker: JavaScript, node: Node) -> Value:
     owner, body = node.child_by_field_name("object"), node.child_by_field_name("body")
-    inside = Scope(walker.scope)
+    inside = Scope(walker.machine.scope)
     names = _Properties(walker, walker.value(owner) if owner is not None else UNKNOWN)
     inside.names = cast("dict[str, Value]", names)
-    outside, walker.scope = walker.scope, inside
+    outside, walker.machine.scope = walker.machine.scope, inside
     try:
         walker.certain_body(body)
     finally:
-        walker.scope = outside
+        walker.machine.scope = outside
     for name, value in names.items():
         outside.names[name] = value  # what is declared inside is known after it
     return UNKNOWN

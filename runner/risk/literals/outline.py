@@ -13,11 +13,11 @@ from tree_sitter import Parser
 
 from runner.model.request import Language
 from runner.risk.executing.executing_javascript import JAVASCRIPT
+from runner.risk.executing.executing_shell import BASH
 from runner.risk.literals import outline_javascript as javascript
 from runner.risk.literals import outline_python as python
 from runner.risk.model.outline_data import WRITTEN, NoOutline, Span, is_plain, require, text, words
 from runner.risk.rules.knowledge import table
-from runner.risk.shell import syntax as shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +73,7 @@ def _without(data: bytes, spans: list[Span]) -> str:
 
 def _shell(code: str) -> Iterator[Span]:
     writes = moves = False
-    for node in _tree(shell.GRAMMAR, code):
+    for node in _tree(BASH, code):
         if node.type == "file_redirect" and not _reads(node):
             require(all(map(_is_data_file, node.children_by_field_name("destination"))))
             writes = writes or any(map(_is_written, node.children_by_field_name("destination")))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.python.arguments import first
+from runner.risk.python.names import reach
 from runner.risk.python.sequences import listed, nothing_new
+from runner.risk.trace.values import each_of
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -23,7 +25,7 @@ def run_text(machine: Machine, called: Value, args: Args, named: Named, place: P
     name = "exec" if code.name == "compiled" else called.name
     fields = {"code": code, "language": text("python"), "how": text(called.name), "text": code}
     done = machine.trail.add("execute", name, fields, place, called.labels)
-    return machine.nested.executed(machine, done, code)
+    return machine.nested.executed(machine.walker, done, code)
 
 
 def mapped(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -34,7 +36,7 @@ def mapped(machine: Machine, called: Value, args: Args, named: Named, place: Pla
         values = listed(machine, called, [values], {}, place) or values
     if values.items is not None and len(values.items) <= 4000:
         return Value(items=[machine.call(function, [item], {}, place) for item in values.items], labels=values.labels)
-    return Value(labels=machine.call(function, [machine.each(values)], {}, place).labels | values.labels)
+    return Value(labels=machine.call(function, [each_of(values)], {}, place).labels | values.labels)
 
 
 def partial(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -89,7 +91,7 @@ def reduced(machine: Machine, called: Value, args: Args, named: Named, place: Pl
 def ordered(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """sorted(values, key=function): the function gets each of them."""
     if (key := named.get("key")) is not None and (key.name or key.function):
-        machine.call(key, [machine.each(first(args))], {}, place)
+        machine.call(key, [each_of(first(args))], {}, place)
     return nothing_new(machine, called, args, named, place)
 
 
@@ -101,7 +103,7 @@ def call_method(machine: Machine, called: Value, args: Args, named: Named, place
     """Return what operator.methodcaller and operator.attrgetter make, called with an object."""
     if not called.items or not args or not called.items[0].texts:
         return None
-    member = machine.reach(args[0], called.items[0].text, fold.ASSEMBLED)
+    member = reach(machine, args[0], called.items[0].text, fold.ASSEMBLED)
     if called.name == "attrgetter":
         return member
     return machine.call(member, called.items[1:], called.fields or {}, place)

@@ -11,6 +11,7 @@ from runner.risk.model.value import HOLE, UNKNOWN, Value, each, either, raw, tex
 from runner.risk.python.arguments import first
 from runner.risk.python.formatting import formatted
 from runner.risk.python.texts import recoded
+from runner.risk.trace.values import each_of, element
 
 if TYPE_CHECKING:
     from runner.risk.python.arguments import Args
@@ -112,9 +113,7 @@ def m_extend(machine: Machine, owner: Value, args: Args) -> Value | None:
         return None
     more = first(args)
     if not is_beyond(machine.trail, owner.items, fold.MOST_ITEMS, "parts of a list"):
-        owner.items.extend(
-            bounded(machine.trail, more.items or [machine.each(more)], fold.MOST_ITEMS, "parts of a list")
-        )
+        owner.items.extend(bounded(machine.trail, more.items or [each_of(more)], fold.MOST_ITEMS, "parts of a list"))
     return UNKNOWN
 
 
@@ -137,13 +136,13 @@ def m_reverse(machine: Machine, owner: Value, args: Args) -> Value | None:
 def m_pop(machine: Machine, owner: Value, args: Args) -> Value | None:
     if owner.items:
         return either(owner.items)
-    return machine.element(owner, first(args)) if owner.fields is not None else None
+    return element(owner, first(args)) if owner.fields is not None else None
 
 
 def m_get(machine: Machine, owner: Value, args: Args) -> Value | None:
     if owner.fields is None:
         return None
-    found = machine.element(owner, first(args))
+    found = element(owner, first(args))
     return either((found, args[1])) if len(args) > 1 else found
 
 
@@ -230,5 +229,5 @@ METHODS: dict[str, Method] = {
     "hex": m_hex,
     "fromhex": m_fromhex,
     "copy": lambda machine, owner, args: owner,
-    "__getitem__": lambda machine, owner, args: machine.element(owner, first(args)),
+    "__getitem__": lambda machine, owner, args: element(owner, first(args)),
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, labels_of, text
 from runner.risk.python.arguments import first
+from runner.risk.trace.values import each_of
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -80,4 +81,4 @@ def nothing_new(machine: Machine, called: Value, args: Args, named: Named, place
 
 
 def next_of(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    return machine.each(first(args))
+    return each_of(first(args))

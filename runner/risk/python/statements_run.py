@@ -31,7 +31,7 @@ def run_statements(machine: Machine, called: Value, args: Args, named: Named, pl
             fields = {"code": code, "language": text("python"), "how": text(called.name), "text": code}
             machine.trail.add("execute", called.name, fields, place, called.labels)
             with machine.trail.inside(place, excerpt(code.text, 200), "python"), contextlib.suppress(Unparsed):
-                machine.inner(code.text)
+                machine.walker.inner(code.text)
     return UNKNOWN if any(code.texts for code in given) else None
 
 

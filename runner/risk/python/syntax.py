@@ -56,6 +56,11 @@ def parse(code: str) -> tuple[ast.Module, Repair]:
     """
     if (tree := as_written(code)) is not None:
         return tree, Repair.NOTHING
+    return _mended(code)
+
+
+@functools.lru_cache(maxsize=2)
+def _mended(code: str) -> tuple[ast.Module, Repair]:
     # Imported here: most code is of this Python.
     from runner.risk.python.python2 import modern
 
@@ -68,29 +73,29 @@ def parse(code: str) -> tuple[ast.Module, Repair]:
 
 def broken_at(code: str) -> Place | None:
     """Return the line on which Python stops to understand `code`; None where it names none."""
-    try:
-        _tree(code)
-    except SyntaxError as error:
-        lines = code.split("\n")
-        if error.lineno is None or not 0 < error.lineno <= len(lines):
-            return None
-        length = len(lines[error.lineno - 1].encode("utf-8", "surrogatepass"))
-        return error.lineno, 0, error.lineno, length
-    except (ValueError, MemoryError, RecursionError):
+    line, lines = _read(code), code.split("\n")
+    if not isinstance(line, int) or not 0 < line <= len(lines):
         return None
-    return None
+    return line, 0, line, len(lines[line - 1].encode("utf-8", "surrogatepass"))
+
+
+def as_written(code: str) -> ast.Module | None:
+    """Return the tree of Python code, which nobody may change; None where it is none as it stands."""
+    return tree if isinstance(tree := _read(code), ast.Module) else None
 
 
 @functools.lru_cache(maxsize=4)
-def as_written(code: str) -> ast.Module | None:
-    """Return the tree of Python code, which nobody may change; None where it is none as it stands.
+def _read(code: str) -> ast.Module | int:
+    """Return the tree of Python code, or the line on which Python stops to understand it; 0 where it names none.
 
     The last ones are held in memory, some 300 bytes for each character, until `forget`.
     """
     try:
         return _tree(code)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None
+    except SyntaxError as error:
+        return error.lineno or 0
+    except (ValueError, MemoryError, RecursionError):
+        return 0
 
 
 @functools.lru_cache(maxsize=2)
@@ -112,7 +117,8 @@ def nodes_of(code: str) -> tuple[list[ast.AST], Repair]:
     return nodes, repaired
 
 
-until_forgotten(as_written.cache_clear)
+until_forgotten(_read.cache_clear)
+until_forgotten(_mended.cache_clear)
 until_forgotten(nodes_of.cache_clear)
 
 

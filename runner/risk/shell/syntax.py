@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
+from tree_sitter import Node, Parser, Query, QueryCursor
 
 from runner.model.expression import expression
+from runner.risk.executing.executing_shell import BASH, root_of
 from runner.risk.model.acts import TooMuch
+from runner.risk.model.held import until_forgotten
 
 if TYPE_CHECKING:
     import re
 
     from runner.risk.model.acts import Place
 
-GRAMMAR = Language(tree_sitter_bash.language())
 TEST = expression(rb"(?<![^\s;&|(!])\[(?= )([^\[\]\n]*[^\s\[\]] )\](?=\s*(?:&&|\|\||;|\n|$))")
 """A test in single brackets."""
 GOES_ON = expression(rb"(?m)^[^\n]*?\S\\\n(?=\S)(?:[^\n]*\S\\\n(?=\S))*[^\n]*\n?")
@@ -30,39 +30,56 @@ MOST_PASSES = 3
 MOST_PIPES = 3000
 """Of one pipeline: parsing one takes time that grows with the square of its length, and nothing can interrupt it."""
 PIPE_OR_END = expression(rb"\||;|[^\s|\\][^\S\n]*+\n")
+LONGEST_HELD = 10_000
+"""Characters of a script whose tree is held: as programs start the same command again and again."""
 
 
 def parse(code: str) -> Node:
-    """Return the root of the syntax tree. Raises TooMuch for a pipeline that would take too long to parse."""
-    data = code.encode("utf-8", "surrogatepass")
+    """Return the root of the syntax tree; the last ones of short scripts are held in memory until `forget`.
+
+    Raises TooMuch for a pipeline that would take too long to parse.
+    """
+    return _held(code) if len(code) <= LONGEST_HELD else _parsed(code)
+
+
+@lru_cache(maxsize=8)
+def _held(code: str) -> Node:
+    return _parsed(code)
+
+
+until_forgotten(_held.cache_clear)
+
+
+def _parsed(code: str) -> Node:
+    whole = data = code.encode("utf-8", "surrogatepass")
     if b"\\\n" in data:
         data = GOES_ON.sub(_joined, data)
     if _longest_pipeline(data) > MOST_PIPES:
         raise TooMuch
-    root = Parser(GRAMMAR).parse(data).root_node
+    root = root_of(code) if data is whole else Parser(BASH).parse(data).root_node
     for _ in range(MOST_PASSES if b"|" in data and b">" in data else 0):
         if (ended := _ended(root, data)) == data:
             break
         data = ended
-        root = Parser(GRAMMAR).parse(data).root_node
+        root = Parser(BASH).parse(data).root_node
     if b"\n\\" in data or CLOSED_AND_OPENED.search(data):
         for _ in range(MOST_PASSES):
             mended = _mended(root, data)
             if mended == data:
                 break
             data = mended
-            root = Parser(GRAMMAR).parse(data).root_node
+            root = Parser(BASH).parse(data).root_node
     if root.has_error:
         # The grammar takes `[ -d / ] && rm` for one long test. A test does nothing itself.
         plainer = EMPTY.sub(b"", TEST.sub(lambda match: b":" + match[1] + b" ", data))
-        again = Parser(GRAMMAR).parse(plainer).root_node
+        again = Parser(BASH).parse(plainer).root_node
         root = root if again.has_error else again
     return root
 
 
 @cache
 def _redirects() -> Query:
-    return Query(GRAMMAR, "(file_redirect) @redirect")
+    return Query(BASH, "(file_redirect) @redirect")
 
 
 def _ended(root: Node, data: bytes) -> bytes:

@@ -1,10 +1,26 @@
-"""Follows the calls of a program without running it, for Python and JavaScript."""
+"""Follows the calls of a program without running it, for Python and JavaScript.
+
+A walker goes through the syntax and asks here what a call gives. `Machine.call` tries, in this order: a function of the
+program itself, a class of its own, a function of ours that knows what this one does (`specials`), a method of a known
+text or list, and last the vocabulary, which makes acts of the name alone. Of
+
+    def clean(folder):
+        shutil.rmtree(folder)
+
+    clean("/home/ann")
+
+`clean` is a function of the program: `follow` binds `folder` in a new scope and has the walker go through the body
+(`enter`). There `shutil.rmtree` is called, of which the vocabulary says that it deletes: `apply` adds the act to the
+trail. What the body returns is kept by the arguments, so that the same call is followed once. A function that calls
+itself, or is called with ever new arguments, is left for later and followed with all of those at once (`Later`). What
+nobody has called in the end is followed with nothing known (`leftovers`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from runner.risk.model import fold
 from runner.risk.model.acts import DEEDS, Place
@@ -20,7 +36,6 @@ from runner.risk.model.value import (
     Value,
     either,
     labels_of,
-    reference,
     text,
 )
 from runner.risk.rules.vocabulary import picked
@@ -30,12 +45,12 @@ from runner.risk.trace.members import note_handed, note_member
 from runner.risk.trace.remote import note_asked, note_verb
 from runner.risk.trace.shown import from_outside, note_shown, secrets
 from runner.risk.trace.unknown import library_of
-from runner.risk.trace.values import Values
+from runner.risk.trace.values import by_name, dunder, each_of, member_of, merged
+from runner.risk.trace.world import FollowedProgram, World
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Trail
     from runner.risk.rules.vocabulary import Meaning, Vocabulary
-    from runner.risk.trace.world import World
 
 DEEPEST = 170
 """Levels of nesting that are followed, inlined calls included. Each costs up to three Python frames."""
@@ -97,54 +112,112 @@ class TooDeep(Exception):
 Special = Callable[["Machine", Value, list[Value], dict[str, Value], Place], Value | None]
 
 
-class Machine(Values):
-    """Follows one program. Subclasses know the syntax of a language and use `call`, `attribute`, `assign` and so on."""
+class SyntaxWalker(FollowedProgram, Protocol):
+    """What the machine asks the walker of a language, which alone knows the syntax."""
 
-    language = ""
-    has_arguments = False
-    """Whether the program itself looks at the arguments that it gets, or changes them."""
-    specials: Mapping[str, Special] = {}
-    constructor = "__init__"
-    harming: frozenset[str] = frozenset()
+    constructor: str
+    """The method that an object of a class is made by."""
+    specials: Mapping[str, Special]
+    """Functions of ours that know what functions of the language or its libraries do, by the names of those."""
+    harming: frozenset[str]
     """Modules whose functions delete, replace or start whatever they are given."""
-    keepers: frozenset[str] = frozenset()
+    keepers: frozenset[str]
     """What keeps the functions that it is given, and does not call them."""
 
-    def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
-        super().__init__(vocabulary)
+    def enter(self, function: Function) -> None:
+        """Go through the body of a function, whose parameters have their values; note what it returns."""
+
+    def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
+        """Return the result of a pure method of known texts and lists; None for any other."""
+
+    def filled(self, function: Function, args: list[Value]) -> list[Value]:
+        """Return the arguments of a call, with those that a language makes up where too few are given."""
+
+    def unbound(self, parameter: str, labels: frozenset[str]) -> Value:
+        """Return the value of a parameter that gets none: what a program calls by itself nobody knows."""
+
+    def answer_place(self, function: Function, place: Place) -> Place:
+        """Return where a function that was handed over at `place` answers."""
+
+
+class Machine:
+    """Follows one program: where it stands, and what its calls do. A walker goes through its syntax and holds this."""
+
+    def __init__(self, walker: SyntaxWalker, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
+        self.walker = walker
+        self.language = walker.language
+        self.specials = walker.specials
+        self.constructor = walker.constructor
+        self.harming = walker.harming
+        self.keepers = walker.keepers
+        self.vocabulary = vocabulary
         self.trail = trail
         self.nested = nested
         self.budget = trail.budget
+        self.scope = Scope()
+        self.branches = 0
+        """How many branches deep the program is: what is assigned there may not be."""
         self.functions: list[Function] = []
+        """Those that the program defines, in their order."""
         self.depth = 0
         self.returned: list[list[Value]] = []
+        """What each of the functions returns that are being followed, the innermost last."""
+        self.has_arguments = False
+        """Whether the program itself looks at the arguments that it gets, or changes them."""
         self.mocked: tuple[str, ...] = ()
         """Functions, or what their names begin with, that a test has replaced where the program stands."""
-        self._objects: dict[int, Value] = {}
-        """One object of each class whose methods nobody calls, by the class."""
+        self.replaced: dict[str, Value] = {}
+        """What the program put into modules in the place of functions that are known here."""
+        self.stars: list[str] = []
+        """Modules of which all names are imported."""
+        self.expected = ""
+        """The name that is being declared, while the call is made that gives its value."""
         self.raised: list[Value] = []
         """What the program has thrown so far."""
         self.variables = nested.variables
         """What the program has put into its environment."""
-
+        self._objects: dict[int, Value] = {}
+        """One object of each class whose methods nobody calls, by the class."""
         self._around = 1
         """Turns of the loops around what is looked at, multiplied, of loops that are followed turn by turn."""
         self._turns = MOST_TURNS_IN_ALL
         self._later: dict[int, Later] = {}
         """Calls that were not followed where they stand, by their function."""
 
-    # What subclasses do with a function's body.
+    # Names and attributes.
 
-    def enter(self, function: Function) -> None:
-        raise NotImplementedError
+    def assign(self, name: str, value: Value, scope: Scope | None = None) -> None:
+        scope = scope or self.scope
+        if scope.outer and name in scope.outer:
+            scope = scope.top
+        if value.unknown or (not value.texts and not value.name.startswith("~")):
+            value = value.labelled((f"${name}",)) if value.function is None and value.kind is None else value
+        old = scope.names.get(name) if self.branches else None
+        if old is not None and old is not value:
+            value = merged(old, value)
+        scope.names[name] = value
 
-    def inner(self, code: str) -> Value:
-        """Go through code that this program executes itself, in the scope where it does."""
-        raise NotImplementedError
+    def attribute(self, owner: Value, name: str, extra: frozenset[str] = NO_LABELS) -> Value:
+        """Return `owner.name`, of whatever the owner may be."""
+        found = self._attribute(owner, name, extra)
+        if not owner.others:
+            return found
+        return either((found, *(self._attribute(one, name, extra) for one in owner.others)))
 
-    def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
-        """Return the result of a pure method of known texts and lists; None for any other."""
-        raise NotImplementedError
+    def _attribute(self, owner: Value, name: str, extra: frozenset[str]) -> Value:
+        if owner.fields is not None and (found := owner.fields.get(name)) is not None:
+            if found.function is not None and found.function.getter:
+                return self.follow(found.function, [], {}, owner)
+            return found if not extra else found.labelled(extra)
+        if owner.kind is not None and (found := member_of(owner.kind, name)) is not None:
+            bound = found
+            if found.function is not None and found.function.getter and owner.fields is not None:
+                return self.follow(found.function, [], {}, owner)
+            if found.function is not None and owner.fields is not None:
+                bound = Value(name=found.name, labels=found.labels | extra)
+                bound.function, bound.owner, bound.attribute = found.function, owner, name
+            return bound
+        return by_name(self.vocabulary, owner, name, extra)
 
     # Calls.
 
@@ -161,10 +234,10 @@ class Machine(Values):
         function = called.function
         if function is not None:
             owner = called.owner if called.owner is not None and function.self_name else None
-            return self.follow(function, self.filled(function, args), named, owner)
+            return self.follow(function, self.walker.filled(function, args), named, owner)
         if called.kind is not None and called.fields is None:
             return self._instance(called, args, named)
-        if (own := self.dunder(called, "__call__")) is not None:
+        if (own := dunder(called, "__call__")) is not None:
             return self.call(own, args, named, place)
         name = called.name
         special = self.special(name) if name else None
@@ -177,7 +250,7 @@ class Machine(Values):
             called.attribute
             and owner is not None
             and (owner.texts or owner.items is not None or owner.fields is not None or owner.number is not None)
-        ) and (made := self.method(owner, called.attribute, args, place)) is not None:
+        ) and (made := self.walker.method(owner, called.attribute, args, place)) is not None:
             return self.weighed(made)
         labels = called.labels
         given_values, given_labels = (*args, *named.values()), NO_LABELS
@@ -216,18 +289,6 @@ class Machine(Values):
         """Return whether it is a function of a module that is not known, called like one that does harm."""
         before, _, last = name.rpartition(".")
         return before == "require()" and any(self.vocabulary.knows(f"{module}.{last}") for module in self.harming)
-
-    def filled(self, function: Function, args: list[Value]) -> list[Value]:
-        """Return the arguments of a call, with those that a language makes up where too few are given."""
-        return args
-
-    def read_by(self, getter: Value, owner: Value) -> Value:
-        assert getter.function is not None
-        return self.follow(getter.function, [], {}, owner)
-
-    def reach(self, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
-        """Return `owner.name`; a language may know many ways to the same thing."""
-        return self.attribute(owner, name, labels)
 
     def caught(self, before: int) -> Value:
         """Return what a handler catches: what was thrown since `before` were, or what was thrown lately at all."""
@@ -305,32 +366,16 @@ class Machine(Values):
         with self.trail.again() if called.attribute in EACH else nullcontext():
             return self.follow(function.function, [], {}, function.owner, labels)
 
-    @staticmethod
-    def answers(name: str, args: Sequence[Value]) -> bool:
-        """Return whether a call has a function answer requests of visitors: `app.get("/x", f)`, `@app.get("/x")`."""
-        if "mcp" in name.lower() and name.removesuffix("()").rpartition(".")[2] in TOOLS:
-            return True
-        if name.endswith("()"):
-            return name[:-2].rpartition(".")[2] in ROUTES
-        return name.rpartition(".")[2] in ROUTES and bool(args) and args[0].text.startswith("/")
-
-    def answer_place(self, function: Function, place: Place) -> Place:
-        """Return where a function that was handed over at `place` answers."""
-        return place
-
     def is_mocked(self, name: str) -> bool:
         """Return whether a test has replaced the function."""
         plain = name.replace("()", "")
         return any(plain.startswith(one) or one.endswith(f".{plain}") for one in self.mocked)
 
-    def unbound(self, parameter: str, labels: frozenset[str]) -> Value:
-        """Return the value of a parameter that gets none: what a program calls by itself nobody knows."""
-        return reference(f"~{parameter}", labels)
-
     def callbacks(
         self, called: Value, args: Sequence[Value], named: Mapping[str, Value], result: Value, place: Place
     ) -> None:
         """Functions handed to a call are called some time, with something that comes from it."""
+        self._declare(args, result)
         given = called.owner if called.owner is not None else UNKNOWN
         handed = [one for value in (*args, *named.values()) for one in (value, *value.others)]
         for value in handed:
@@ -338,15 +383,15 @@ class Machine(Values):
                 self.follow(value.function, [given.labelled(result.labels)], {}, value.owner)
             elif value.function is not None:
                 if given.items is not None:
-                    met = [self.each(given)] * len(value.function.parameters)
+                    met = [each_of(given)] * len(value.function.parameters)
                     self.follow(value.function, met, {}, value.owner)
                 else:
-                    answers = self.answers(called.name, args)
+                    answering = answers(called.name, args)
                     # JavaScript hands over a request, whose parts are known by their names.
-                    sent = VISITORS if answers and self.language == "python" else NO_LABELS
+                    sent = VISITORS if answering and self.language == "python" else NO_LABELS
                     made = self._each_time(called, value, result.labels | given.labels | sent)
-                    if answers and labels_of((made,)):
-                        where = self.answer_place(value.function, place)
+                    if answering and labels_of((made,)):
+                        where = self.walker.answer_place(value.function, place)
                         self.trail.add("answer", called.name, {"data": made}, where)
         if called.attribute in CALLERS or called.name in CALLERS:
             note_handed(self.trail, args, place)
@@ -358,6 +403,15 @@ class Machine(Values):
         for value in named.values():
             if value.function is None and value.name and self.vocabulary.knows(value.name):
                 self._handed(called, value, args, result)
+
+    def _declare(self, args: Sequence[Value], result: Value) -> None:
+        """Let the name that is being declared stand for what its call gives, before what the call is given is followed.
+
+        That runs later: `const s = connect(() => s.write(...))`.
+        """
+        name, self.expected = self.expected, ""
+        if name and any(arg.function is not None for arg in args):
+            self.assign(name, result)
 
     def _handed(self, called: Value, function: Value, rest: Sequence[Value], result: Value) -> None:
         """A function of the language's own, given away together with what it will be called with."""
@@ -372,11 +426,11 @@ class Machine(Values):
     def _call_with(self, function: Value, owner: Value, rest: Sequence[Value], result: Value) -> None:
         given = list(rest)
         if not given:
-            given = [(self.each(owner) if owner.items is not None else owner).labelled(result.labels)]
+            given = [(each_of(owner) if owner.items is not None else owner).labelled(result.labels)]
         self.call(function, given, {}, (1, 0, 1, 0))
         if any(value.items for value in given):
             # Arguments in a list, or a list of which each gets its turn.
-            self.call(function, [self.each(value) if value.items else value for value in given], {}, (1, 0, 1, 0))
+            self.call(function, [each_of(value) if value.items else value for value in given], {}, (1, 0, 1, 0))
 
     def _instance(self, called: Value, args: list[Value], named: dict[str, Value]) -> Value:
         kind = called.kind
@@ -384,7 +438,7 @@ class Machine(Values):
         made = Value(fields={}, labels=NO_LABELS)
         made.kind = kind
         kind.objects.append(made)
-        start = self._member(kind, self.constructor)
+        start = member_of(kind, self.constructor)
         if start is not None and start.function is not None:
             self.follow(start.function, args, named, made)
         elif kind.parts:
@@ -445,7 +499,7 @@ class Machine(Values):
             if self.depth > DEEPEST:
                 raise TooDeep
             self._bind(function, args, named, owner, labels)
-            self.enter(function)
+            self.walker.enter(function)
         finally:
             function.active = False
             self.depth -= 1
@@ -481,7 +535,7 @@ class Machine(Values):
             elif parameter in function.defaults:
                 value = function.defaults[parameter]
             else:
-                value = self.unbound(parameter, labels)
+                value = self.walker.unbound(parameter, labels)
             if value.unknown or (value.name and not value.texts):
                 value = value.labelled((f"${parameter}",)) if value.function is None and value.kind is None else value
             names[parameter] = value
@@ -539,6 +593,15 @@ class Machine(Values):
                     self.follow(start.function, [], {}, made)
         made = self._objects[id(kind)]
         return made if made.fields or any(kind.made()) else None
+
+
+def answers(name: str, args: Sequence[Value]) -> bool:
+    """Return whether a call has a function answer requests of visitors: `app.get("/x", f)`, `@app.get("/x")`."""
+    if "mcp" in name.lower() and name.removesuffix("()").rpartition(".")[2] in TOOLS:
+        return True
+    if name.endswith("()"):
+        return name[:-2].rpartition(".")[2] in ROUTES
+    return name.rpartition(".")[2] in ROUTES and bool(args) and args[0].text.startswith("/")
 
 
 def _is_hint(called: Value, args: list[Value]) -> bool:

@@ -1,4 +1,9 @@
-"""Names and values of a followed program, and the parts of values, for Python and JavaScript."""
+"""What the parts of a value are, and what two values may be after a branch, for Python and JavaScript.
+
+All here are functions of values alone: nothing depends on where the program stands. Of `requests.get(u).text`, where
+`by_name` is asked for `text` of the value `requests.get()`, it gives a value by the name `requests.get().text`, with
+the labels of its owner. Of `{"a": f}["a"]` `element` gives `f` itself, and of `{"a": f, "b": g}[key]` either.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.bounds import excerpt
-from runner.risk.model.value import NO_LABELS, Class, Scope, Value, alternatives, either
+from runner.risk.model.value import Class, Value, alternatives, either
 
 if TYPE_CHECKING:
     from runner.risk.rules.vocabulary import Vocabulary
@@ -49,131 +54,94 @@ FILE_TIMES = frozenset(
 """Attributes that say when a file was changed, read or made."""
 
 
-class Values:
-    """What the names of one program stand for, and what the parts of those values are."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vocabulary = vocabulary
-        self.scope = Scope()
-        self.branches = 0
-        """How many branches deep the program is: what is assigned there may not be."""
-
-    def assign(self, name: str, value: Value, scope: Scope | None = None) -> None:
-        scope = scope or self.scope
-        if scope.outer and name in scope.outer:
-            scope = scope.top
-        if value.unknown or (not value.texts and not value.name.startswith("~")):
-            value = value.labelled((f"${name}",)) if value.function is None and value.kind is None else value
-        old = scope.names.get(name) if self.branches else None
-        if old is not None and old is not value:
-            value = self._merged(old, value)
-        scope.names[name] = value
-
-    @staticmethod
-    def _merged(old: Value, new: Value) -> Value:
-        """After a branch either value may stand there; what counts of the old one are its texts and origins."""
-        if (old.function or old.kind or old.is_plain) and (new.function or new.kind or new.is_plain):
-            return either((new, old)) if old.refers_to != new.refers_to else new.labelled(old.labels)
-        if old.function or old.kind or new.function or new.kind or new.fields is not None or new.items is not None:
-            return new.labelled(old.labels)
-        if old.texts and new.texts and new.text.startswith(old.text):
-            return new.labelled(old.labels)
-        if old.name.endswith("()") and new.name.startswith(f"{old.name}.") and NARROWS.match(new.name, len(old.name)):
-            # A condition that may not be there bounds nothing.
-            return old.labelled(new.labels)
-        if old.texts and old.text and new.texts:
-            return either((new, old))
+def merged(old: Value, new: Value) -> Value:
+    """After a branch either value may stand there; what counts of the old one are its texts and origins."""
+    if (old.function or old.kind or old.is_plain) and (new.function or new.kind or new.is_plain):
+        return either((new, old)) if old.refers_to != new.refers_to else new.labelled(old.labels)
+    if old.function or old.kind or new.function or new.kind or new.fields is not None or new.items is not None:
         return new.labelled(old.labels)
+    if old.texts and new.texts and new.text.startswith(old.text):
+        return new.labelled(old.labels)
+    if old.name.endswith("()") and new.name.startswith(f"{old.name}.") and NARROWS.match(new.name, len(old.name)):
+        # A condition that may not be there bounds nothing.
+        return old.labelled(new.labels)
+    if old.texts and old.text and new.texts:
+        return either((new, old))
+    return new.labelled(old.labels)
 
-    def attribute(self, owner: Value, name: str, extra: frozenset[str] = NO_LABELS) -> Value:
-        """Return `owner.name`, of whatever the owner may be."""
-        found = self._attribute(owner, name, extra)
-        if not owner.others:
-            return found
-        return either((found, *(self._attribute(one, name, extra) for one in owner.others)))
 
-    def _attribute(self, owner: Value, name: str, extra: frozenset[str]) -> Value:
-        if owner.fields is not None and (found := owner.fields.get(name)) is not None:
-            if found.function is not None and found.function.getter:
-                return self.read_by(found, owner)
-            return found if not extra else found.labelled(extra)
-        if owner.kind is not None and (found := self._member(owner.kind, name)) is not None:
-            bound = found
-            if found.function is not None and found.function.getter and owner.fields is not None:
-                return self.read_by(found, owner)
-            if found.function is not None and owner.fields is not None:
-                bound = Value(name=found.name, labels=found.labels | extra)
-                bound.function, bound.owner, bound.attribute = found.function, owner, name
-            return bound
-        base = owner.name
-        if not base and owner.kind is not None and owner.kind.bases:
-            base = owner.kind.bases[0].name + "()"
-        made = Value(
-            name=f"{base if len(base) < 100 else _end(base)}.{name}",
-            labels=owner.labels | extra if extra else owner.labels,
-        )
-        if labels := self.vocabulary.attributes.get(made.name.lstrip("~")):
-            made = made.labelled(labels)
-        if Source.ENVIRONMENT in made.labels and VARIABLE.fullmatch(name):
-            # Of all variables, checked and put into an object, it is this one.
-            made.labels = made.labels - {Source.ENVIRONMENT} | {VALUE_OF + name}
-        if name in FILE_TIMES:
-            made.labels |= {Source.FILE_TIME}
-        made.owner, made.attribute = owner, name
-        if (known := TEXTS.get(made.name)) is not None:
-            made.texts = (known,)
-        made.number = NUMBERS.get(made.name)
-        if (program := OWN_PROGRAMS.get(made.name)) is not None:
-            made.texts = (program,)
-            made.labels |= {"own"}
-        return made
+def by_name(vocabulary: Vocabulary, owner: Value, name: str, extra: frozenset[str]) -> Value:
+    """Return `owner.name` where the program itself has given it no value: what is known of it by its name alone."""
+    base = owner.name
+    if not base and owner.kind is not None and owner.kind.bases:
+        base = owner.kind.bases[0].name + "()"
+    made = Value(
+        name=f"{base if len(base) < 100 else _end(base)}.{name}",
+        labels=owner.labels | extra if extra else owner.labels,
+    )
+    if labels := vocabulary.attributes.get(made.name.lstrip("~")):
+        made = made.labelled(labels)
+    if Source.ENVIRONMENT in made.labels and VARIABLE.fullmatch(name):
+        # Of all variables, checked and put into an object, it is this one.
+        made.labels = made.labels - {Source.ENVIRONMENT} | {VALUE_OF + name}
+    if name in FILE_TIMES:
+        made.labels |= {Source.FILE_TIME}
+    made.owner, made.attribute = owner, name
+    if (known := TEXTS.get(made.name)) is not None:
+        made.texts = (known,)
+    made.number = NUMBERS.get(made.name)
+    if (program := OWN_PROGRAMS.get(made.name)) is not None:
+        made.texts = (program,)
+        made.labels |= {"own"}
+    return made
 
-    def read_by(self, getter: Value, owner: Value) -> Value:
-        """Return what reading an attribute through a function of the program gives."""
-        raise NotImplementedError
 
-    def _member(self, kind: Class, name: str, depth: int = 0) -> Value | None:
-        if (found := kind.members.get(name)) is not None:
-            return found
-        if depth < 8:
-            for base in kind.bases:
-                if base.kind is not None and (found := self._member(base.kind, name, depth + 1)) is not None:
-                    return found
+def member_of(kind: Class, name: str, depth: int = 0) -> Value | None:
+    """Return what a class or one that it inherits from has by that name."""
+    if (found := kind.members.get(name)) is not None:
+        return found
+    if depth < 8:
+        for base in kind.bases:
+            if base.kind is not None and (found := member_of(base.kind, name, depth + 1)) is not None:
+                return found
+    return None
+
+
+def element(owner: Value, key: Value) -> Value:
+    """`owner[key]`."""
+    found = _item(owner, key)
+    if found is None and owner.fields is not None:
+        found = _field(owner, key)
+    if found is None and owner.texts and isinstance(key.number, int):
+        found = _character(owner, key.number)
+    if found is not None:
+        return found
+    name = f"{owner.name}[]" if owner.name and len(owner.name) < 100 else owner.name
+    return Value(name=name, labels=owner.labels)
+
+
+def each_of(value: Value) -> Value:
+    """Return what a loop over `value` meets."""
+    if value.items is not None:
+        return either(value.items).labelled(value.labels)
+    if value.fields is not None and value.kind is None and not value.name:
+        return alternatives([name for name in value.fields if not name.startswith("Symbol.")], value.labels)
+    return Value(name=f"{value.name}[]" if value.name and len(value.name) < 100 else "", labels=value.labels)
+
+
+def dunder(owner: Value, name: str) -> Value | None:
+    """Return a method of a class of the program that the language calls by itself, such as `__add__`."""
+    if owner.kind is None or owner.fields is None:
         return None
-
-    def element(self, owner: Value, key: Value) -> Value:
-        """`owner[key]`."""
-        found = _item(owner, key)
-        if found is None and owner.fields is not None:
-            found = _field(owner, key)
-        if found is None and owner.texts and isinstance(key.number, int):
-            found = _character(owner, key.number)
-        if found is not None:
-            return found
-        name = f"{owner.name}[]" if owner.name and len(owner.name) < 100 else owner.name
-        return Value(name=name, labels=owner.labels)
-
-    def each(self, value: Value) -> Value:
-        """Return what a loop over `value` meets."""
-        if value.items is not None:
-            return either(value.items).labelled(value.labels)
-        if value.fields is not None and value.kind is None and not value.name:
-            return alternatives([name for name in value.fields if not name.startswith("Symbol.")], value.labels)
-        return Value(name=f"{value.name}[]" if value.name and len(value.name) < 100 else "", labels=value.labels)
-
-    def dunder(self, owner: Value, name: str) -> Value | None:
-        """Return a method of a class of the program that the language calls by itself, such as `__add__`."""
-        if owner.kind is None or owner.fields is None:
-            return None
-        found = self._member(owner.kind, name)
-        if found is None or found.function is None:
-            return None
-        bound = found.labelled(())
-        if bound is found:
-            bound = Value(name=found.name, labels=found.labels)
-            bound.function = found.function
-        bound.owner, bound.attribute = owner, name
-        return bound
+    found = member_of(owner.kind, name)
+    if found is None or found.function is None:
+        return None
+    bound = found.labelled(())
+    if bound is found:
+        bound = Value(name=found.name, labels=found.labels)
+        bound.function = found.function
+    bound.owner, bound.attribute = owner, name
+    return bound
 
 
 def _item(owner: Value, key: Value) -> Value | None:

@@ -1,0 +1,79 @@
+"""Calls in a Python program: what is called, with what, and by which of the ways that only Python has.
+
+`getattr(os, "sys" + "tem")("ls")` is two calls. The inner one is answered here, by `names.got`: the function
+`os.system`, labelled as one whose name was put together. The outer one goes to `Machine.call`, which knows what
+`os.system` does, as any call does of which nothing here says more.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from runner.risk.model.outline_data import words
+from runner.risk.model.value import NO_LABELS, Value, reference
+from runner.risk.python.formatting import formatted
+from runner.risk.python.names import got, reach
+from runner.risk.python.syntax import hidden_name, is_written_out, place
+from runner.risk.trace.values import each_of, element
+
+if TYPE_CHECKING:
+    from runner.risk.python.walker import Python
+
+
+FINDERS = words(
+    "__import__ importlib.import_module importlib.__import__ pydoc.locate pydoc.resolve pkgutil.resolve_name "
+    "unittest.mock._importer"
+)
+"""Functions that give the module, or what is in it, whose name they get."""
+
+
+def calls(walker: Python, node: ast.Call) -> Value:
+    called = walker.value(node.func)
+    args: list[Value] = []
+    for arg in node.args:
+        if type(arg) is ast.Starred:
+            spread = walker.value(arg.value)
+            args += spread.items if spread.items is not None else [each_of(spread)]
+        else:
+            args.append(walker.value(arg))
+    named: dict[str, Value] = {}
+    for keyword in node.keywords:
+        value = walker.value(keyword.value)
+        if keyword.arg is not None:
+            named[keyword.arg] = value
+        else:
+            named.update(value.fields or {})
+    if called.attribute == "pop" and called.owner is not None and is_written_out(node.func):
+        return element(called.owner, args[0] if args else Value(number=-1))
+    if called.attribute == "__getattribute__" and called.owner is not None and args and args[0].texts:
+        return reach(
+            walker.machine, called.owner, args[0].text, hidden_name(node.args[0]) if called.owner.name else NO_LABELS
+        )
+    if called.name == "getattr" and len(args) >= 2 and (found := got(walker.machine, args, node)) is not None:
+        return found
+    if called.attribute in ("format", "format_map") and called.owner is not None and called.owner.texts:
+        mapping = args[0].fields if called.attribute == "format_map" and args else named
+        return walker.machine.weighed(formatted(called.owner, args, dict(mapping or {})))
+    if called.name == "getattr()" or ("module-by-data" in called.labels and ")" not in called.name):
+        walker.trail.add("by-data", "getattr", {"what": Value(labels=called.labels)}, place(node))
+    elif type(node.func) is ast.Subscript and called.function is None and type(node.func.slice) is not ast.Constant:
+        _by_data(walker, node.func.slice, node)
+    if called.name in FINDERS and args:
+        return _module(walker, args[0], node, hidden_name(node.args[0]))
+    return walker.machine.call(called, args, named, place(node))
+
+
+def _by_data(walker: Python, key: ast.expr, node: ast.Call) -> None:
+    """Note a call of whatever a value names: `globals()[name]()`."""
+    what = walker.value(key)
+    if what.labels and what.exact is None:
+        walker.trail.add("by-data", "[]", {"what": Value(labels=what.labels)}, place(node))
+
+
+def _module(walker: Python, module: Value, node: ast.Call, hidden: frozenset[str]) -> Value:
+    known = module.exact.replace(":", ".") if module.exact is not None else None
+    walker.trail.add("import", known or "", {"module": module}, place(node))
+    if known is None:
+        return Value(labels=module.labels | {"module-by-data"})
+    return reference(known, hidden)
