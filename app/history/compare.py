@@ -139,7 +139,7 @@ class CompareDialog(QDialog):
         results = ResultsView(self._look, read, output)
         results.setAccessibleName(f"Results of {phrases.when(record.row.arrived_at)}")
         if record.result is not None:
-            output.set_text(record.result.stdout, record.result.stderr)
+            output.set_text(record.result.stdout, record.result.stderr, record.result.order)
             results.show_result(record.result)
         return results
 

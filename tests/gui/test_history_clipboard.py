@@ -21,6 +21,7 @@ from runner.model.difference import Side
 from runner.model.errors import KnownError
 from runner.model.network import NOT_LISTED, Contact
 from runner.model.request import Language, NetworkMode, Tool, WorkPlace
+from runner.model.result import OutputOrder
 from runner.model.shown import hides
 from tests.audit.story import RESULT, approved, denied, request
 from tests.gui import record
@@ -198,6 +199,21 @@ def test_two_of_the_list_are_compared_and_copied(desk: Desk, places: Places) -> 
     desk.window.show_page("History")
     page.actions_of_list.only_agent.emit("codex")
     assert page.filters.wanted.agent == "codex"
+
+
+def test_the_history_shows_output_in_the_order_in_which_it_came(desk: Desk, places: Places) -> None:
+    order = OutputOrder((1, 1, 1), whole=True)
+    ordered = replace(RESULT, stdout="one\nthree\n", stderr="two\n", order=order)
+    before = replace(ordered, order=None)
+    record.ledger(places.ledger, [*approved(request("r1"), before), *approved(request("r2"), ordered)])
+    desk.window.show_page("History")
+    page: Any = desk.window.page("History")
+    shown: list[list[str]] = []
+    for row, name in ((0, "r2"), (1, "r1")):
+        page.list.view.setCurrentIndex(page.list.model.index(row, 0))
+        desk.qtbot.waitUntil(lambda name=name: page.detail.record is not None and page.detail.record.row.id == name)
+        shown.append([page.detail.output.pane.text_of(line) for line in range(3)])
+    assert shown == [["one", "two", "three"], ["one", "three", "two"]], "of older versions no order is known"
 
 
 def test_output_comes_first_and_gives_way_where_there_is_none(desk: Desk, places: Places) -> None:
