@@ -182,8 +182,9 @@ def test_two_of_the_list_are_compared_and_copied(desk: Desk, places: Places) -> 
     (dialog,) = page.findChildren(CompareDialog)
     dialog.resize(600, 360)
     assert dialog.height() == 360, "with large text it would be higher than the window"
-    desk.qtbot.waitUntil(lambda: "print(2)" in dialog.code.toPlainText())
-    assert "-    1  print(1)" in dialog.code.toPlainText()
+    assert dialog.code.listing.lines == ["print(1)"], "the code once, where only a value differs"
+    assert [one.sign for line in dialog.code._painting.places.values() for one in line] == [phrases.circled(1)]
+    assert [*dialog.rows[0]][1:] == ["1", "2"] and dialog.rows[0][0].startswith(phrases.circled(1))
     dialog.close()
     page.actions_of_list.copy_markdown()
     desk.qtbot.waitUntil(lambda: "2 requests" in page.notice.text)
