@@ -15,7 +15,7 @@ from app.parts.elide import ElidedLabel
 from app.parts.fold import Room, fit
 from app.parts.plain import plain_label
 from app.parts.sections import wrapped_label
-from app.parts.text.alike import show_alike
+from app.parts.text.alike import circled, show_alike
 from app.parts.text.code import CodeView
 from app.parts.text.differences import MOST_TEXT, DifferenceView
 from app.parts.text.output import OutputView
@@ -59,7 +59,7 @@ def _values(one: CaseRecord, other: CaseRecord) -> list[Fact]:
         lines.setdefault(number, []).append(place.line)
     return [
         (
-            f"{phrases.circled(number)} {'Line' if len(at) == 1 else 'Lines'} {', '.join(map(str, at))}",
+            f"{circled(number)} {'Line' if len(at) == 1 else 'Lines'} {', '.join(map(str, at))}",
             phrases.visible(found.rows[0][number - 1]),
             phrases.visible(found.rows[1][number - 1]),
         )

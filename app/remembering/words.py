@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from app import phrases
 from app.parts.amounts import counted, size
+from app.parts.text.alike import circled
 from runner.approval.learning import OFTEN
 from runner.model.decision import Verdict
 from runner.policy.grants import Grant, Subject
@@ -97,7 +98,7 @@ def at_hand(found: Preview) -> list[str]:
 
 
 def _numbered(values: Iterable[str]) -> str:
-    return "   ".join(f"{phrases.circled(n)} {phrases.visible(text)}" for n, text in enumerate(values, 1))
+    return "   ".join(f"{circled(n)} {phrases.visible(text)}" for n, text in enumerate(values, 1))
 
 
 def past(one: Past) -> str:

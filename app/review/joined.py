@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from app import phrases
-from app.parts.text.alike import marked
+from app.parts.text.alike import circled, marked
 from runner.approval.pattern import pattern
 from runner.model.request import CODE
 
@@ -125,7 +125,5 @@ def _add_rows(numbers: Iterable[int], found: CodePattern, whole: Joined) -> None
     whole.add("What differs; everything else is the same, to the letter:")
     widths = [max(map(len, column)) for column in zip(*found.rows, strict=True)]
     for number, row in zip(numbers, found.rows, strict=True):
-        cells = (
-            f"{phrases.circled(n)} {text:<{width}}" for n, (text, width) in enumerate(zip(row, widths, strict=True), 1)
-        )
+        cells = (f"{circled(n)} {text:<{width}}" for n, (text, width) in enumerate(zip(row, widths, strict=True), 1))
         whole.add(f"{number:>4}   {'   '.join(cells)}".rstrip())

@@ -13,6 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from app import phrases
 from app.history import clipboard, compare
 from app.history.compare import CompareDialog, compared, facts
+from app.parts.text.alike import circled
 from runner.audit.history.search import CaseRecord, History
 from runner.identity.agents import NAME
 from runner.model.assessment import Level
@@ -183,8 +184,8 @@ def test_two_of_the_list_are_compared_and_copied(desk: Desk, places: Places) -> 
     dialog.resize(600, 360)
     assert dialog.height() == 360, "with large text it would be higher than the window"
     assert dialog.code.listing.lines == ["print(1)"], "the code once, where only a value differs"
-    assert [one.sign for line in dialog.code._painting.places.values() for one in line] == [phrases.circled(1)]
-    assert [*dialog.rows[0]][1:] == ["1", "2"] and dialog.rows[0][0].startswith(phrases.circled(1))
+    assert [one.sign for line in dialog.code._painting.places.values() for one in line] == [circled(1)]
+    assert [*dialog.rows[0]][1:] == ["1", "2"] and dialog.rows[0][0].startswith(circled(1))
     dialog.close()
     page.actions_of_list.copy_markdown()
     desk.qtbot.waitUntil(lambda: "2 requests" in page.notice.text)

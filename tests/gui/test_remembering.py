@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel
 
 from app import phrases
 from app.link.bridge import EngineLink
+from app.parts.text.alike import circled
 from app.remembering import panel, words
 from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue
@@ -128,9 +129,9 @@ def test_code_that_differs_in_values_stands_there_once_with_numbers(desk: Desk) 
     assert dialog.code.isVisibleTo(dialog) and dialog.code.listing.lines == codes[0].splitlines()
     places = dialog.code._painting.places
     assert [(line, one.start, one.sign) for line in places for one in places[line]] == [
-        (0, 5, phrases.circled(1)),
-        (0, 16, phrases.circled(2)),
-        (1, 6, phrases.circled(1)),
+        (0, 5, circled(1)),
+        (0, 16, circled(2)),
+        (1, 6, circled(1)),
     ]
     own, other = dialog.lines.stringList()
     assert own.startswith("This request") and '"jan.csv"' in own and "10" in own

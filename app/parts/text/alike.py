@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app import phrases
 from app.parts.text.code_painting import MarkedPlace
 
 if TYPE_CHECKING:
@@ -12,11 +11,15 @@ if TYPE_CHECKING:
     from runner.approval.pattern import CodePattern
 
 
+def circled(number: int) -> str:
+    """Return the sign of a value that differs, up to 20."""
+    return chr(ord("\N{CIRCLED DIGIT ONE}") + number - 1)
+
+
 def marked(found: CodePattern, down: int = 0) -> list[MarkedPlace]:
     """Return the places of what differs, `down` lines further down than in the code."""
     return [
-        MarkedPlace(place.line - 1 + down, place.start, place.end, phrases.circled(number))
-        for place, number in found.places
+        MarkedPlace(place.line - 1 + down, place.start, place.end, circled(number)) for place, number in found.places
     ]
 
 
