@@ -337,11 +337,6 @@ def error_line(stderr: str) -> str:
     return short((named or rest or lines or [""])[-1])
 
 
-def circled(number: int) -> str:
-    """Return the sign of a value that differs, up to 20."""
-    return chr(ord("\N{CIRCLED DIGIT ONE}") + number - 1)
-
-
 def short(text: str) -> str:
     """Return the beginning of a text on one line."""
     shown = visible(text[: 4 * _LONGEST])

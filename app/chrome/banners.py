@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.parts.amounts import counted
+from app.parts.column import READABLE
 from app.parts.notice import Notice, Tone
 from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 SILENT = "silent"
 GRAVE = frozenset({SILENT, "start", "ledger", "gateway", "sandbox", "isolation"})
 """While one of these is in trouble nothing can be run, or only some of it, or nothing unasked."""
+NARROW = 500
+"""Pixels of a line below which it says less of what else there is."""
 SHOWN = 1
 """Notices at a time: two took a sixth of a window 600 high from what is to be decided, and one of four lines too."""
 ACTIONS = {
@@ -51,6 +54,8 @@ def silence(seconds: float) -> str:
 class Banners(QWidget):
     """One notice per room in trouble, the newest refusal, and what the window itself has to say."""
 
+    said = Signal()
+    """Something new, or something else."""
     wanted = Signal(str)
     """The room whose button was pressed."""
 
@@ -61,6 +66,7 @@ class Banners(QWidget):
         self._notices: dict[str, Notice] = {}
         self._damaged: frozenset[str] = frozenset()
         self._all = False
+        self._room = look.px(READABLE)
         self._more = QPushButton(self)
         self._more.setProperty("kind", "quiet")
         self._more.setAutoDefault(False)
@@ -76,6 +82,7 @@ class Banners(QWidget):
         notice = self._notices.get(name)
         if notice is None:
             notice = self._notices[name] = Notice(self._look, tone, text, action, closable)
+            notice.flatten()
             notice.acted.connect(lambda: self.wanted.emit(name))
             notice.closed.connect(lambda: self.unsay(name))
             # The grave ones stay on top, then the newest: what stands there for long has been read.
@@ -84,6 +91,7 @@ class Banners(QWidget):
         else:
             notice.say(tone, text, action)
         self._fold()
+        self.said.emit()
         return notice
 
     def unsay(self, name: str) -> None:
@@ -95,6 +103,17 @@ class Banners(QWidget):
             notice.deleteLater()
         self._fold()
 
+    @property
+    def grave(self) -> bool:
+        """Whether one of them says that nothing can be run, or only some of it."""
+        return any(name in GRAVE for name in self._notices)
+
+    def fit(self, width: int) -> None:
+        """Take over how many pixels there are for a line."""
+        if width != self._room:
+            self._room = width
+            self._fold()
+
     def _fold(self) -> None:
         """Show one notice at a time on one line, so that work can continue below it; all is one press away.
 
@@ -104,15 +123,20 @@ class Banners(QWidget):
         notices = [notice for row in rows if row is not None and isinstance(notice := row.widget(), Notice)]
         grave = [notice for name, notice in self._notices.items() if name in GRAVE]
         for number, notice in enumerate(notices):
+            notice.give_room(self._room - self._more.sizeHint().width())
             notice.setVisible(self._all or number < SHOWN)
             notice.fold(not self._all and notice not in grave)
         hidden = max(0, len(notices) - SHOWN)
         cut = any(notice.is_long for notice in notices[:SHOWN] if notice not in grave)
-        self._more.setText("Show less" if self._all else f"and {hidden} more" if hidden else "More")
+        self._more.setText("Show less" if self._all else self._hidden_words(hidden))
         if notices:
             notices[0].hold(self._more)
         self._more.setVisible(hidden > 0 or cut)
         self.setVisible(bool(notices))
+
+    def _hidden_words(self, hidden: int) -> str:
+        narrow = self._room < self._look.px(NARROW)
+        return "More" if not hidden else f"+{hidden}" if narrow else f"and {hidden} more"
 
     @Slot()
     def _toggle(self) -> None:

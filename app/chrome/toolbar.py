@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 SAID_MS = 12_000
 PAUSE, RESUME = "Pause all", "Resume all"
 ANYWHERE = "Go anywhere  Ctrl+K"
+WIDE = 1100
+"""Width from which on its end has room for a sentence beside all of its words."""
 NARROW = 700
 """Width below which there is room for keys and pictures alone."""
 
@@ -39,6 +41,8 @@ class Toolbar(QWidget):
     stop_all = Signal()
     go = Signal()
     """The palette is wanted."""
+    spoke = Signal(bool)
+    """It says something for a moment; False: no more."""
     looked_at = Signal()
     """The pointer is here: how the sandbox stands may be read next."""
 
@@ -61,17 +65,13 @@ class Toolbar(QWidget):
         self.hold = QPushButton()
         self.hold.setAutoDefault(False)
         self.hold.clicked.connect(self.hold_all)
-        self.stop = QPushButton("Stop all")
-        self.stop.setToolTip("Stop every run and program at work, and deny every question (Ctrl+Shift+S)")
-        self.stop.setAccessibleName("Stop all: stop every run and deny every question, Ctrl+Shift+S")
-        self.stop.setAutoDefault(False)
-        self.stop.clicked.connect(self.stop_all)
-        look.dress(self.stop, "octagon-x", "high", 14)
+        self.stop = self._make_stop()
         self.state = ElidedLabel()
         self.state.setProperty("role", "muted")
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.state.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._said = ""
+        self._shares = False
         self._narrow, self._hold_shown = False, ("", False)
         self._silence = QTimer(self)
         self._silence.setSingleShot(True)
@@ -96,14 +96,39 @@ class Toolbar(QWidget):
         cases.sandbox_known.connect(self.refresh)
         self.refresh()
 
+    def _make_stop(self) -> QPushButton:
+        stop = QPushButton("Stop all")
+        stop.setToolTip("Stop every run and program at work, and deny every question (Ctrl+Shift+S)")
+        stop.setAccessibleName("Stop all: stop every run and deny every question, Ctrl+Shift+S")
+        stop.setAutoDefault(False)
+        stop.clicked.connect(self.stop_all)
+        self._look.dress(stop, "octagon-x", "high", 14)
+        return stop
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         narrow = self.width() < self._look.px(NARROW)
-        self.anywhere.setText("Ctrl+K" if narrow else ANYWHERE)
         self._narrow = narrow
+        self._show_anywhere()
         self.presence.set_narrow(narrow)
         self._show_hold()
         self._row.setSpacing(self._look.px(4 if narrow else 10))
+
+    def share(self, shares: bool) -> None:
+        """Leave more of its end to what lies over that, in a window that is not wide."""
+        if shares != self._shares:
+            self._shares = shares
+            self._show_anywhere()
+
+    def _show_anywhere(self) -> None:
+        short = self._narrow or (self._shares and self.width() < self._look.px(WIDE))
+        self.anywhere.setText("Ctrl+K" if short else ANYWHERE)
+        self._row.activate()
+
+    @property
+    def free_from(self) -> int:
+        """Where its buttons end, in pixels: to the right of that it only says how things stand."""
+        return self.anywhere.geometry().right() + 1 + self._row.spacing()
 
     @Slot()
     def refresh(self) -> None:
@@ -160,11 +185,13 @@ class Toolbar(QWidget):
         self._said = text
         self.state.setText(text)
         self._silence.start()
+        self.spoke.emit(True)
 
     @Slot()
     def _hush(self) -> None:
         self._said = ""
         self.refresh()
+        self.spoke.emit(False)
 
     def _sandbox_words(self) -> str:
         if "sandbox" in self._cases.troubles:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import phrases
+from app.chrome.above import Above
 from app.chrome.announcing import Announcing
 from app.chrome.attending import Attending
 from app.chrome.banners import Banners
@@ -97,14 +98,15 @@ class Window(QWidget):
         self.presence = Presence(cases, self)
         self.work = WorkCards(bridge, self)
         self.toolbar = Toolbar(cases, self.work, look, self.presence, self._whole)
-        self.banners = Banners(cases, look, self._inside)
+        self._above = Above(self.toolbar, look, self._whole)
+        self.banners = Banners(cases, look, self._above)
         self.vault = VaultNotice(self.banners, places, bridge.secrets, self)
         self.navigation = Navigation(look, pages, self._whole)
         self.fatigue = Fatigue(cases, parent=self)
         self.pages = PageShelf(cases, self.work, bridge, look, places, self._inside, pages)
         self.deciding = Deciding(cases, self.work, bridge, look, places, self.pages.stack)
         self.aftermath = Aftermath(self.deciding, cases, bridge, look)
-        self.hurry = Hurry(cases, look, self._on_screen, self._inside)
+        self.hurry = Hurry(cases, look, self._on_screen, self._above)
         self.overall = OverallCommands(self, cases, self.work, bridge, look)
         leave = frame.close_wanted.emit
         self.commands = Commands(
@@ -359,8 +361,6 @@ class Window(QWidget):
         inside = QVBoxLayout(self._inside)
         inside.setContentsMargins(0, 0, 0, 0)
         inside.setSpacing(px(8))
-        inside.addWidget(self.banners)
-        inside.addWidget(self.hurry)
         inside.addWidget(self.pages.stack, 1)
         self._room.setWidget(self._inside)
         whole = QVBoxLayout(self._whole)
@@ -371,6 +371,7 @@ class Window(QWidget):
         above.addWidget(self.toolbar)
         whole.addLayout(above)
         whole.addLayout(middle, 1)
+        self._above.hold(self.banners, self.hurry)
         self._shapes.addWidget(self._whole)
         self._shapes.addWidget(self.dock)
         column = QVBoxLayout(self)

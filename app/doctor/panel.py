@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from runner.sandbox.images.build import Progress
     from runner.system.places import Places
 
-WORST_FIRST = ("bad", "warn", "ok")
+WORST_FIRST = ("bad", "warn", "ok", "unused")
 LEAVING_SECONDS = 1.5
 """For a build to clean up when the console is left."""
 
@@ -231,7 +231,12 @@ class DoctorPanel(QWidget):
         if not self._checks:
             return ""
         if not bad and not warned:
-            return f"{counted(len(self._checks), 'check')}, nothing to do."
+            works = sum(str(check.state) == "ok" for check in self._checks)
+            return (
+                f"{works:,} of {counted(len(self._checks), 'check')} work, the others are not in use. Nothing to do."
+                if works < len(self._checks)
+                else f"{counted(len(self._checks), 'check')}, nothing to do."
+            )
         parts = [f"{bad} not working"] * bool(bad) + [f"{warned} to look at"] * bool(warned)
         return f"{', '.join(parts)}, of {counted(len(self._checks), 'check')}."
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STATES = {
     "ok": ("circle-check", "low", "ok", "Works"),
+    "unused": ("ban", "muted", "muted", "Not in use"),
     "warn": ("triangle-alert", "medium", "warn", "Needs attention"),
     "bad": ("circle-alert", "high", "bad", "Does not work"),
 }

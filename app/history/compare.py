@@ -15,6 +15,8 @@ from app.parts.elide import ElidedLabel
 from app.parts.fold import Room, fit
 from app.parts.plain import plain_label
 from app.parts.sections import wrapped_label
+from app.parts.text.alike import circled, show_alike
+from app.parts.text.code import CodeView
 from app.parts.text.differences import MOST_TEXT, DifferenceView
 from app.parts.text.output import OutputView
 from app.results.view import ResultsView
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.look.look import Look
+    from runner.approval.pattern import CodePattern
     from runner.audit.history.search import CaseRecord
     from runner.model.difference import DiffLine
     from runner.model.result import CapturedFile
@@ -40,17 +43,23 @@ def facts(one: CaseRecord, other: CaseRecord) -> list[Fact]:
     return [*_values(one, other), *sorted(found, key=lambda fact: fact[1] == fact[2])]
 
 
+def values_of(one: CaseRecord, other: CaseRecord) -> CodePattern | None:
+    """Return in which values the code differs; None where it differs in more, or not at all."""
+    found = pattern([_code(one), _code(other)])
+    return found if found is not None and found.places else None
+
+
 def _values(one: CaseRecord, other: CaseRecord) -> list[Fact]:
     """Return a fact for each value in which the code differs, where everything else of it is the same."""
-    found = pattern([_code(one), _code(other)])
-    if found is None or not found.places:
+    found = values_of(one, other)
+    if found is None:
         return []
     lines: dict[int, list[int]] = {}
     for place, number in found.places:
         lines.setdefault(number, []).append(place.line)
     return [
         (
-            f"{phrases.circled(number)} {'Line' if len(at) == 1 else 'Lines'} {', '.join(map(str, at))}",
+            f"{circled(number)} {'Line' if len(at) == 1 else 'Lines'} {', '.join(map(str, at))}",
             phrases.visible(found.rows[0][number - 1]),
             phrases.visible(found.rows[1][number - 1]),
         )
@@ -99,16 +108,11 @@ class CompareDialog(QDialog):
         self.setWindowTitle("Compare two requests")
         self.tabs = QTabWidget()
         self.tabs.tabBar().setAccessibleName("What is compared")
-        self.code, self.output = (
-            DifferenceView(look, "Difference of the code"),
-            DifferenceView(look, "Difference of the output"),
-        )
-        for view, name, texts in (
-            (self.code, "Code", (_code(older), _code(newer))),
-            (self.output, "Output", (_output(older), _output(newer))),
-        ):
-            self.tabs.addTab(view, name)
-            self._compare(view, texts)
+        self.code = self._codes(older, newer)
+        self.output = DifferenceView(look, "Difference of the output")
+        self._compare(self.output, (_output(older), _output(newer)))
+        self.tabs.addTab(self.code, "Code")
+        self.tabs.addTab(self.output, "Output")
         self.results = tuple(self._results(record, read) for record in (older, newer))
         if any(record.result is not None for record in (older, newer)):
             self.tabs.addTab(self._beside(), "Results")
@@ -125,6 +129,18 @@ class CompareDialog(QDialog):
         self.finished.connect(self._errands.close)
         fit(self, look.px(1000), look.px(720))
 
+    def _codes(self, older: CaseRecord, newer: CaseRecord) -> CodeView | DifferenceView:
+        """Return the code once where only values differ, with the numbers that these have above; else what differs."""
+        if (found := values_of(older, newer)) is not None:
+            once = CodeView(self._look)
+            language = older.request.language
+            show_alike(once, _code(older), language.value if language else "", found)
+            once.setAccessibleName("Code of both, with what differs numbered")
+            return once
+        view = DifferenceView(self._look, "Difference of the code")
+        self._compare(view, (_code(older), _code(newer)))
+        return view
+
     def _compare(self, view: DifferenceView, texts: tuple[str, str]) -> None:
         """Show in `view` what differs, as soon as it is known."""
         cut = max(map(len, texts)) > MOST_TEXT
@@ -139,7 +155,7 @@ class CompareDialog(QDialog):
         results = ResultsView(self._look, read, output)
         results.setAccessibleName(f"Results of {phrases.when(record.row.arrived_at)}")
         if record.result is not None:
-            output.set_text(record.result.stdout, record.result.stderr)
+            output.set_text(record.result.stdout, record.result.stderr, record.result.order)
             results.show_result(record.result)
         return results
 

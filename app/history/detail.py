@@ -284,7 +284,7 @@ class Detail(QFrame):
             self.no_output.say(*(NO_OUTPUT if words.withheld(record) is None else WITHHELD_OUTPUT))
             self._ran.setCurrentWidget(self.no_output)
             return
-        self.output.set_text(result.stdout, result.stderr)
+        self.output.set_text(result.stdout, result.stderr, result.order)
         self.output.mark(self._sought.spans if self._sought else None)
         self.results.show_result(result)
         self.peaks.setText(words.peaks(result))

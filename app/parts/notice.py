@@ -69,6 +69,7 @@ class Notice(QFrame):
         self._line.setMaximumWidth(look.px(READABLE))
         self._line.hide()
         self._folded = False
+        self._room = look.px(READABLE)
         self.action = QPushButton()
         self.action.clicked.connect(self.acted)
         self._cross = QToolButton()
@@ -111,7 +112,20 @@ class Notice(QFrame):
     @property
     def is_long(self) -> bool:
         """Whether it has more than one line."""
-        return self._wanted() > self._look.px(READABLE)
+        return self._wanted() > min(self._look.px(READABLE), self._room)
+
+    def flatten(self) -> None:
+        """Be no higher than a button of the toolbar, while it has one line."""
+        margins = self._row.contentsMargins()
+        self._row.setContentsMargins(margins.left(), self._look.px(3), margins.right(), self._look.px(3))
+
+    def give_room(self, width: int) -> None:
+        """Take over how many pixels it has for all of it."""
+        parts = [self._picture, *(one for one in (self.action, self._cross) if not one.isHidden())]
+        beside = sum(one.sizeHint().width() + self._row.spacing() for one in parts)
+        margins = self._row.contentsMargins()
+        self._room = max(0, width - beside - margins.left() - margins.right())
+        self._show_text()
 
     def fold(self, folded: bool) -> None:
         """Show the beginning of a long text on one line, all of it in the tool tip; or all of it."""

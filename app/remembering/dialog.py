@@ -17,6 +17,8 @@ from app.parts.fold import Room, fit
 from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
+from app.parts.text.alike import show_alike
+from app.parts.text.code import CodeView
 from app.remembering import words
 from app.remembering.choosing import Choosing
 from app.review.guard import REST_SECONDS
@@ -37,6 +39,10 @@ if TYPE_CHECKING:
     from runner.model.assessment import Level
     from runner.policy.grants import Choice, Grant, Subject
 
+LINE = 20
+"""Pixels of a line of code."""
+MOST_LINES = 7
+"""Lines of code at a time: the values below it are what is chosen by."""
 TYPING_MS = 150
 """Rest after a change before the history is looked through."""
 
@@ -85,6 +91,7 @@ class RememberDialog(QDialog):
         self.choosing = Choosing(look, about.agent, about.level, about.offered, about.choice)
         self.covers = plain_label(wrap=True)
         self.matched = plain_label(wrap=True)
+        self.code = CodeView(look)
         self.lines = QStringListModel(self)
         self.notice = Notice(look, Tone.BAD, "")
         self.cancel = QPushButton("Cancel")
@@ -127,6 +134,13 @@ class RememberDialog(QDialog):
         if self._still_asks(choice):
             self._show_preview(choice, found)
 
+    def _show_code(self, found: Preview) -> None:
+        """Show the code once, where what is covered differs from it in values alone."""
+        self.code.setVisible(found.differs is not None)
+        if found.differs is not None:
+            show_alike(self.code, found.code, found.language.value if found.language else "", found.differs)
+            self.code.setFixedHeight(self._look.px(LINE) * (min(self.code.line_count, MOST_LINES) + 1))
+
     def _still_asks(self, choice: Choice) -> bool:
         """Return whether nothing else has been chosen since `choice` was asked about."""
         return choice == self.choosing.choice and not self._sent
@@ -139,7 +153,8 @@ class RememberDialog(QDialog):
         self.matched.setProperty("role", "bad" if denied else "")
         self.matched.style().unpolish(self.matched)
         self.matched.style().polish(self.matched)
-        self.lines.setStringList([words.past(one) for one in found.covered])
+        self._show_code(found)
+        self.lines.setStringList([*words.at_hand(found), *map(words.past, found.covered)])
         self._shown = choice
         self._resting.start()
 
@@ -189,6 +204,7 @@ class RememberDialog(QDialog):
         self.save.setEnabled(False)
         self.covers.setText("")
         self.matched.setText("")
+        self.code.hide()
         self.lines.setStringList([])
         self.notice.say(Tone.BAD, why)
         self.notice.show()
@@ -221,6 +237,8 @@ class RememberDialog(QDialog):
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.view.setAccessibleName("Requests it would have covered")
         self.view.setMinimumHeight(px(90))
+        self.code.setAccessibleName("Code, with what differs numbered")
+        self.code.hide()
         buttons = QHBoxLayout()
         buttons.setSpacing(px(8))
         buttons.addWidget(still, 1)
@@ -236,6 +254,7 @@ class RememberDialog(QDialog):
         column.addWidget(plain_label("What is covered", "heading"))
         column.addWidget(self.covers)
         column.addWidget(self.matched)
+        column.addWidget(self.code)
         column.addWidget(self.view, 1)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(px(20), px(16), px(20), px(14))

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 from app import phrases
 from app.parts.amounts import counted, size
+from app.parts.text.alike import circled
 from runner.approval.learning import OFTEN
 from runner.model.decision import Verdict
 from runner.policy.grants import Grant, Subject
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.approval.hindsight import Preview
     from runner.approval.learning import Learned, Offer
     from runner.approval.past import Past
     from runner.model.assessment import Touch
@@ -88,11 +92,20 @@ def use(grant: Grant) -> str:
     return f"Used {grant.used} of {counted(grant.uses, 'time')}{last}."
 
 
+def at_hand(found: Preview) -> list[str]:
+    """Return the values of the request at hand as the first line of that list, where its code is shown."""
+    return [f"This request  {_numbered(found.differs.rows[0])}"] if found.differs is not None else []
+
+
+def _numbered(values: Iterable[str]) -> str:
+    return "   ".join(f"{circled(n)} {phrases.visible(text)}" for n, text in enumerate(values, 1))
+
+
 def past(one: Past) -> str:
     """Return a line of the list of what would have been covered: its values, or what it is called."""
     became = phrases.verdict(one.verdict) if one.verdict else "open"
     title = phrases.visible(one.title) or phrases.visible(one.code[: phrases.TITLE_LENGTH]) or "no code"
-    values = "   ".join(f"{phrases.circled(n)} {phrases.visible(text)}" for n, text in enumerate(one.values, 1))
+    values = _numbered(one.values)
     return f"{phrases.when(one.at)}  {phrases.visible(one.agent)}  {became}  {values or title}"
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from app import phrases
-from app.parts.text.code_painting import MarkedPlace
+from app.parts.text.alike import circled, marked
 from runner.approval.pattern import pattern
 from runner.model.request import CODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from app.parts.text.code_painting import MarkedPlace
     from app.state.cards import Card
     from runner.approval.pattern import CodePattern
     from runner.model.assessment import Finding
@@ -108,8 +109,7 @@ def _add_whole(card: Card, whole: Joined, found: CodePattern | None) -> None:
         # What belongs to no line of the code stands at the title.
         by = down if span.place else title
         whole.findings.append(replace(finding, span=replace(span, line=span.line + by, end_line=span.end_line + by)))
-    for place, number in found.places if found is not None else ():
-        whole.places.append(MarkedPlace(place.line + down - 1, place.start, place.end, phrases.circled(number)))
+    whole.places += marked(found, down) if found is not None else []
     parts = (part.text if part.name == CODE else f"{part.name}: {part.text}" for part in request.parts)
     # The end of the last line is not a line of its own.
     lines = "\n".join(parts).removesuffix("\n").split("\n")
@@ -125,7 +125,5 @@ def _add_rows(numbers: Iterable[int], found: CodePattern, whole: Joined) -> None
     whole.add("What differs; everything else is the same, to the letter:")
     widths = [max(map(len, column)) for column in zip(*found.rows, strict=True)]
     for number, row in zip(numbers, found.rows, strict=True):
-        cells = (
-            f"{phrases.circled(n)} {text:<{width}}" for n, (text, width) in enumerate(zip(row, widths, strict=True), 1)
-        )
+        cells = (f"{circled(n)} {text:<{width}}" for n, (text, width) in enumerate(zip(row, widths, strict=True), 1))
         whole.add(f"{number:>4}   {'   '.join(cells)}".rstrip())

@@ -132,7 +132,7 @@ class OutcomeView(QFrame):
             self.output.set_source(found)
         if one.result is not None and self._source is None and not self._filled:
             self._filled = True
-            self.output.set_text(one.result.stdout, one.result.stderr)
+            self.output.set_text(one.result.stdout, one.result.stderr, one.result.order)
         self.state.setText(self._state(one))
         silent = self._silent(one)
         self.nothing.setText(silent)

@@ -166,7 +166,7 @@ class RunningPanel(QWidget):
             self.hosts.refresh()
             self._show_files(card.result)
             if card.id not in self._transcripts:
-                self.output.set_text(card.result.stdout, card.result.stderr)
+                self.output.set_text(card.result.stdout, card.result.stderr, card.result.order)
             self.results.show_result(card.result)
 
     def _show_files(self, result: Result | None) -> None:

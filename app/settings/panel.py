@@ -31,6 +31,7 @@ from app.parts.plain import plain_label
 from app.settings.consent import Consent
 from app.settings.form import Form
 from app.settings.pin import PinRow
+from app.settings.registry_hosts import TOOLS, RegistryHosts, read_hosts
 from app.settings.row import SettingRow
 from app.settings.section_list import SectionList
 from app.settings.words import problems_of, title_of
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from app.link.bridge import EngineLink
     from app.look.look import Look
+    from runner.network.registries import ToolHosts
     from runner.system.places import Places
 
 NARROW = 620
@@ -86,6 +88,8 @@ class SettingsPanel(QWidget):
         self.remarks = Notice(look, Tone.INFO, "", closable=True)
         self.notice = Notice(look, Tone.INFO, "", closable=True)
         self.pin = PinRow(bridge, look)
+        self.registries: dict[str, RegistryHosts] = {}
+        self._tool_hosts: dict[str, ToolHosts] = {}
         self._consent = Consent(self, bridge, look)
         self.state = plain_label(role="muted", wrap=True)
         self.revert = QPushButton("Revert")
@@ -135,6 +139,8 @@ class SettingsPanel(QWidget):
         _tell(self.remarks, Tone.INFO, "\n".join(loaded.remarks))
         self._filter()
         self._show_state()
+        named: dict[str, tuple[str, ...]] = {name: getattr(loaded.settings, name) for name in TOOLS}
+        self._errands.send(lambda: read_hosts(named), self._know_hosts, self._not_loaded)
         if self._wanted:
             self.reveal(self._wanted)
 
@@ -142,6 +148,32 @@ class SettingsPanel(QWidget):
         self._saving = False
         self._show_state()
         _tell(self.notice, Tone.BAD, str(error))
+
+    # ---- what the tools of this machine say ----
+
+    def _know_hosts(self, found: dict[str, ToolHosts]) -> None:
+        self._tool_hosts = found
+        self._show_hosts()
+
+    def _show_hosts(self) -> None:
+        for name, hosts in self._tool_hosts.items():
+            self.registries[name].show_hosts(hosts, self._hosts_in(name))
+
+    def _hosts_in(self, name: str) -> tuple[str, ...]:
+        assert self._form is not None
+        value = self._form.value(name)
+        return value if isinstance(value, tuple) else ()
+
+    @Slot(str, object)
+    def _add_hosts(self, name: str, more: tuple[str, ...]) -> None:
+        """Type the default of a tool into the field; it counts once it is saved, which asks as for any setting."""
+        assert self._form is not None
+        here = self._hosts_in(name)
+        self._form.put(name, (*here, *(one for one in more if one not in here)))
+        self.notice.hide()
+        self.rows[name].show_state(fill=True)
+        self._show_state()
+        self.save.setFocus()
 
     # ---- typing ----
 
@@ -253,6 +285,8 @@ class SettingsPanel(QWidget):
         wrong = form.wrong if form else ()
         for row in self.rows.values():
             row.show_state()
+        if form is not None:
+            self._show_hosts()
         self.pin.want(form is not None and form.value("approve_by") == ApproveBy.PIN)
         if self._saving:
             words = "Saving\N{HORIZONTAL ELLIPSIS}"
@@ -303,6 +337,10 @@ class SettingsPanel(QWidget):
             row.fold(self._folded)
             if one.name == "approve_by":
                 row.attach(self.pin)
+            elif one.name in TOOLS:
+                hosts = self.registries[one.name] = RegistryHosts(one.name, self._look)
+                hosts.wanted.connect(self._add_hosts)
+                row.attach(hosts)
             if not self._groups or self._groups[-1][1][-1].declared.group != one.group:
                 frame = self._make_group(one.group)
                 self._groups.append((frame, []))

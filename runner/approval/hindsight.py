@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.approval.learning import Learning
 from runner.approval.outlines import Outlines
-from runner.approval.past import pasts
+from runner.approval.past import pasts_beside
 from runner.approval.precedents import Precedents, midnight, read_precedents
 from runner.audit.history.search import History
 from runner.model.errors import KnownError
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from runner.approval.circumstances import Circumstances
     from runner.approval.learning import Learned
     from runner.approval.past import Past
+    from runner.approval.pattern import CodePattern
     from runner.audit.history.search import CaseRecord
     from runner.model.assessment import Assessment
-    from runner.model.request import Request
+    from runner.model.request import Language, Request
     from runner.model.submission import Submission
     from runner.policy.explain import Explanation, Foreseeing
     from runner.policy.grantfile import Grants
@@ -48,6 +49,11 @@ class Preview:
     looked_at: int
     covered: tuple[Past, ...]
     """Newest first."""
+    code: str = ""
+    """That of the request at hand; empty where nothing differs from it, or not in values alone."""
+    language: Language | None = None
+    differs: CodePattern | None = None
+    """Where in `code` the values stand that differ, its own values first."""
 
 
 class Hindsight:
@@ -84,9 +90,9 @@ class Hindsight:
         grant = await self.make(request, assessment, choice)
         records = await asyncio.to_thread(self._latest)
         outline = Outlines(self._assessor)
-        preview = await asyncio.to_thread(self._look_back, grant, records, outline)
+        preview = await asyncio.to_thread(self._look_back, request, grant, records, outline)
         while await outline.learn():
-            preview = await asyncio.to_thread(self._look_back, grant, records, outline)
+            preview = await asyncio.to_thread(self._look_back, request, grant, records, outline)
         return preview
 
     async def precedents(self, request_id: str) -> Precedents:
@@ -156,9 +162,12 @@ class Hindsight:
 
     # ---- on a thread: two hundred requests of a megabyte take long ----
 
-    def _look_back(self, grant: Grant, records: list[CaseRecord], outline: Outline) -> Preview:
+    def _look_back(self, request: Request, grant: Grant, records: list[CaseRecord], outline: Outline) -> Preview:
         covered = [one for one in records if self._covered(grant, one, outline)]
-        return Preview(grant, len(records), pasts(covered))
+        found, differs = pasts_beside(request.code, covered)
+        if differs is None:
+            return Preview(grant, len(records), found)
+        return Preview(grant, len(records), found, request.code, request.language, differs)
 
     def _covered(self, grant: Grant, record: CaseRecord, outline: Outline) -> bool:
         if record.assessment is None:

@@ -12,6 +12,7 @@ from runner.model.headline import headline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from runner.approval.pattern import CodePattern
     from runner.audit.history.search import CaseRecord
     from runner.model.assessment import Level
 
@@ -69,7 +70,22 @@ def past(record: CaseRecord) -> Past:
 
 def pasts(records: Sequence[CaseRecord]) -> tuple[Past, ...]:
     """Return records that one grant covers, with the values in which they differ."""
-    found = pattern([one.request.code for one in records])
+    return _with_values(records, pattern([one.request.code for one in records]))
+
+
+def pasts_beside(code: str, records: Sequence[CaseRecord]) -> tuple[tuple[Past, ...], CodePattern | None]:
+    """Return the same with the values in which they differ among themselves and from `code`, and where these stand.
+
+    The first row of values is that of `code`; None where they are not alike, or all the same.
+    """
+    found = pattern([code, *(one.request.code for one in records)])
+    if found is None:
+        return pasts(records), None
+    beside = replace(found, rows=found.rows[1:])
+    return _with_values(records, beside), found if found.places else None
+
+
+def _with_values(records: Sequence[CaseRecord], found: CodePattern | None) -> tuple[Past, ...]:
     rows = found.rows if found is not None else ((),) * len(records)
     return tuple(replace(past(one), values=row) for one, row in zip(records, rows, strict=True))
 

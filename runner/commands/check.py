@@ -15,6 +15,8 @@ STRONGEST_FIRST = ("gVisor without Docker", "gVisor", "Docker", "Images", "Local
 
 class State(StrEnum):
     OK = "ok"
+    UNUSED = "unused"
+    """Nothing depends on it, whether it works or not."""
     WARN = "warn"
     """It works, with a caveat."""
     BAD = "bad"
@@ -40,5 +42,5 @@ def stronger(checks: Iterable[Check]) -> Check | None:
     Before the others one that Assent can see to by itself.
     """
     order = {name: number for number, name in enumerate(STRONGEST_FIRST)}
-    open_ones = [one for one in checks if one.name in order and one.state != State.OK and one.fix]
+    open_ones = [one for one in checks if one.name in order and one.state not in (State.OK, State.UNUSED) and one.fix]
     return min(open_ones, key=lambda one: (not (one.gvisor or one.images), order[one.name]), default=None)

@@ -218,9 +218,9 @@ def _container(isolation: Isolation, found: Mapping[Isolation, Readiness], setti
     if wanted == isolation.value:
         return Check(name, State.BAD, problem, remedy, gvisor=fetches)
     if wanted != AUTO:
-        return Check(name, State.OK, f"{NOT_USED} {ready.problem}")
+        return Check(name, State.UNUSED, f"{NOT_USED} {ready.problem}")
     if as_good := next((one for one in (GVISOR, DIRECT) if found[one].ready), None):
-        return Check(name, State.OK, f"Not needed, as {CONTAINERS[as_good]} works. {ready.problem}")
+        return Check(name, State.UNUSED, f"Not needed, as {CONTAINERS[as_good]} works. {ready.problem}")
     worth = DIRECT if not fixes.lets_only_profiled() else GVISOR if found[DOCKER].ready else DOCKER
     if isolation is not worth:
         return Check(name, State.OK, f"{problem} First see to {CONTAINERS[worth]}.", remedy, gvisor=fetches)
@@ -243,7 +243,7 @@ async def _images(settings: Settings) -> Check:
     """Return the check of Assent's own images: missing, or built from an earlier recipe."""
     used = available.images(settings).values()
     if settings.sandbox_type == "local" or not set(used) & {recipe.recipe(name).tag for name in recipe.names()}:
-        return Check("Images", State.OK, "None of Assent's own are used, as the settings have it.")
+        return Check("Images", State.UNUSED, "None of Assent's own are used, as the settings have it.")
     try:
         async with asyncio.timeout(IMAGES_SECONDS):
             first, *others = await image_stores.stores(settings)
@@ -252,7 +252,7 @@ async def _images(settings: Settings) -> Check:
     except TimeoutError:
         return Check("Images", State.OK, "The container engine does not say which there are.")
     except (KnownError, Denied):
-        return Check("Images", State.OK, "Not needed without a container engine.")
+        return Check("Images", State.UNUSED, "Not needed without a container engine.")
     missing = [one.name for one, state in states.items() if state is build.ImageState.MISSING and one.tag in used]
     old = [one.name for one, state in states.items() if state is build.ImageState.OLD]
     if not missing and not old:
@@ -263,7 +263,7 @@ async def _images(settings: Settings) -> Check:
 
 def _local(ready: Readiness, settings: Settings, *, protected: bool) -> list[Check]:
     if not _may_be_used(Isolation.LOCAL, settings):
-        return [Check("Local sandbox", State.OK, NOT_USED)]
+        return [Check("Local sandbox", State.UNUSED, NOT_USED)]
     # Installing what is there already does no harm; it is named where nothing else is seen to be wrong.
     fix = "" if protected and ready.ready else fixes.bubblewrap()
     if not ready.ready:

@@ -270,7 +270,16 @@ def within(result: Result, limit: int) -> Result:
     if value is not None and len(text := json.dumps(value, ensure_ascii=False)) > limit:
         value, truncated = shorten(text, limit), True
     meta = replace(meta, truncated=truncated, dropped_stdout=dropped_stdout, dropped_stderr=dropped_stderr)
-    return replace(result, stdout=stdout, stderr=stderr, value=value, meta=meta)
+    order = result.order
+    if order is not None:
+        order = order.within(*(_lines_before_cut(text, limit) for text in (result.stdout, result.stderr)))
+    return replace(result, stdout=stdout, stderr=stderr, value=value, meta=meta, order=order)
+
+
+def _lines_before_cut(text: str, limit: int) -> int | None:
+    """Return how many whole lines `cut` leaves at the beginning; None where it leaves all."""
+    data = text.encode("utf-8", "replace")
+    return None if len(data) <= limit else data[: limit // 2].count(b"\n")
 
 
 def result_text(result: Result, limit: int) -> str:

@@ -102,6 +102,29 @@ class CapturedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class OutputOrder:
+    """In which order the lines of a run's two streams ended, as they arrived."""
+
+    turns: tuple[int, ...]
+    """Whole lines of standard output, of standard error, of standard output and so on, in turn; within bounds."""
+    whole: bool
+    """Whether every whole line is in it that the code printed. If not, it ends where the order was not kept."""
+
+    def within(self, out_lines: int | None, err_lines: int | None) -> OutputOrder:
+        """Return as much of it as needs no more lines of a stream than given; None for all that there are."""
+        left = [out_lines, err_lines]
+        kept: list[int] = []
+        for number, lines in enumerate(self.turns):
+            here = left[number % 2]
+            kept.append(lines if here is None else min(lines, here))
+            if here is not None:
+                if lines > here:
+                    return OutputOrder(tuple(kept), whole=False)
+                left[number % 2] = here - lines
+        return OutputOrder(tuple(kept), self.whole and out_lines is None and err_lines is None)
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What a run produced. Text is UTF-8 with undecodable bytes replaced."""
 
@@ -129,5 +152,7 @@ class Result:
     """Hosts that the code tried to reach, refused ones first, within bounds."""
     contacts_left_out: int = 0
     """How many more hosts it tried to reach."""
+    order: OutputOrder | None = None
+    """None where one stream has all of it, and in records of versions that kept no order."""
     observed: Behaviour | None = None
     """What the code did, as the sandbox saw it; None in records of versions that had none, and where no code ran."""

@@ -44,6 +44,12 @@ def settings(around: Surroundings) -> dict[str, str]:
     return {name: value for name, value in found.items() if _matters(name)}
 
 
+def built_in(around: Surroundings) -> str:
+    """Return the registry that an installed npm has by default; empty without an npm that says it."""
+    folder = _folder(around)
+    return _default(around, folder) if folder else ""
+
+
 def authorities(around: Surroundings, found: Mapping[str, str]) -> Authorities:
     """Return what npm trusts: its settings `cafile` and `ca`, and what Node.js adds."""
     named = (found.get("cafile", ""), around.environ.get("NODE_EXTRA_CA_CERTS", ""))

@@ -103,6 +103,39 @@ def of_this_machine(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ToolHosts:
+    """Where one package manager of this machine takes packages from."""
+
+    counts: tuple[str, ...]
+    """Hosts that count by now."""
+    default: tuple[str, ...] = ()
+    """What its own default would add to the setting: an address, and a host of files where it has one."""
+    problem: str = ""
+    """Why there is no default, in a sentence; empty where there is one."""
+
+
+def of_tools(found: Registries, around: Surroundings | None = None) -> tuple[ToolHosts, ToolHosts]:
+    """Return pip's and npm's, of which `found` is what counts. No host is named here: the tools say it. Blocks."""
+    around = around or Surroundings()
+    pip, npm = pip_settings.built_in(around), npm_settings.built_in(around)
+    return (
+        _tool_hosts(found.pypi_hosts, pip or (), NO_PIP),
+        _tool_hosts(found.npm_hosts, (npm,) if npm else (), NO_NPM),
+    )
+
+
+def _tool_hosts(counts: tuple[Destination, ...], default: tuple[str, ...], problem: str) -> ToolHosts:
+    known = {one.host for one in counts}
+    try:
+        # As a whole: pages of an index lead to files on the second host.
+        missing = any(_destination(one).host not in known for one in default if one)
+    except ValueError:  # UnusableHost is one
+        default, missing = (), False
+    more = tuple(one for one in default if one) if missing else ()
+    return ToolHosts(tuple(map(str, counts)), more, "" if default else problem)
+
+
 class _Reading:
     """What is found on the way: credentials by place, and problems."""
 

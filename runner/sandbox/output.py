@@ -7,6 +7,8 @@ from collections import deque
 from dataclasses import dataclass
 from enum import IntEnum
 
+from runner.model.result import OutputOrder
+
 
 class Stream(IntEnum):
     OUT = 1
@@ -77,10 +79,14 @@ class Transcript:
         self._totals = [0, 0]
         self._ended = False
         self._kept = {stream: _Kept(limit, budget) for stream in Stream}
+        self._turns = [0]
+        """Lines ended by each stream in turn, standard output first."""
+        self._turns_whole = True
 
     def append(self, stream: Stream, data: bytes) -> None:
         with self._lock:
             self._kept[stream].add(data)
+            self._note_lines(stream, data.count(b"\n"))
             if self._live and self._live[-1].takes(stream, data):
                 self._live[-1].data += data
             else:
@@ -90,6 +96,24 @@ class Transcript:
             self._live_bytes += len(data)
             while (self._live_bytes > self._window or len(self._live) > MOST_BLOCKS) and len(self._live) > 1:
                 self._live_bytes -= len(self._live.popleft().data)
+
+    def _note_lines(self, stream: Stream, lines: int) -> None:
+        if not lines or not self._turns_whole:
+            return
+        if len(self._turns) % 2 == (stream is Stream.OUT):
+            self._turns[-1] += lines
+        elif len(self._turns) < MOST_TURNS:
+            self._turns.append(lines)
+        else:
+            self._turns_whole = False
+
+    def order(self) -> OutputOrder | None:
+        """Return the order of the lines that `text` gives, as far as it was kept; None where one stream has all."""
+        with self._lock:
+            if not all(self._totals):
+                return None
+            heads = (self._kept[stream].head_lines() for stream in Stream)
+            return OutputOrder(tuple(self._turns), self._turns_whole).within(*heads)
 
     def end(self) -> None:
         """Mark the output as complete."""
@@ -128,6 +152,8 @@ class Transcript:
             return self._kept[stream].text()
 
 
+MOST_TURNS = 400
+"""Times that the stream may change for which the order of lines is kept: about 1 KB in the history."""
 BLOCK = 1 << 12
 """Bytes up to which writes are joined."""
 GRANTED = 1 << 18
@@ -192,6 +218,11 @@ class _Kept:
         dropped = self._dropped + len(self._head) - len(head) + start
         mark = f"\n... (output truncated: {dropped:,} bytes left out) ...\n"
         return head.decode("utf-8", "replace") + mark + self._tail[start:].decode("utf-8", "replace"), dropped
+
+    def head_lines(self) -> int | None:
+        """Return how many whole lines stand before the gap; None where there is none."""
+        self._cut_tail()
+        return self._head.count(b"\n") if self._dropped else None
 
     def release(self) -> None:
         """Give back the memory. Nothing is added afterwards."""

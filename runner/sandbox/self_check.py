@@ -1,4 +1,4 @@
-"""What the contract of a sandbox promises, each promise with a trial: `self_check` says which of them hold.
+"""Check of every promise that a sandbox makes, one trial each: which hold, and what was seen of those that do not.
 
 The suite of tests (`contract_suite`) has one test for each of these, for Assent's own sandboxes and for those that
 packages bring. A trial needs no more than the contract: it starts programs and looks at what comes back.

@@ -100,6 +100,7 @@ def result(job: Job, setting: Setting, transcript: Transcript, ended: RunEnd, re
         peak_memory=max(ended.peak_memory, min(report.peak, job.limits.memory_mb << 20)) or None,
         meta=meta,
         curve=ended.curve,
+        order=transcript.order(),
         observed=Behaviour(absent=NOT_REPORTED),
     )
 

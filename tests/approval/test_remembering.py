@@ -96,6 +96,13 @@ async def test_the_same_code_with_other_values_runs_unasked_and_is_previewed(sta
     await denied(stage, other)
     preview = await stage.engine.hindsight.preview(ticket.request_id, SHAPE)
     assert (preview.looked_at, len(preview.covered)) == (2, 2)
+    assert preview.code == READING.code and preview.differs is not None
+    values = ("'data/jan.csv'", "10")
+    other_values = tuple(one.replace("jan", "feb").replace("10", "20") for one in values)
+    assert preview.differs.rows == (values, other_values, values)
+    assert [one.values for one in preview.covered] == [other_values, values]
+    exact = await stage.engine.hindsight.preview(ticket.request_id, EXACT)
+    assert exact.differs is None and exact.code == ""
     grant = await remember(stage, ticket, SHAPE)
     stage.engine.parts.configuration.grants.read()
     assert (await unasked(stage, other)).decision.rule == grant.name

@@ -92,6 +92,7 @@ def test_e2b_without_a_key_is_said_and_nothing_else_takes_its_place(
     assert "There is no key for E2B. Requests to run code fail." in checks["E2B"].what
     for name in ("gVisor", "gVisor without Docker", "Docker", "Local sandbox"):
         assert checks[name].what.startswith("Not used, as the settings have it."), "nothing is active beside it"
+        assert checks[name].state is State.UNUSED, "it was said to work beside why it does not"
     instead = examined(places, {"SANDBOX_TYPE": "e2b", "ASSENT_SANDBOX_FALLBACK": "true"})
     assert (instead["E2B"].state, "instead" in instead["E2B"].what) == (State.WARN, True)
     assert "Active" in instead["Local sandbox"].what
@@ -440,7 +441,7 @@ def test_one_gvisor_is_enough_and_its_missing_limits_are_named(monkeypatch: pyte
     direct = Readiness(True, ("kernel of its own",), (memory,))
     found = {Isolation.GVISOR: gone, Isolation.GVISOR_DIRECT: direct, Isolation.DOCKER: gone}
     checks = [doctor._container(one, found, Settings()) for one in found]
-    assert [check.state for check in checks] == [State.OK] * 3
+    assert [check.state for check in checks] == [State.UNUSED, State.OK, State.UNUSED]
     assert checks[0].what == "Not needed, as gVisor without Docker works. Docker daemon not available."
     assert checks[1].what == f"Active: kernel of its own. Missing: {memory}."
     assert checks[1].fix == "for 1"

@@ -12,7 +12,7 @@ from runner.model.network import Destination
 from runner.network import pip_settings
 from runner.network.authorities import SYSTEM_ONLY
 from runner.network.config_files import Surroundings
-from runner.network.registries import NO_INDEX, NO_NPM, NO_PIP, Registries, of_this_machine
+from runner.network.registries import NO_INDEX, NO_NPM, NO_PIP, Registries, of_this_machine, of_tools
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -311,3 +311,22 @@ def test_the_registry_of_a_scope_that_cannot_be_asked_is_not_left_out(machine: M
     machine.with_npm()
     machine.write("home/.npmrc", "@corp:registry=registry.corp/npm\n")
     assert machine.read().scopes == (("@corp", ""),)
+
+
+def test_the_default_of_a_tool_is_offered_where_it_does_not_count(machine: Machine) -> None:
+    around = Surroundings(machine.environ, machine.home)
+    pip, npm = of_tools(machine.read(), around)
+    assert (pip.counts, pip.default, pip.problem) == ((), (), NO_PIP)
+    assert (npm.counts, npm.default, npm.problem) == ((), (), NO_NPM)
+    machine.with_pip()
+    machine.with_npm()
+    pip, npm = of_tools(machine.read(), around)
+    assert pip.counts == ("files.example", "index.example") and (pip.default, pip.problem) == ((), "")
+    assert npm.counts == ("npm.example",) and (npm.default, npm.problem) == ((), "")
+    machine.write("home/.config/pip/pip.conf", "[global]\nindex-url = https://corp.example/pypi/\n")
+    machine.write("home/.npmrc", "registry=https://corp.example/npm/\n")
+    pip, npm = of_tools(machine.read(), around)
+    assert (pip.counts, pip.default) == (("corp.example",), ("https://index.example/simple", "files.example"))
+    assert (npm.counts, npm.default) == (("corp.example",), ("https://npm.example/",))
+    pip, npm = of_tools(machine.read(pip.default, npm.default), around)
+    assert (pip.default, npm.default) == ((), ()), "it is in the setting"

@@ -16,25 +16,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RISK = Path(__file__).parents[2] / "runner" / "risk"
-SHOWS = ("verdict", "worker", "outline", "why", "disputed", "planned", "rules/manual", "model/bounds", "tried")
+SHOWS = (
+    *("verdict", "worker", "literals", "explain/why", "explain/disputed", "context/planned", "rules/manual"),
+    *("model/bounds", "tried"),
+)
 """What only says, shows or stores what was decided, or says itself what it left out, by the beginning of its path."""
 MANY = 8
 """Parts from which on a slice is a bound and no place in something, but for what is known to be a list of anything."""
 OF_ANYTHING = frozenset(("texts", "items", "operands", "arguments", "paths", "options", "words_of"))
 ALLOWED = {
     (
-        "diffs.py",
+        "tools/diffs.py",
         "(*operands, *folders)[:MOST_FILES]",
     ): "where there are more, the patch says TOO_MANY, two lines below",
-    ("programs.py", "pairs[:MOST_READ]"): "where there are more, that is a finding, two lines below",
-    ("foreseen.py", "found[:MOST_UNFORESEEN]"): "how many more is said in the same line",
+    ("context/programs.py", "pairs[:MOST_READ]"): "where there are more, that is a finding, two lines below",
+    ("explain/foreseen.py", "found[:MOST_UNFORESEEN]"): "how many more is said in the same line",
     (
-        "kept.py",
+        "inputs/kept_files.py",
         "itertools.islice(_named(language, trail, use, installed), MOST)",
     ): "each is a finding of the same level",
-    ("text.py", "itertools.islice(trick.find(text), MOST_PER_TRICK)"): "each is a finding of the same level",
-    ("touch.py", "islice(found, MOST)"): "a list of full length counts as one that is not known, in policy/touches.py",
-    ("sql.py", "islice(CONDITION.finditer(statement), 2)"): "it only asks whether there is one",
+    (
+        "rules/trojan_source.py",
+        "itertools.islice(trick.find(text), MOST_PER_TRICK)",
+    ): "each is a finding of the same level",
+    (
+        "verdict/touch.py",
+        "islice(found, MOST)",
+    ): "a list of full length counts as one that is not known, in policy/touches.py",
+    ("recipes/sql.py", "islice(CONDITION.finditer(statement), 2)"): "it only asks whether there is one",
     ("shell/commands/databases.py", "operands[:3]"): "the words by which a command is known",
     ("shell/commands/system.py", "command.arguments[:3]"): "the words by which a command is known",
 }

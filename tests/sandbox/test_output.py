@@ -8,7 +8,19 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.sandbox.output import GRANTED, LEAST_TAIL, MOST_BLOCKS, STEP, OutputBudget, Stream, Transcript
+from app.parts.text.output_order import in_order
+from runner.model.answer import within
+from runner.model.result import Outcome, OutputOrder, Result
+from runner.sandbox.output import (
+    GRANTED,
+    LEAST_TAIL,
+    MOST_BLOCKS,
+    MOST_TURNS,
+    STEP,
+    OutputBudget,
+    Stream,
+    Transcript,
+)
 
 OUT, ERR = Stream.OUT, Stream.ERR
 
@@ -173,3 +185,76 @@ def test_with_any_budget_what_is_kept_and_dropped_is_the_whole(sizes: list[int],
     assert len(text) - len(mark) <= limit
     transcript.release()
     assert budget.left == steps * STEP
+
+
+def in_turn(limit: int, *pieces: tuple[Stream, bytes]) -> Result:
+    transcript = Transcript(limit)
+    for stream, piece in pieces:
+        transcript.append(stream, piece)
+    (out, _), (err, _) = transcript.text(OUT), transcript.text(ERR)
+    return Result(Outcome.OK, out, err, 0, 0.0, order=transcript.order())
+
+
+def shown(result: Result) -> list[str]:
+    """The lines as the window shows them, each with the letter of its stream."""
+    letters = {OUT: "o", ERR: "e", None: "-"}
+    pieces = in_order(result.stdout, result.stderr, result.order)
+    return [f"{letters[one.stream]} {line.decode()}" for one in pieces for line in one.lines]
+
+
+def test_lines_are_kept_in_the_order_in_which_they_came() -> None:
+    result = in_turn(1000, (OUT, b"one\ntw"), (ERR, b"bad\n"), (OUT, b"o\n"), (ERR, b"worse\nend"), (OUT, b"last"))
+    assert result.order == OutputOrder((1, 1, 1, 1), whole=True)
+    assert shown(result) == ["o one", "e bad", "o two", "e worse", "o last", "e end"]
+
+
+def test_one_stream_alone_has_no_order_to_keep() -> None:
+    assert in_turn(1000, (OUT, b"one\n"), (OUT, b"two\n")).order is None
+    assert in_turn(1000, (ERR, b"one\n")).order is None
+
+
+def test_the_order_is_bounded_and_says_where_it_ends() -> None:
+    pieces = [((OUT, ERR)[number % 2], b"%d\n" % number) for number in range(4 * MOST_TURNS)]
+    result = in_turn(1 << 20, *pieces)
+    assert result.order is not None and len(result.order.turns) == MOST_TURNS and not result.order.whole
+    lines = shown(result)
+    assert [line[2:] for line in lines[:MOST_TURNS]] == [str(number) for number in range(MOST_TURNS)]
+    assert lines[MOST_TURNS].startswith("- ")
+    assert len(lines) == len(pieces) + 1
+
+
+def test_where_output_is_left_out_the_order_ends() -> None:
+    long = (OUT, b"0123456789" * 9)
+    result = in_turn(20, (OUT, b"a\n"), (ERR, b"b\n"), long, (ERR, b"c\n"), (OUT, b"\nd\n"), (ERR, b"e\n"))
+    assert result.order == OutputOrder((1, 2, 0), whole=False)
+    lines = shown(result)
+    assert lines[:3] == ["o a", "e b", "e c"] and lines[3].startswith("- ")
+    assert lines[-2:] == ["o d", "e e"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(Stream), st.lists(st.sampled_from([b"\n", b"x", b"\xff"]), max_size=6)), max_size=30
+    ),
+    st.integers(4, 60),
+    st.integers(4, 60),
+)
+def test_no_line_is_lost_or_shown_twice(writes: list[tuple[Stream, list[bytes]]], kept: int, recorded: int) -> None:
+    result = within(in_turn(kept, *((stream, b"".join(parts)) for stream, parts in writes)), recorded)
+    for letter, text in (("o", result.stdout), ("e", result.stderr)):
+        lines = text.split("\n") if text else []
+        assert [line[2:] for line in shown(result) if line[0] == letter] == (lines if text[-1:] != "\n" else lines[:-1])
+
+
+def test_a_record_in_part_keeps_the_order_of_its_beginning() -> None:
+    pieces = [((OUT, ERR)[number % 2], b"line %d\n" % number) for number in range(100)]
+    result = within(in_turn(1 << 16, *pieces), 80)
+    assert result.order is not None and not result.order.whole
+    lines = shown(result)
+    assert [line[2:] for line in lines[:8]] == [f"line {number}" for number in range(8)]
+
+
+def test_an_order_that_is_not_that_of_the_text_loses_nothing() -> None:
+    for turns in ((-3, 5), (9, 9, 9), ()):
+        result = Result(Outcome.OK, "a\nb\n", "c\n", 0, 0.0, order=OutputOrder(turns, whole=True))
+        assert sorted(shown(result)) == ["e c", "o a", "o b"]

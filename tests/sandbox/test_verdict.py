@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from runner.model.request import Language
-from runner.model.result import Outcome
+from runner.model.result import Outcome, OutputOrder
 from runner.sandbox import verdict
 from runner.sandbox.contract import Job
-from runner.sandbox.output import Transcript
+from runner.sandbox.output import Stream, Transcript
 from runner.sandbox.report import Report
 from runner.sandbox.verdict import RunEnd, Setting
 
@@ -54,3 +54,13 @@ def test_memory_is_named_as_the_cause_of_a_kill_only_where_much_was_in_use(peak_
     transcript.end()
     ended = RunEnd(137, 1.0, None, "", (), peak_mb << 20, disk_is_full=False)
     assert verdict.result(JOB, Setting((), {}), transcript, ended, Report()).error == words
+
+
+def test_the_order_of_the_output_is_kept() -> None:
+    transcript = Transcript(1000)
+    for stream, data in ((Stream.ERR, b"first\n"), (Stream.OUT, b"second\n"), (Stream.ERR, b"third")):
+        transcript.append(stream, data)
+    transcript.end()
+    ended = RunEnd(143, 1.0, Outcome.TIMED_OUT, "", (), 0, disk_is_full=False)
+    result = verdict.result(JOB, Setting((), {}), transcript, ended, Report())
+    assert result.order == OutputOrder((0, 1, 1), whole=True)

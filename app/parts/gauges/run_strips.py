@@ -8,12 +8,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.parts.amounts import percent, size
+from app.parts.text.output_order import in_order
 from app.parts.text.visible_characters import visible
 from runner.model.result import Outcome
+from runner.sandbox.output import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from app.parts.text.output_order import OrderedLines
     from runner.model.request import Isolation, Limits, Request
     from runner.model.result import Result, Usage
 
@@ -112,7 +115,7 @@ def files_written(result: Result) -> list[Written]:
 class OutputTimes:
     """Which line of a finished run's output was the last one at a moment, and when a line came.
 
-    The lines are those of standard output and, after them, of standard error, as `OutputView.set_text` shows them.
+    The lines are numbered as `OutputView.set_text` shows them.
     Knows nothing where the record holds less of the output than was printed, or no readings of it.
     """
 
@@ -123,6 +126,7 @@ class OutputTimes:
         whole = last is not None and (last.stdout_bytes, last.stderr_bytes) == (len(out), len(err))
         self.known = whole and bool(out or err)
         self._ends = [_line_ends(out), _line_ends(err)] if self.known else [[], []]
+        self._shown = list(_numbered(result)) if self.known else []
 
     def line_at(self, moment: float) -> int | None:
         """Return the number of the line that was printed last before `moment`; None where nothing was."""
@@ -133,24 +137,40 @@ class OutputTimes:
         before = self._readings[place - 2] if place > 1 else None
         news_of_errors = now.stderr_bytes and (before is None or now.stderr_bytes != before.stderr_bytes)
         if news_of_errors:
-            return len(self._ends[0]) + self._line(1, now.stderr_bytes or 0)
-        return self._line(0, now.stdout_bytes) if now.stdout_bytes else None
+            return self._number(Stream.ERR, self._line(1, now.stderr_bytes or 0))
+        return self._number(Stream.OUT, self._line(0, now.stdout_bytes)) if now.stdout_bytes else None
 
     def moment_of(self, line: int) -> float | None:
         """Return when a line was there first, as seen by the readings."""
         if not self.known or line < 0:
             return None
-        outs = len(self._ends[0])
-        stream, place = (0, line) if line < outs else (1, line - outs)
-        if place >= len(self._ends[stream]):
+        found_at = next((one for one in self._shown if one[0] <= line < one[0] + len(one[1].lines)), None)
+        if found_at is None or found_at[1].stream is None:
             return None
+        number, piece = found_at
+        stream, place = int(piece.stream is Stream.ERR), piece.first + line - number
         begin = self._ends[stream][place - 1] if place else 0
         amounts = [(one.stderr_bytes if stream else one.stdout_bytes) or 0 for one in self._readings]
         found = bisect_right(amounts, begin)
         return self._readings[found].at if found < len(self._readings) else None
 
+    def _number(self, stream: Stream, place: int) -> int | None:
+        """Return the number on screen of a line of `stream`."""
+        for number, piece in self._shown:
+            if piece.stream is stream and piece.first <= place < piece.first + len(piece.lines):
+                return number + place - piece.first
+        return None
+
     def _line(self, stream: int, amount: int) -> int:
         return min(bisect_left(self._ends[stream], amount), max(0, len(self._ends[stream]) - 1))
+
+
+def _numbered(result: Result) -> Iterator[tuple[int, OrderedLines]]:
+    """Yield what is shown, with the number of its first line on screen."""
+    number = 0
+    for piece in in_order(result.stdout, result.stderr, result.order):
+        yield number, piece
+        number += len(piece.lines)
 
 
 def _line_ends(data: bytes) -> list[int]:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.amounts import counted
+from app.parts.text.output_order import NOT_KEPT, in_order
 from app.parts.text.pane import OutputPane
 from app.parts.text.scrollback import Scrollback
 from app.parts.text.searching import SearchBar
@@ -19,6 +20,7 @@ from runner.sandbox.output import OutputNews, Stream
 if TYPE_CHECKING:
     from app.look.look import Look
     from app.parts.text.matches import Find
+    from runner.model.result import OutputOrder
 
 _TICK = 40
 """Milliseconds: 25 looks a second."""
@@ -89,16 +91,16 @@ class OutputView(QWidget):
             self._timer.start()
         self._read()
 
-    def set_text(self, stdout: str, stderr: str) -> None:
-        """Show the output of a finished run from its start: standard output, then standard error."""
+    def set_text(self, stdout: str, stderr: str, order: OutputOrder | None = None) -> None:
+        """Show the output of a finished run from its start, in its order as far as that was kept."""
         self._source = None
         self._texts = (stdout, stderr)
         self._begin()
-        for stream, text in ((Stream.OUT, stdout), (Stream.ERR, stderr)):
-            if text:
-                self._lines.add(stream, text.encode("utf-8", "replace"))
-                if not text.endswith("\n"):
-                    self._lines.add(stream, b"\n")
+        for piece in in_order(stdout, stderr, order):
+            if piece.stream is None:
+                self._lines.remark(NOT_KEPT)
+            else:
+                self._lines.add(piece.stream, b"\n".join([*piece.lines, b""]))
         self.pane.refresh()
         self.pane.go_to_start()
         self._tell()

@@ -91,8 +91,7 @@ class Scrollback:
     def take(self, news: OutputNews) -> None:
         """Add what is new."""
         if news.skipped:
-            self._finish()
-            self._push(None, [f"{size(news.skipped)} went by too fast to show".encode()], [0])
+            self.remark(f"{size(news.skipped)} went by too fast to show")
         for stream, pieces in groupby(news.pieces, key=lambda piece: piece.stream):
             self.add(stream, b"".join(piece.data for piece in pieces))
         if news.ended:
@@ -120,6 +119,11 @@ class Scrollback:
             fitted = [(start, lost), *map(_fitted, cut_out)]
             self._push(stream, [line for line, _ in fitted], [cut for _, cut in fitted])
         unfinished.add(last)
+
+    def remark(self, words: str) -> None:
+        """Add a line of Assent's own."""
+        self._finish()
+        self._push(None, [words.encode()], [0])
 
     def lines(self, first: int, count: int) -> list[OutputLine]:
         """Return up to `count` lines from number `first` on; those no longer here are left out."""

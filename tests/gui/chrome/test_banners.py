@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
@@ -15,6 +15,7 @@ from app.parts.notice import Tone
 from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
 from runner.model.request import Isolation
 from tests.gui import feed
+from tests.gui.elapse import elapse
 
 if TYPE_CHECKING:
     from runner.system.places import Places
@@ -234,3 +235,58 @@ def test_an_engine_that_does_not_answer_is_said_with_what_to_do(desk: Desk) -> N
     assert desk.bridge.calls == [("end_runs",)]
     desk.bridge.silent.emit(0.0)
     assert banners.text("silent") == ""
+
+
+def test_a_banner_moves_nothing_and_the_row_under_the_pointer_is_pressed(desk: Desk) -> None:
+    """It pushed the list down by its height just as somebody pressed, and another request was chosen."""
+    first, second = (feed.request(code, agent="codex") for code in ("print(1)\n", "import os\nos.listdir()\n"))
+    for one in (first, second):
+        desk.hear(feed.asked(one))
+    for size in ((960, 600), (1280, 800)):
+        desk.window.frame.resize(*size)
+        feed.turn()
+        view = desk.window.deciding.queue.view
+        row = view.model().index(desk.window.deciding.queue.model.row_of(second.id), 0)
+        desk.window.deciding.show_request(first.id)
+        feed.turn()
+        view.scrollTo(row)
+        place = view.viewport().mapTo(desk.window, view.visualRect(row).center())
+        desk.window.banners.say("failed", Tone.WARN, "Something could not be done. " * 9, "Doctor")
+        desk.hear((EngineTroubled("ledger", "The disk is full. " * 9, "Make room."),))
+        feed.turn()
+        assert desk.window.banners.isVisible()
+        pressed = desk.window.childAt(place)
+        assert pressed is view.viewport(), "no banner lies there"
+        desk.qtbot.mouseClick(pressed, Qt.MouseButton.LeftButton, pos=pressed.mapFrom(desk.window, place))
+        assert desk.review.card is not None and desk.review.card.id == second.id
+        stop = desk.window.toolbar.stop
+        assert desk.window.childAt(stop.mapTo(desk.window, stop.rect().center())) is stop
+        desk.hear((TroubleCleared("ledger"),))
+        desk.window.banners.unsay("failed")
+        assert not desk.window.banners.isVisible()
+
+
+def test_one_that_does_not_fit_beside_the_buttons_is_one_line_with_all_of_it_behind_a_press(desk: Desk) -> None:
+    desk.window.frame.resize(960, 600)
+    feed.turn()
+    words = "Assent is still starting. Try again in a moment, and look at Doctor."
+    desk.window.banners.say("failed", Tone.WARN, words, "Doctor")
+    feed.turn()
+    notice = desk.window.banners._notices["failed"]
+    low = notice.height()
+    assert notice._line.isVisible() and desk.window.banners._more.isVisible()
+    desk.window.banners._more.click()
+    feed.turn()
+    assert notice._text.isVisible() and notice.height() > low
+
+
+def test_what_the_toolbar_says_for_a_moment_comes_before_a_banner(desk: Desk) -> None:
+    desk.window.banners.say("one", Tone.WARN, "Something to know.")
+    desk.window.toolbar.say("Remembered, see Rules.")
+    assert not desk.window.banners.isVisible()
+    elapse(desk.window.toolbar._silence)
+    assert desk.window.banners.isVisible()
+    desk.window.toolbar.say("Remembered, see Rules.")
+    desk.hear((EngineTroubled("ledger", "The disk is full.", "Make room."),))
+    desk.window.toolbar.say("Remembered, see Rules.")
+    assert desk.window.banners.isVisible(), "what is grave stays"

@@ -13,6 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from app import phrases
 from app.history import clipboard, compare
 from app.history.compare import CompareDialog, compared, facts
+from app.parts.text.alike import circled
 from runner.audit.history.search import CaseRecord, History
 from runner.identity.agents import NAME
 from runner.model.assessment import Level
@@ -21,6 +22,7 @@ from runner.model.difference import Side
 from runner.model.errors import KnownError
 from runner.model.network import NOT_LISTED, Contact
 from runner.model.request import Language, NetworkMode, Tool, WorkPlace
+from runner.model.result import OutputOrder
 from runner.model.shown import hides
 from tests.audit.story import RESULT, approved, denied, request
 from tests.gui import record
@@ -181,8 +183,9 @@ def test_two_of_the_list_are_compared_and_copied(desk: Desk, places: Places) -> 
     (dialog,) = page.findChildren(CompareDialog)
     dialog.resize(600, 360)
     assert dialog.height() == 360, "with large text it would be higher than the window"
-    desk.qtbot.waitUntil(lambda: "print(2)" in dialog.code.toPlainText())
-    assert "-    1  print(1)" in dialog.code.toPlainText()
+    assert dialog.code.listing.lines == ["print(1)"], "the code once, where only a value differs"
+    assert [one.sign for line in dialog.code._painting.places.values() for one in line] == [circled(1)]
+    assert [*dialog.rows[0]][1:] == ["1", "2"] and dialog.rows[0][0].startswith(circled(1))
     dialog.close()
     page.actions_of_list.copy_markdown()
     desk.qtbot.waitUntil(lambda: "2 requests" in page.notice.text)
@@ -198,6 +201,21 @@ def test_two_of_the_list_are_compared_and_copied(desk: Desk, places: Places) -> 
     desk.window.show_page("History")
     page.actions_of_list.only_agent.emit("codex")
     assert page.filters.wanted.agent == "codex"
+
+
+def test_the_history_shows_output_in_the_order_in_which_it_came(desk: Desk, places: Places) -> None:
+    order = OutputOrder((1, 1, 1), whole=True)
+    ordered = replace(RESULT, stdout="one\nthree\n", stderr="two\n", order=order)
+    before = replace(ordered, order=None)
+    record.ledger(places.ledger, [*approved(request("r1"), before), *approved(request("r2"), ordered)])
+    desk.window.show_page("History")
+    page: Any = desk.window.page("History")
+    shown: list[list[str]] = []
+    for row, name in ((0, "r2"), (1, "r1")):
+        page.list.view.setCurrentIndex(page.list.model.index(row, 0))
+        desk.qtbot.waitUntil(lambda name=name: page.detail.record is not None and page.detail.record.row.id == name)
+        shown.append([page.detail.output.pane.text_of(line) for line in range(3)])
+    assert shown == [["one", "two", "three"], ["one", "three", "two"]], "of older versions no order is known"
 
 
 def test_output_comes_first_and_gives_way_where_there_is_none(desk: Desk, places: Places) -> None:

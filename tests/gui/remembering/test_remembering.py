@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel
 
 from app import phrases
 from app.link.bridge import EngineLink
+from app.parts.text.alike import circled
 from app.remembering import panel, words
 from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue
@@ -22,6 +23,7 @@ from app.state.cards import Cards
 from runner.approval.hindsight import Preview
 from runner.approval.learning import Learned, Offer
 from runner.approval.past import Past
+from runner.approval.pattern import pattern
 from runner.assembly import build
 from runner.engine.thread import EngineThread
 from runner.model.assessment import Assessment, Level, Touch
@@ -111,6 +113,33 @@ def test_only_what_was_previewed_can_be_remembered_and_nothing_is_approved(desk:
     desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
     assert ("remember", card.id, card.digest, second) in desk.bridge.calls and second.uses == 3
     assert desk.answers == [] and card.waiting
+
+
+def test_code_that_differs_in_values_stands_there_once_with_numbers(desk: Desk) -> None:
+    dialog = opened(desk)
+    card = desk.review.card
+    assert card is not None and not dialog.code.isVisibleTo(dialog)
+    desk.qtbot.waitUntil(lambda: elapse(dialog._asking) and desk.bridge.waits("preview"))
+    codes = ['open("jan.csv", 10)\nprint("jan.csv")\n', 'open("feb.csv", 20)\nprint("feb.csv")\n']
+    differs = pattern(codes)
+    assert differs is not None
+    covered = replace(past(card.request), values=differs.rows[1])
+    told = grant(card.request, dialog.choosing.choice)
+    desk.bridge.give("preview", Preview(told, 200, (covered,), codes[0], Language.PYTHON, differs))
+    assert dialog.code.isVisibleTo(dialog) and dialog.code.listing.lines == codes[0].splitlines()
+    places = dialog.code._painting.places
+    assert [(line, one.start, one.sign) for line in places for one in places[line]] == [
+        (0, 5, circled(1)),
+        (0, 16, circled(2)),
+        (1, 6, circled(1)),
+    ]
+    own, other = dialog.lines.stringList()
+    assert own.startswith("This request") and '"jan.csv"' in own and "10" in own
+    assert '"feb.csv"' in other and "20" in other
+    dialog.choosing.uses.setValue(2)
+    desk.qtbot.waitUntil(lambda: elapse(dialog._asking) and desk.bridge.waits("preview"))
+    desk.bridge.give("preview", Preview(told, 200, ()))
+    assert not dialog.code.isVisibleTo(dialog) and dialog.lines.stringList() == []
 
 
 def test_when_it_is_remembered_the_dialog_goes_and_the_window_says_until_when(desk: Desk) -> None:

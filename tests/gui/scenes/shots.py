@@ -29,6 +29,7 @@ from runner.approval.editing import Earlier
 from runner.approval.hindsight import Preview
 from runner.approval.learning import Learned, Offer
 from runner.approval.past import Past
+from runner.approval.pattern import pattern
 from runner.identity.agents import Agent
 from runner.identity.allowance import Allowance
 from runner.model.assessment import Capability, Level, Touch
@@ -694,7 +695,11 @@ def remembering_values(scene: Scene) -> None:
     card = scene.cases.card(request_id)
     assert card is not None and card.assessment is not None
     told = make(card.request, card.assessment, choice, time.time(), "s", lambda one: outline(one.language, one.code))
-    scene.bridge.give("preview", Preview(told, 200, tuple(_pasts())), newest=True)
+    codes = [card.request.code.replace("sales", name) for name in ("sales", "stock", "2025-11", "returns", "costs")]
+    found = pattern(codes)
+    assert found is not None
+    pasts = tuple(replace(one, values=row) for one, row in zip(_pasts(), found.rows[1:], strict=True))
+    scene.bridge.give("preview", Preview(told, 200, pasts, codes[0], Language.PYTHON, found), newest=True)
 
 
 def trial(scene: Scene) -> None:

@@ -16,6 +16,7 @@ from app.settings.form import Form
 from app.settings.panel import SettingsPanel
 from app.settings.section_list import reading_line
 from app.settings.words import TITLES
+from runner.network.registries import NO_NPM, ToolHosts
 from runner.settings.loading import Settings, SettingSource, declared, load
 from tests.gui import feed
 
@@ -388,3 +389,26 @@ def test_the_sections_beside_the_form_go_where_they_say_and_follow_it(
     assert shown and len(shown) < len(names)
     panel.resize(560, 600)
     assert not panel.sections.isVisible(), "no room for it"
+
+
+def test_the_default_registry_of_a_tool_is_added_by_one_press_and_counts_once_saved(
+    opened: Callable[[], SettingsPanel], qtbot: QtBot, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default = ("https://index.example/simple", "files.example")
+    hosts = {
+        "pypi_registries": ToolHosts(("corp.example",), default),
+        "npm_registries": ToolHosts((), (), NO_NPM),
+    }
+    monkeypatch.setattr("app.settings.panel.read_hosts", lambda _settings: hosts)
+    page = opened()
+    qtbot.waitUntil(lambda: bool(page.registries["pypi_registries"].said.text()))
+    python, node = page.registries["pypi_registries"], page.registries["npm_registries"]
+    assert "corp.example" in python.said.text() and python.add.text() == "Add index.example"
+    assert NO_NPM in node.said.text() and not node.add.isVisibleTo(node)
+    before = places.settings.read_text() if places.settings.exists() else ""
+    python.add.click()
+    assert page.form is not None and page.form.value("pypi_registries") == default
+    assert not python.add.isVisibleTo(python) and page.save.isEnabled()
+    assert (places.settings.read_text() if places.settings.exists() else "") == before, "it is typed, not saved"
+    page.save.click()
+    qtbot.waitUntil(lambda: places.settings.exists() and "index.example" in places.settings.read_text())

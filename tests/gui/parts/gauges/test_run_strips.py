@@ -11,7 +11,7 @@ import pytest
 from app.parts.gauges.run_strips import OutputTimes, files_written, strips, written
 from app.parts.gauges.timeline import RunTimeline
 from runner.model.request import Isolation, Limits
-from runner.model.result import CapturedFile, Outcome, Result, Usage
+from runner.model.result import CapturedFile, Outcome, OutputOrder, Result, Usage
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -65,6 +65,21 @@ def test_a_moment_has_the_line_that_was_printed_last() -> None:
     assert times.known
     assert [times.line_at(at) for at in (0.1, 0.5, 1.0, 1.4, 1.5, 2.0, 9.0)] == [None, 0, 1, 1, 4, 5, 5]
     assert [times.moment_of(line) for line in range(-1, 7)] == [None, 0.5, 1.0, 2.0, 2.0, 1.5, 2.0, None]
+
+
+def test_lines_in_their_order_have_the_same_moments() -> None:
+    result = replace(ended(), order=OutputOrder((2, 1, 1, 1), whole=True))
+    # one, two, wrong, three, worse, four
+    times = OutputTimes(result)
+    assert [times.line_at(at) for at in (0.1, 0.5, 1.0, 1.4, 1.5, 2.0)] == [None, 0, 1, 1, 2, 4]
+    assert [times.moment_of(line) for line in range(-1, 7)] == [None, 0.5, 1.0, 1.5, 2.0, 2.0, 2.0, None]
+
+
+def test_a_remark_among_the_lines_has_no_moment() -> None:
+    times = OutputTimes(replace(ended(), order=OutputOrder((1,), whole=False)))
+    # one, the remark, two, three, four, wrong, worse
+    assert [times.moment_of(line) for line in range(7)] == [0.5, None, 1.0, 2.0, 2.0, 1.5, 2.0]
+    assert times.line_at(1.5) == 5
 
 
 def test_a_record_with_less_than_was_printed_binds_nothing() -> None:

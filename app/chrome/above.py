@@ -1,0 +1,100 @@
+"""Widgets over the free end of the toolbar, which come and go without moving anything else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from app.chrome.banners import Banners
+    from app.chrome.expiry_strip import Hurry
+    from app.chrome.toolbar import Toolbar
+    from app.look.look import Look
+
+MOST = 16777215
+"""No bound of a height, as Qt has it."""
+LEAST = 280
+"""Pixels beside the buttons of the toolbar below which it lies under them."""
+
+
+class Above(QWidget):
+    """Holds banners and the strip of what expires. What needs more than a line covers the head of the page below it.
+
+    It reaches over no list at the left, and over no button of the toolbar. What the toolbar says for a moment comes
+    before a banner that is not grave.
+    """
+
+    def __init__(self, toolbar: Toolbar, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._toolbar = toolbar
+        self._look = look
+        self._banners: Banners | None = None
+        self._hurry: Hurry | None = None
+        self._gives_way = False
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(look.px(4))
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(0)
+        self._later.timeout.connect(self.place)
+        toolbar.spoke.connect(self._give_way)
+        self.hide()
+
+    def hold(self, banners: Banners, hurry: Hurry) -> None:
+        """Take both in, the banners above."""
+        self._banners, self._hurry = banners, hurry
+        banners.setAutoFillBackground(True)
+        for part in (banners, hurry):
+            self._column.addWidget(part)
+            part.installEventFilter(self)
+        banners.said.connect(self._take_back)
+        parent = self.parentWidget()
+        assert parent is not None
+        for one in (parent, self._toolbar):
+            one.installEventFilter(self)
+        self.place()
+
+    @Slot(bool)
+    def _give_way(self, speaks: bool) -> None:
+        self._gives_way = speaks
+        self.place()
+
+    @Slot()
+    def _take_back(self) -> None:
+        """Show what has come since the toolbar said something."""
+        self._gives_way = False
+        self.place()
+
+    @Slot()
+    def place(self) -> None:
+        """Take the room that is needed, now."""
+        parent, banners, hurry = self.parentWidget(), self._banners, self._hurry
+        if parent is None or banners is None or hurry is None:
+            return
+        hidden = hurry.isHidden() and (banners.isHidden() or (self._gives_way and not banners.grave))
+        self.setVisible(not hidden)
+        self._toolbar.share(not hidden)
+        # What is about to expire goes soon; it would stand over the head of a request below a banner.
+        banners.setMaximumHeight(0 if not hurry.isHidden() and not banners.grave else MOST)
+        if hidden:
+            return
+        corner = self._toolbar.mapTo(parent, QPoint(self._toolbar.free_from, 0))
+        if parent.width() - corner.x() < self._look.px(LEAST):
+            corner = QPoint(0, self._toolbar.geometry().bottom() + 1)
+        width = parent.width() - corner.x()
+        banners.fit(width)
+        layout = self._column
+        layout.invalidate()
+        height = layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
+        self.setGeometry(corner.x(), corner.y(), width, height)
+        self.raise_()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest) and watched is not self:
+            self._later.start()
+        elif event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
+            self.place()
+        return super().eventFilter(watched, event)
