@@ -63,7 +63,9 @@ class JavaScript(Walker):
     leaves = LEAVES
     function_kinds = dict.fromkeys(FUNCTIONS, define)
     ignored = IGNORED | TYPES
-    keepers = frozenset({"expect"})
+    keepers = frozenset(
+        f"{of}expect{asks}" for of in ("", "vitest.", "@jest/globals.", "chai.") for asks in ("", ".any")
+    )
     harming = frozenset({"fs", "child_process", "vm", "fs.promises", "Deno", "Bun"})
     broken = False
     """Whether parts of the code could not be parsed."""

@@ -107,7 +107,7 @@ class PythonExpressions(PythonNames):
             and owner.name
             and owner.fields is None
             and all(label.startswith("$") for label in owner.labels)
-            and any(self.vocabulary.knows(f"{owner.name}.{known}") for known in key.texts)
+            and any(self.vocabulary.knows(f"{owner.name.replace('()', '')}.{known}") for known in key.texts)
         ):
             return either([reference(f"{owner.name}.{known}", fold.ASSEMBLED) for known in key.texts])
         if (own := self.dunder(owner, "__getitem__")) is not None:
@@ -145,7 +145,28 @@ class PythonExpressions(PythonNames):
             self._by_data(node.func.slice, node)
         if called.name in FINDERS and args:
             return self._module(args[0], node, hidden_name(node.args[0]))
-        return self.call(called, args, named, place(node))
+        return self._called_here(node, called, args, named)
+
+    def _called_here(self, node: ast.Call, called: Value, args: list[Value], named: dict[str, Value]) -> Value:
+        """Call what is written here as a call, and not handed to something that calls it."""
+        if self.mocked and self._is_stand_in(called, node.func):
+            return Value(name=f"{called.name}()")
+        self.direct = called.function is not None
+        result = self.call(called, args, named, place(node))
+        self.direct = False
+        return result
+
+    def _is_stand_in(self, called: Value, written: ast.expr) -> bool:
+        """Return whether a test has replaced a function that is called here as one of its module, `shutil.rmtree(...)`.
+
+        A name of its own, got before, would still stand for the function itself.
+        """
+        match written:
+            case ast.Attribute(value=ast.Name(id=name)):
+                module = self.name(name)
+                return called.name in self.mocked and module.is_plain and called.name == f"{module.name}.{written.attr}"
+            case _:
+                return False
 
     def _by_data(self, key: ast.expr, node: ast.Call) -> None:
         """Note a call of whatever a value names: `globals()[name]()`."""

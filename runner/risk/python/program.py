@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from runner.risk.model import fold
 from runner.risk.model.bounds import excerpt
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import UNKNOWN, Class, Function, Scope, Value, either, reference, text
 from runner.risk.python.conditions import depends_on, floods
 from runner.risk.python.expressions import PythonExpressions
@@ -30,8 +31,12 @@ if TYPE_CHECKING:
 class Python(PythonExpressions):
     """One Python program. `run` goes through it; what it does is on the trail afterwards."""
 
+    _statements: Sequence[ast.stmt] = ()
+    _may_give_back: bool | None = None
+
     def run(self, tree: ast.Module) -> Value:
         """Go through a module and then through the functions it does not call. The value of its last expression."""
+        self._statements = tree.body
         value = self.block(tree.body)
         if any(act.kind == "import" and act.name == "doctest" for act in self.trail.acts):
             self._doctest(tree)
@@ -53,6 +58,12 @@ class Python(PythonExpressions):
             self.returned[-1].append(self.value(cast("ast.expr", function.body)))
         else:
             self.block(cast("Sequence[ast.stmt]", function.body))
+
+    def runs_later(self, function: Function) -> bool:
+        body = [] if function.simple else cast("Sequence[ast.stmt]", function.body)
+        return function.later or any(
+            isinstance(one, ast.Yield | ast.YieldFrom) for part in body for one in ast.walk(part)
+        )
 
     def block(self, statements: Sequence[ast.stmt]) -> Value:
         last = UNKNOWN
@@ -122,6 +133,7 @@ class Python(PythonExpressions):
         made = self.define(node.name, node.args, node.body)
         if made.function is not None:
             made.function.short = isinstance(node.body[0], ast.Return)
+            made.function.later = isinstance(node, ast.AsyncFunctionDef)
         for decorator in reversed(node.decorator_list):
             called = self.value(decorator)
             known = called.function is not None or called.name in ("staticmethod", "classmethod", "property")
@@ -206,7 +218,8 @@ class Python(PythonExpressions):
             for turn in (turns or ()) if one_by_one else ():
                 self.budget.spend(5)
                 self._bind_turn(node.target, turn)
-                self.block(node.body)
+                with self.trail.again() if _is_given(node.iter) else contextlib.nullcontext():
+                    self.block(node.body)
         if turns and one_by_one:
             if isinstance(node.target, ast.Name) and before is not None:
                 self.scope.names[node.target.id] = self._merged(before, self.scope.names[node.target.id])
@@ -277,14 +290,23 @@ class Python(PythonExpressions):
             self.trail.folder = folder
 
     def _patched(self, node: ast.expr, value: Value) -> tuple[str, ...]:
-        """Return the function that `patch("module.function")` replaces, unless what takes its place is given."""
+        """Return the function that `patch("module.function")` replaces, unless what takes its place may be given."""
         match node:
             case ast.Call(args=[ast.Constant(value=str(target))], keywords=named) if (
-                value.name == "unittest.mock.patch()" and all(one.arg == "return_value" for one in named)
+                value.name == "unittest.mock.patch()"
+                and all(one.arg == "return_value" for one in named)
+                and not self._gives_back()
             ):
                 return (target,)
             case _:
                 return ()
+
+    def _gives_back(self) -> bool:
+        """Return whether the program has a name by which what a test replaces may do, after all, what it did before."""
+        if self._may_give_back is None:
+            found = (one for part in self._statements for one in ast.walk(part))
+            self._may_give_back = any(not GIVES_BACK.isdisjoint(_names(one)) for one in found)
+        return self._may_give_back
 
     def globals(self, node: ast.Global | ast.Nonlocal) -> None:
         self.scope.outer = (self.scope.outer or set()) | set(node.names)
@@ -322,6 +344,33 @@ class Python(PythonExpressions):
             self.branch(case.body)
 
 
+GIVES_BACK = words(
+    "side_effect wraps new_callable stopall temp_original configure_mock attach_mock reload setattr __setattr__ "
+    "__dict__ vars exec eval compile globals importlib modules ctypes stop"
+)
+
+
+def _names(node: ast.AST) -> tuple[str, ...]:
+    """Return the names that a part of a program has in itself, and what it stores `patch` in."""
+    match node:
+        case ast.Attribute(ctx=ast.Store() | ast.Del(), value=ast.Name(id=owner)) if owner != "self":
+            return ("setattr",)
+        case ast.Name(id="patch", ctx=ast.Store()):
+            return ("setattr",)
+        case ast.GeneratorExp() if any(isinstance(one, ast.Call) for one in ast.walk(node)):
+            return ("setattr",)  # it may run after the test
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return (name,)
+        case ast.keyword(arg=str(name)) | ast.alias(name=name) | ast.ImportFrom(module=str(name)):
+            return (name,)
+        case ast.Constant(value=str(written)):
+            return (written,) if written in GIVES_BACK else ()
+        case ast.FunctionDef(name="patch") | ast.ClassDef(name="patch"):
+            return ("setattr",)
+        case _:
+            return ()
+
+
 OF_REQUESTS = ("requests.", "urllib.request.", "urllib3.", "http.client.", "httpx.")
 MOCKERS: dict[str, tuple[str, ...]] = dict.fromkeys(
     ("responses.activate", "responses.RequestsMock", "requests_mock.Mocker", "respx.mock", "httpretty.activate"),
@@ -345,6 +394,13 @@ def _collects(body: Sequence[ast.stmt]) -> bool:
             and statement.value.func.attr == "append"
         )
         for statement in body
+    )
+
+
+def _is_given(node: ast.expr) -> bool:
+    """Return whether what a loop goes through is what a call gives, which may be more than what is known of it."""
+    return isinstance(node, ast.Call) and not (
+        isinstance(node.func, ast.Name) and node.func.id in ("range", "enumerate")
     )
 
 

@@ -25,7 +25,7 @@ from runner.risk.model.value import (
 )
 from runner.risk.rules.vocabulary import picked
 from runner.risk.trace.everything import CHOOSING, choice, given
-from runner.risk.trace.giving_back import kept
+from runner.risk.trace.giving_back import answered, kept
 from runner.risk.trace.members import note_handed, note_member
 from runner.risk.trace.remote import note_asked, note_verb
 from runner.risk.trace.shown import from_outside, note_shown, secrets
@@ -90,6 +90,11 @@ SAYS_NOTHING = frozenset(("query", "database", "member", "console", "store"))
 """Kinds of acts that do not say what becomes of what a call is given."""
 
 
+def _for_good(mocked: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what is replaced also where a test may be over when a function runs: libraries as a whole."""
+    return tuple(one for one in mocked if one.endswith("."))
+
+
 class TooDeep(Exception):
     """The code is nested more deeply than the classifier follows."""
 
@@ -120,6 +125,8 @@ class Machine(Values):
         self.returned: list[list[Value]] = []
         self.mocked: tuple[str, ...] = ()
         """Functions, or what their names begin with, that a test has replaced where the program stands."""
+        self.direct = False
+        """Whether a function is called where the program stands, and not by something that it was given to."""
         self._objects: dict[int, Value] = {}
         """One object of each class whose methods nobody calls, by the class."""
         self.raised: list[Value] = []
@@ -137,6 +144,10 @@ class Machine(Values):
 
     def enter(self, function: Function) -> None:
         raise NotImplementedError
+
+    def runs_later(self, function: Function) -> bool:
+        """Return whether the body runs some time after the call: it is asynchronous, or a generator."""
+        return function.later
 
     def inner(self, code: str) -> Value:
         """Go through code that this program executes itself, in the scope where it does."""
@@ -179,7 +190,7 @@ class Machine(Values):
             and (owner.texts or owner.items is not None or owner.fields is not None or owner.number is not None)
         ) and (made := self.method(owner, called.attribute, args, place)) is not None:
             return self.weighed(made)
-        labels = called.labels
+        labels = answered(called.labels, name) if called.labels and called.owner is not None else called.labels
         given_values, given_labels = (*args, *named.values()), NO_LABELS
         if given_values:
             given_labels = labels_of(given_values)
@@ -414,6 +425,7 @@ class Machine(Values):
             *((k, _signature(v)) for k, v in named.items()),
             labels,
             self.trail.folder.texts if self.trail.folder is not None else None,
+            self.mocked,
         )
         if (known := function.results.get(key)) is not None:
             return known
@@ -437,7 +449,11 @@ class Machine(Values):
     ) -> Value:
         outside = self.scope, self.branches, self.mocked
         self.scope, self.branches = Scope(function.scope), 0
-        self.mocked += function.mocked
+        if self.mocked and not (self.direct and not self.runs_later(function)):
+            self.mocked = _for_good(self.mocked)
+        if function.mocked:
+            self.mocked += _for_good(function.mocked) if self.runs_later(function) else function.mocked
+        self.direct = False
         self.depth += 1
         function.active = True
         self.returned.append([])
