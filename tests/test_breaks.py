@@ -37,6 +37,7 @@ FINDINGS = {
         *(f"blind-{number}" for number in range(1, 5)),
         *(f"calm-{number}" for number in range(1, 15)),
     ],
+    "read.toml": [*(f"proof-{number}" for number in range(1, 8)), *(f"told-{number}" for number in range(1, 5))],
     "learning.toml": [f"learning-{number}" for number in range(1, 9)],
     "nmend.toml": [f"NMEND-{number}" for number in range(1, 10)],
     "trial.toml": [f"trial-{number}" for number in range(1, 14)],

@@ -79,6 +79,8 @@ PASSES_ON = ("environment", "cat")
 """What the stand-in of a program that is not there does: it hands on its input."""
 ASSIGNED = re.compile(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
 EXIT_CODE = re.compile(r"exit code -?\d{1,10}", re.ASCII)
+OWN_FOLDERS = "/tmp/tmp."
+"""Begins the path of a folder that a script makes with `mktemp`."""
 TEMPORARY = re.compile(r"/tmp/tmp[.\w]{1,40}")
 OUR_HOME = re.compile(r"(?<![\w/.])~(?=[/\s'\"]|$)")
 WHERE = frozenset({"send", "look up", "connect", "call", "set", "run"})
@@ -195,6 +197,7 @@ def _traced(words: str) -> Iterator[Mapping[str, object]]:
     """Yield what a line of the trace of a shell says: `request.sh:7 rm -rf build`."""
     place, _, command = words.partition(" ")
     source, _, number = place.rpartition(":")
+    number, own, _ = number.partition(OWN_FOLDERS)  # where it stands, if that is a folder that it made for itself
     first = command.split(None, 1)[0] if command.strip() else ""
     if source == "main.sh" or (source, command) == PASSES_ON:
         return
@@ -204,7 +207,7 @@ def _traced(words: str) -> Iterator[Mapping[str, object]]:
         yield {"kind": "looked"}
     if first and first not in IN_SHELL and not ASSIGNED.match(command):
         line = int(number) if source == SCRIPT and number.isascii() and number.isdigit() and len(number) < 8 else 0
-        yield {"kind": "run", "target": command, "line": line}
+        yield {"kind": "run", "target": command, "line": line, "data": own}
 
 
 def _without_records(result: Result, mark: str) -> str:
@@ -298,7 +301,14 @@ def _acts(
         act = TriedAct(TriedKind(kind), named, more, line)
         if act.kind is TriedKind.OVERWRITE and not act.target.startswith(("~", "/")):
             act = replace(act, kind=TriedKind.WRITE)  # the decoy is there because the code names it
-        yield replace(act, data="" if act.kind in (TriedKind.SEND, TriedKind.RUN) else act.data[:MOST_TARGET])
+        if act.kind is TriedKind.RUN and _own(data, home) and "\n" not in data:
+            yield replace(act, data=OWN)
+        else:
+            yield replace(act, data="" if act.kind in (TriedKind.SEND, TriedKind.RUN) else act.data[:MOST_TARGET])
+
+
+OWN = "in a temporary folder of its own"
+"""The data of a command that is started there."""
 
 
 def _own(target: str, home: str) -> bool:
@@ -361,7 +371,10 @@ def _only_words(act: TriedAct) -> bool:
 def _program(acts: Sequence[TriedAct], group: tuple[int, ...]) -> ActsInShell:
     lines, owners = ["t=$(mktemp -d)"], [group[0] if len(group) == 1 else -1]  # what is temporary is the code's own
     for number in group:
-        for line in _command(acts[number]).split("\n"):
+        command = _command(acts[number])
+        if acts[number].data == OWN and acts[number].kind is TriedKind.RUN and _only_words(acts[number]):
+            command = f'(cd "$t" && {command})'
+        for line in command.split("\n"):
             lines.append(line)
             owners.append(number)
     return ActsInShell("\n".join(lines) + "\n", tuple(owners))

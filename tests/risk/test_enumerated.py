@@ -144,4 +144,4 @@ def test_each_module_is_said_once_and_leaves_room_for_what_else_is_done() -> Non
     hidden = "require('child_' + 'process').exec('make');\n"
     assert sentence(J, f"{FS}{hidden}{many}").endswith("(line 3) and runs make.")
     longer = "require('child_' + 'process').exec('node a/very/long/path/to/some_program_with_a_long_name.js');\n"
-    assert sentence(J, f"{FS}{longer}{many}").endswith("; it also runs a/very/long/path/to/so…m_with_a_long_name.js.")
+    assert sentence(J, f"{FS}{longer}{many}").endswith(" and runs a/very/long/path/to/so…m_with_a_long_name.js.")

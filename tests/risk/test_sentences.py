@@ -23,7 +23,7 @@ def sentence(language: Language, code: str) -> str:
             "Deletes DB instance by deleteDBInstance",
         ),
         (P, "import boto3\nboto3.client('kms').schedule_key_deletion(KeyId=f())", "Deletes something by schedule_key"),
-        (P, "import stripe\nstripe.Transfer.create(amount=1)", "Changes payments by create."),
+        (P, "import stripe\nstripe.Transfer.create(amount=1)", "Moves money by create."),
         (
             P,
             "import boto3\nboto3.client('route53').change_resource_record_sets()",
@@ -39,8 +39,8 @@ def sentence(language: Language, code: str) -> str:
             "import dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int = 1\nprint(A())",
             "Computes and prints; touches no files, no network.",
         ),
-        (S, "kubectl -n web top pods", "Runs kubectl top."),
-        (S, "git -C checkout status", "Runs git status."),
+        (S, "kubectl -n web top pods", "Runs “kubectl -n web top pods”."),
+        (S, "git -C checkout status", "Runs “git -C checkout status”."),
         (
             P,
             "import boto3\nprint(boto3.client('ec2').describe_instances())",
@@ -96,7 +96,7 @@ def sentence(language: Language, code: str) -> str:
             "from shop.models import Order\nOrder.objects.filter(status='x').delete()",
             "Deletes rows of Order that match a condition",
         ),
-        (S, "npm run nuke", "Runs npm run “nuke”."),
+        (S, "npm run nuke", "Runs “npm run nuke”."),
         (S, "crontab jobs.txt", "Replaces everything that is scheduled for this account"),
         (S, "crontab -r", "Removes everything that is scheduled."),
         (S, "cp x .vscode/tasks.json", "Writes .vscode/tasks.json (task of an editor)"),

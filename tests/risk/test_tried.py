@@ -79,6 +79,22 @@ def test_only_what_reading_had_not_said_is_marked() -> None:
     assert of(deletes, said=medium).level is Level.HIGH
 
 
+@pytest.mark.parametrize(
+    ("target", "where", "level"),
+    [
+        ("git reset --hard", "/tmp/abc", None),
+        ("git reset --hard", "/tmp/home/user/project", Level.HIGH),
+        ("git reset --hard", "/tmp/abc/../../srv", Level.HIGH),
+        ("git reset --hard", "", Level.HIGH),
+        ("git -C ~/project reset --hard", "/tmp/abc", Level.HIGH),
+        ("rm -rf ~/Documents", "/tmp/abc", Level.HIGH),
+        ("cd ~; git reset --hard", "/tmp/abc", Level.HIGH),
+    ],
+)
+def test_a_repository_of_its_own_may_be_changed(target: str, where: str, level: Level | None) -> None:
+    assert (of(act("run", target, where)).level or None) is level
+
+
 def test_what_is_said_of_the_whole_request_names_no_line_of_its_code() -> None:
     deeds = [act("delete folder", "/tmp/home/user/Documents", line=1), act("call", "cloud.nodes.delete", line=1)]
     for level in (Level.MEDIUM, Level.CRITICAL):
@@ -290,7 +306,13 @@ def test_the_trace_of_a_shell_is_read_by_line() -> None:
             "request.sh:3 echo hello",
             "request.sh:4 rm -rf /tmp/home/user/Documents",
             ":1 git push --force",
+            "request.sh:5/tmp/tmp. git init",
         )
     )
     found = tried.recorded(result(BEGUN, OVER, more=trace), MARK, SEED)
-    assert [(one.target, one.line) for one in found.acts] == [("rm -rf ~/Documents", 4), ("git push --force", 0)]
+    assert [(one.target, one.line) for one in found.acts] == [
+        ("rm -rf ~/Documents", 4),
+        ("git push --force", 0),
+        ("git init", 5),
+    ]
+    assert [one.data for one in found.acts] == ["", "", tried.OWN]

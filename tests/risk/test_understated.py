@@ -67,7 +67,7 @@ def test_what_only_looks_like_a_subscript_is_no_command(code: str) -> None:
         (S, "sort -u -o out.csv in.csv", "Writes out.csv and reads in.csv."),
         (S, "sort -n f", "Reads “f”; changes nothing."),
         (S, "grep -n x f", "Reads “f”; changes nothing."),
-        (S, "hash -p ./evil ls; ls", "Runs “hash” and “evil”."),
+        (S, "hash -p ./evil ls; ls", "Runs “hash -p ./evil ls” and “evil”."),
         (S, "export PATH=.:$PATH; ls", "Sets PATH, which changes what programs run."),
         (S, "PATH=./node_modules/.bin:$PATH make", "Runs make."),
         (P, "import os\nos.rename('a.txt', '/dev/null')", "Moves a.txt to /dev/null."),

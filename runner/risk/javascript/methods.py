@@ -189,7 +189,7 @@ def m_filter(machine: Machine, owner: Value, args: Args, place: Place) -> Value 
     function = first(args).function
     if function is None or owner.items is None or not _decides_alone(function) or len(owner.items) > MOST_SIMPLE_CALLS:
         met = m_each(machine, owner, args, place)
-        chosen = met is not None or first(args).name == "Boolean"
+        chosen = met is not None or bool(first(args).name)
         return Value(items=owner.items, labels=owner.labels) if owner.items and chosen else met
     kept = [
         item

@@ -49,7 +49,9 @@ class JavaScript:
     language = "javascript"
     constructor = "constructor"
     harming = frozenset({"fs", "child_process", "vm", "fs.promises", "Deno", "Bun"})
-    keepers = frozenset({"expect"})
+    keepers = frozenset(
+        f"{of}expect{asks}" for of in ("", "vitest.", "@jest/globals.", "chai.") for asks in ("", ".any")
+    )
 
     def __init__(self, tables: JavaScriptTables, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
         self.hoisted = tables.hoisted
@@ -171,6 +173,9 @@ class JavaScript:
 
     def inner(self, code: str) -> Value:
         return self.block(parse(code).named_children)
+
+    def runs_later(self, function: Function) -> bool:
+        return function.later
 
     def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
         handler = METHODS.get(name)

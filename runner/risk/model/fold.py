@@ -201,6 +201,9 @@ def added(left: Value, right: Value, sign: str) -> Value:
             marked = set(left.labels | right.labels)
             items = bounded(marked, [*left.items, *right.items], MOST_ITEMS, "parts of a list")
             return Value(items=items, labels=frozenset(marked))
+        if (left.items is None) != (right.items is None) and not (left.texts or right.texts):
+            both = [*_parts(left), *_parts(right)]
+            return Value(items=both, labels=left.labels | right.labels)
         joined = concatenate((left, right))
         if (
             left.texts
@@ -220,6 +223,13 @@ def added(left: Value, right: Value, sign: str) -> Value:
         # Two sets of rows put together, of which the name says what they are: `Order.objects.filter(...) | ...`.
         return Value(name=left.name, labels=left.labels | right.labels)
     return Value(labels=left.labels | right.labels)
+
+
+def _parts(value: Value) -> list[Value]:
+    """Return the parts of a list; of one that is not known, what stands for any of them."""
+    if value.items is not None:
+        return value.items
+    return [Value(name=f"{value.name}[]" if value.name else "", labels=value.labels)]
 
 
 def _word(known: str) -> bool:

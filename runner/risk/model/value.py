@@ -192,6 +192,8 @@ class Function:
     """The class whose method it is."""
     mocked: tuple[str, ...] = ()
     """Functions, or what their names begin with, that a decorator of a test replaces while it runs."""
+    later: bool = False
+    """Its body runs some time after it was called: it is asynchronous, or a generator."""
     getter: bool = False
     """Reading it as an attribute calls it (`@property`, `get name() {}`)."""
     prototype: dict[str, Value] = field(default_factory=dict)

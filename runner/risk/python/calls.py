@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import NO_LABELS, Value, reference
 from runner.risk.python.formatting import formatted
-from runner.risk.python.names import got, reach
+from runner.risk.python.names import got, lookup, reach
 from runner.risk.python.syntax import hidden_name, is_written_out, place
 from runner.risk.trace.values import each_of, element
 
@@ -61,7 +61,31 @@ def calls(walker: Python, node: ast.Call) -> Value:
         _by_data(walker, node.func.slice, node)
     if called.name in FINDERS and args:
         return _module(walker, args[0], node, hidden_name(node.args[0]))
-    return walker.machine.call(called, args, named, place(node))
+    return _called_here(walker, node, called, args, named)
+
+
+def _called_here(walker: Python, node: ast.Call, called: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    """Call what is written here as a call, and not handed to something that calls it."""
+    machine = walker.machine
+    if machine.mocked and _is_stand_in(walker, called, node.func):
+        return Value(name=f"{called.name}()")
+    machine.direct = called.function is not None
+    result = machine.call(called, args, named, place(node))
+    machine.direct = False
+    return result
+
+
+def _is_stand_in(walker: Python, called: Value, written: ast.expr) -> bool:
+    """Return whether a test has replaced a function that is called here as one of its module, `shutil.rmtree(...)`.
+
+    A name of its own, got before, would still stand for the function itself.
+    """
+    match written:
+        case ast.Attribute(value=ast.Name(id=name)) if called.name in walker.machine.mocked:
+            module = lookup(walker.machine, name)
+            return module.is_plain and called.name == f"{module.name}.{written.attr}"
+        case _:
+            return False
 
 
 def _by_data(walker: Python, key: ast.expr, node: ast.Call) -> None:

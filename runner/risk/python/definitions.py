@@ -46,12 +46,13 @@ def function(walker: Python, node: ast.FunctionDef | ast.AsyncFunctionDef) -> No
     made = define(walker, node.name, node.args, node.body)
     if made.function is not None:
         made.function.short = isinstance(node.body[0], ast.Return)
+        made.function.later = isinstance(node, ast.AsyncFunctionDef)
     for decorator in reversed(node.decorator_list):
         called = walker.value(decorator)
         known = called.function is not None or called.name in ("staticmethod", "classmethod", "property")
         if not known or called.function is not None:
             if made.function is not None:
-                made.function.mocked += mocked_by(decorator, called)
+                made.function.mocked += mocked_by(walker, decorator, called)
             result = walker.machine.call(called, [made], {}, place(decorator))
             if called.function is not None and _takes_its_place(walker, result):
                 made = result

@@ -72,7 +72,7 @@ def subscript(walker: Python, node: ast.Subscript) -> Value:
         and owner.name
         and owner.fields is None
         and all(label.startswith("$") for label in owner.labels)
-        and any(walker.vocabulary.knows(f"{owner.name}.{known}") for known in key.texts)
+        and any(walker.vocabulary.knows(f"{owner.name.replace('()', '')}.{known}") for known in key.texts)
     ):
         return either([reference(f"{owner.name}.{known}", fold.ASSEMBLED) for known in key.texts])
     if (own := dunder(owner, "__getitem__")) is not None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from runner.model.modules import is_standard
 from runner.risk.model import fold
-from runner.risk.model.value import NO_LABELS, UNKNOWN, Scope, Value, each, either, reference, text
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Scope, Value, each, either, reference, text
+from runner.risk.python.derived_paths import A_PATH
 from runner.risk.python.files import upper_folder
 from runner.risk.python.held_modules import HELD, PATHS, SAME, full_name
 from runner.risk.python.syntax import hidden_name, place
@@ -115,7 +116,7 @@ def reach(machine: Machine, owner: Value, name: str, labels: frozenset[str] = NO
         return other
     if owner.name in ("io", "codecs") and name == "open":
         return reference("open", labels)
-    if name in ("parent", "parents") and owner.texts and owner.name.startswith("pathlib."):
+    if name in ("parent", "parents") and owner.name.startswith("pathlib." if owner.texts else A_PATH):
         return _above(owner, labels, 1 if name == "parent" else MOST_PARENTS)
     if owner.kind is not None and owner.fields is not None and name not in owner.fields:
         return _of_instance(machine, owner, name, labels)
@@ -160,6 +161,8 @@ def stored(machine: Machine, name: str, value: Value, node: ast.expr) -> None:
 def _above(path: Value, labels: frozenset[str], most: int) -> Value:
     """Return the folder that holds a path, or of more than one all that do, the nearest first."""
     found = []
+    if not path.texts:
+        path = Value((HOLE,), A_PATH, path.labels)
     for _ in range(most):
         above = each(path, upper_folder)
         path = Value(above.texts, path.name, above.labels | labels)

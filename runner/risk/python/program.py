@@ -31,6 +31,7 @@ def walker_of(vocabulary: Vocabulary, trail: Trail, nested: World) -> Python:
 
 def run(walker: Python, tree: ast.Module) -> Value:
     """Go through a module and then through the functions it does not call. The value of its last expression."""
+    walker.body = tree.body
     value = walker.block(tree.body)
     if any(act.kind == "import" and act.name == "doctest" for act in walker.trail.acts):
         _doctest(walker, tree)

@@ -14,6 +14,7 @@ turn only where a short body adds to a text or a list, which is how names and co
 from __future__ import annotations
 
 import ast
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
@@ -115,7 +116,8 @@ def loop(walker: Python, node: ast.For | ast.AsyncFor) -> None:
         for turn in (turns or ()) if one_by_one else ():
             walker.budget.spend(5)
             _bind_turn(walker, node.target, turn)
-            walker.block(node.body)
+            with walker.trail.again() if _is_given(node.iter) else nullcontext():
+                walker.block(node.body)
     if turns and one_by_one:
         if isinstance(node.target, ast.Name) and before is not None:
             machine.scope.names[node.target.id] = merged(before, machine.scope.names[node.target.id])
@@ -185,7 +187,7 @@ def using(walker: Python, node: ast.With | ast.AsyncWith) -> None:
         if value.name == "contextlib.chdir()":
             walker.trail.go((value.fields or {}).get("path", UNKNOWN))
             moved = True
-        walker.machine.mocked += mocked_by(item.context_expr, value)
+        walker.machine.mocked += mocked_by(walker, item.context_expr, value)
         if item.optional_vars is not None:
             bind(walker, item.optional_vars, value)
     walker.block(node.body)
@@ -248,6 +250,13 @@ def _collects(body: Sequence[ast.stmt]) -> bool:
             and statement.value.func.attr == "append"
         )
         for statement in body
+    )
+
+
+def _is_given(node: ast.expr) -> bool:
+    """Return whether what a loop goes through is what a call gives, which may be more than what is known of it."""
+    return isinstance(node, ast.Call) and not (
+        isinstance(node.func, ast.Name) and node.func.id in ("range", "enumerate")
     )
 
 

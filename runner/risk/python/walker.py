@@ -57,6 +57,10 @@ class Python:
         """Functions of the program that give pytest the values of parameters of their names."""
         self.endless = 0
         """Loops without end around what is looked at."""
+        self.body: Sequence[ast.stmt] = ()
+        """The statements of the whole program."""
+        self.gives_back: bool | None = None
+        """Whether what a test replaces may do what it did before; None while nobody has asked."""
         self.machine = Machine(self, vocabulary, trail, nested)
 
     def block(self, statements: Sequence[ast.stmt]) -> Value:
@@ -120,6 +124,12 @@ class Python:
             self.machine.returned[-1].append(self.value(cast("ast.expr", function.body)))
         else:
             self.block(cast("Sequence[ast.stmt]", function.body))
+
+    def runs_later(self, function: Function) -> bool:
+        body = [] if function.simple else cast("Sequence[ast.stmt]", function.body)
+        return function.later or any(
+            isinstance(one, ast.Yield | ast.YieldFrom) for part in body for one in ast.walk(part)
+        )
 
     def inner(self, code: str) -> Value:
         tree, _ = parse(code.lstrip())

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, text
 from runner.risk.trace.machine import TooDeep
 from runner.risk.trace.remote import opened_by
 
@@ -283,7 +283,7 @@ class Command:
         folder = self.shell.state.directory
         if not folder or not path.texts or path.text.startswith(("/", "~", HOLE, "-", "$")) or ":" in path.text[:3]:
             return path
-        below = each(path, lambda known: known.removeprefix("./") or ".")
+        below = Value(tuple(known.removeprefix("./") or "." for known in path.texts), labels=path.labels)
         return concatenate((text(folder.rstrip("/") + "/"), below)).labelled(path.labels)
 
 

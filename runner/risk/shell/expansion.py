@@ -171,7 +171,8 @@ def _changed(value: Value, rest: str, variables: Mapping[str, Value], arguments:
         return _sliced(value, slice_)
     if rest[:2] in (":-", ":=", "-", "=") or rest[:1] in ("-", "="):
         default = _plain(rest.lstrip(":")[1:], variables, arguments)
-        return value if value.texts else default.labelled(value.labels)
+        missing = value.texts == (HOLE,) and "argument" in value.labels
+        return value if value.texts and not (missing and default.texts) else default.labelled(value.labels)
     if rest[:1] in ("+",) or rest[:2] == ":+":
         return _plain(rest.lstrip(":")[1:], variables, arguments)
     if rest[:1] == "/":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from runner.model.expression import expression
+from runner.model.modules import is_standard
+from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.outline_data import words
 from runner.risk.trace.shown import secrets
 
@@ -28,6 +30,26 @@ def gives_back(name: str) -> bool:
     """Return whether what the function `name` gives may be what it was given."""
     last = name.replace("()", "").replace("[]", "").rpartition(".")[2]
     return last in HOLDERS or FORMS.search(last) is not None
+
+
+def answered(labels: frozenset[str], name: str) -> frozenset[str]:
+    """Return those labels of an object that what its method `name` gives has as well.
+
+    A client of a service is made with a key, and what the service answers is not that key. What the language itself
+    makes of a value, or a program of its own, is still that value.
+    """
+    root = name.partition(".")[0].partition(":")[0].removesuffix("()")
+    if not labels or "()." not in name or root[:1] in "~$" or is_standard(root) or root in OF_LANGUAGE:
+        return labels
+    if gives_back(name) or TELLS.search(name.rpartition("().")[2]):
+        return labels
+    return frozenset(label for label in labels if not label.startswith(VALUE_OF))
+
+
+TELLS = expression(r"(?i)token|secret|key|pass|credential|config|option|setting|string|json|ur[il]|dsn|href|auth")
+"""What the names of methods have in them that tell what a client was made with."""
+OF_LANGUAGE = words("fs crypto buffer process util stream url child_process node require getenv environ str bytes open")
+"""Beginnings of names that are of Node.js or Python, beside the modules of the latter."""
 
 
 def kept(labels: frozenset[str], name: str) -> frozenset[str]:

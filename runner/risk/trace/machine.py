@@ -40,7 +40,7 @@ from runner.risk.model.value import (
 )
 from runner.risk.rules.vocabulary import picked
 from runner.risk.trace.everything import CHOOSING, choice, given
-from runner.risk.trace.giving_back import kept
+from runner.risk.trace.giving_back import answered, kept
 from runner.risk.trace.members import note_handed, note_member
 from runner.risk.trace.remote import note_asked, note_verb
 from runner.risk.trace.shown import from_outside, note_shown, secrets
@@ -105,6 +105,11 @@ SAYS_NOTHING = frozenset(("query", "database", "member", "console", "store"))
 """Kinds of acts that do not say what becomes of what a call is given."""
 
 
+def _for_good(mocked: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what is replaced also where a test may be over when a function runs: libraries as a whole."""
+    return tuple(one for one in mocked if one.endswith("."))
+
+
 class TooDeep(Exception):
     """The code is nested more deeply than the classifier follows."""
 
@@ -126,6 +131,9 @@ class SyntaxWalker(FollowedProgram, Protocol):
 
     def enter(self, function: Function) -> None:
         """Go through the body of a function, whose parameters have their values; note what it returns."""
+
+    def runs_later(self, function: Function) -> bool:
+        """Return whether the body runs some time after the call: it is asynchronous, or a generator."""
 
     def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
         """Return the result of a pure method of known texts and lists; None for any other."""
@@ -166,6 +174,8 @@ class Machine:
         """Whether the program itself looks at the arguments that it gets, or changes them."""
         self.mocked: tuple[str, ...] = ()
         """Functions, or what their names begin with, that a test has replaced where the program stands."""
+        self.direct = False
+        """Whether a function is called where the program stands, and not by something that it was given to."""
         self.replaced: dict[str, Value] = {}
         """What the program put into modules in the place of functions that are known here."""
         self.stars: list[str] = []
@@ -252,7 +262,7 @@ class Machine:
             and (owner.texts or owner.items is not None or owner.fields is not None or owner.number is not None)
         ) and (made := self.walker.method(owner, called.attribute, args, place)) is not None:
             return self.weighed(made)
-        labels = called.labels
+        labels = answered(called.labels, name) if called.labels and called.owner is not None else called.labels
         given_values, given_labels = (*args, *named.values()), NO_LABELS
         if given_values:
             given_labels = labels_of(given_values)
@@ -468,6 +478,7 @@ class Machine:
             *((k, _signature(v)) for k, v in named.items()),
             labels,
             self.trail.folder.texts if self.trail.folder is not None else None,
+            self.mocked,
         )
         if (known := function.results.get(key)) is not None:
             return known
@@ -491,7 +502,11 @@ class Machine:
     ) -> Value:
         outside = self.scope, self.branches, self.mocked
         self.scope, self.branches = Scope(function.scope), 0
-        self.mocked += function.mocked
+        if self.mocked and not (self.direct and not self.walker.runs_later(function)):
+            self.mocked = _for_good(self.mocked)
+        if function.mocked:
+            self.mocked += _for_good(function.mocked) if self.walker.runs_later(function) else function.mocked
+        self.direct = False
         self.depth += 1
         function.active = True
         self.returned.append([])

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.assessment import WHOLE, Capability, Finding, Level, Span
+from runner.model.expression import expression
 from runner.model.request import Language
 from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, RiskVerdict, Verb, VerdictAct
 from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.value import labels_of
 from runner.risk.trace.files import IN_MEMORY
+from runner.risk.trace.remote import LOCAL
 from runner.risk.verdict.computing import calls_of, is_said, libraries, only_computes, only_look, prints
 from runner.risk.verdict.doing import A_FILE, BY_KIND, MOST_LOOKED_AT, WITHOUT_WORDS, Doing, doings, library_of
-from runner.risk.verdict.naming import TEMPORARY_FILES, quoted
+from runner.risk.verdict.naming import TEMPORARY_FILES, listed, quoted
+from runner.risk.verdict.naming import shown as plain_words
 from runner.risk.verdict.programs import INTERPRETERS
 from runner.risk.verdict.sentence import finished, sentence
 
@@ -67,15 +73,22 @@ def verdict_on(
     if len(found) > 1:
         found.sort(key=lambda one: (-_weight(one, judged), ORDER[one.verb]))
     lead = _lead(findings, found, judged)
-    looked = _look_at(findings, found, trail, lines, judged)
+    looked = _look_at(findings, found, trail, lines, judged, None if lead is None else lead[1])
     source = _source(found)
     needless = _needless(found, source) if len(found) > 1 else set[int]()
     named = (Verb.STARTS, Verb.CALLS)
     acts = _acts([one for one in found if one.verb not in named or one.act.order not in needless], lines)
-    shown = [*condensed(found, needless, source, None if lead is None else lead[1])]
-    shown += [(Verb.INSTALLS, quoted(package)) for package in request.packages]
+    deed = None if lead is None else lead[1]
+    fuller = _fuller(found, needless)
+    shown = [*condensed(found, needless, source, deed)]
+    whole = [*condensed(found, needless, source, deed, fuller)] if fuller else shown
+    installed = [(Verb.INSTALLS, quoted(package)) for package in request.packages]
+    shown, whole = shown + installed, whole + installed
+    grave = any(one.level >= Level.MEDIUM and not one.id.startswith(BESIDE) for one in findings)
+    hosts = [*_hosts(request.code)] if grave else []
     if lead is not None:
-        return RiskVerdict(_led(lead[0], shown, "" if lead[2] else partly), looked, acts)
+        said = _led(lead[0], (shown, whole), "" if lead[2] else partly)
+        return RiskVerdict(_naming(said, hosts), looked, acts)
     if stopped is not None and not shown:
         return RiskVerdict(stopped.reason)
     known = [*libraries(request.language, trail)]
@@ -83,10 +96,12 @@ def verdict_on(
         handed = {quoted(one.act.get("to").text, 30) for one in found if one.verb is Verb.HANDS}
         by = {quoted(library_of(one.act.name), 30) for one in found}
         calls = [name for name in known if "." not in name and name not in handed]
-        shown += [(Verb.CALLS, name) for name in calls if name not in by or not is_said(name, request.language, trail)]
+        called = [(Verb.CALLS, name) for name in calls if name not in by or not is_said(name, request.language, trail)]
+        shown, whole = shown + called, whole + called
         looks = proved and not (partly or calls or request.packages) and {verb for verb, _ in shown} <= LOOKING
-        said = sentence(shown, partly=partly)
-        return RiskVerdict(f"{said[:-1]}; changes nothing." if looks and not left else said, looked, acts)
+        said = fullest((whole, shown), partly)
+        said = f"{said[:-1]}; changes nothing." if looks and not left else _naming(said, hosts)
+        return RiskVerdict(said, looked, acts)
     return RiskVerdict(_without_acts(request, trail, known, partly, "" if proved else left[0]), looked, acts)
 
 
@@ -146,11 +161,17 @@ def _lead(
         return None
     unread = worst.capability is Capability.UNREADABLE
     reason = (worst.reason if heaviest is None else judged[heaviest.act.order].reason).rstrip(".")
-    if heaviest is None or heaviest.named.computed or not heaviest.named.place:
+    if heaviest is None or not (
+        heaviest.named.place or (heaviest.named.computed and TELLS.search(heaviest.named.words))
+    ):
         return reason, heaviest, unread
     words = heaviest.named.words.partition(" (")[0]
     words = f"to {words.rpartition(' to ')[2]}" if heaviest.verb is Verb.SENDS else words
     return f"{reason} ({words})", heaviest, unread
+
+
+TELLS = expression(r"[/~“.]|\bhome folder\b")
+"""Something in words for an object that names a part of it at least."""
 
 
 def _says_more(deed: Doing) -> bool:
@@ -159,11 +180,48 @@ def _says_more(deed: Doing) -> bool:
     return starts or deed.act.kind == "schedule"
 
 
-def _led(lead: str, shown: Sequence[tuple[Verb, str]], partly: str) -> str:
+def _hosts(code: str) -> Iterator[str]:
+    """Yield the hosts of addresses that stand in code, outside of comments."""
+    for found in itertools.islice(ADDRESS.finditer(code), MOST_ADDRESSES):
+        begun = code.rfind("\n", 0, found.start()) + 1
+        if not code[begun : found.start()].lstrip().startswith(COMMENTS):
+            yield found[1].lower()
+
+
+ADDRESS = expression(
+    r"\b[a-z][a-z+]{2,11}://(?:[^/@\s'\"]{1,60}@)?([a-z0-9-]{1,60}(?:\.[a-z0-9-]{1,60}){1,5})", re.IGNORECASE
+)
+MOST_ADDRESSES = 40
+COMMENTS = ("#", "//", "*", "/*")
+
+
+def _naming(said: str, hosts: Sequence[str]) -> str:
+    """Add hosts to a sentence that nothing in it names, where there is room for them."""
+    unsaid = [host for host in dict.fromkeys(hosts) if host not in said.lower() and not LOCAL.match(host)]
+    whole = f"{said[:-1]}; names {listed([plain_words(one) for one in unsaid], 2)}." if unsaid else said
+    return whole if len(whole) <= LONGEST_SENTENCE else said
+
+
+def fullest(ways: Sequence[Sequence[tuple[Verb, str]]], partly: str) -> str:
+    """Return the first of several ways to say the same that leaves nothing out; the last where each does."""
+    said = ""
+    for one in ways:
+        said = sentence(one, partly=partly)
+        if not LEAVES_OUT.search(said):
+            break
+    return said
+
+
+LEAVES_OUT = expression(r"\bmore\b|…(?:,[^“]{0,40})?\.$")
+"""How a sentence ends, or a list in it, that is not whole."""
+
+
+def _led(lead: str, ways: tuple[Sequence[tuple[Verb, str]], Sequence[tuple[Verb, str]]], partly: str) -> str:
+    shown, fuller = ways
     if not shown or len(lead) > LONGEST_LEAD:
         return finished([lead], partly=partly)
     plain = [one for one in shown if one[0] is not Verb.CALLS]
-    for others, most in ((shown, 6), (plain, 6), (plain, 3), (plain, 2), (plain, 1)):
+    for others, most in ((fuller, 6), (shown, 6), (plain, 6), (plain, 3), (plain, 2), (plain, 1)):
         rest = sentence(others[:most])[:-1] if others else ""
         if most < len(others) and not rest.endswith(" more"):
             before, joined, last = rest.rpartition(" and ")
@@ -174,7 +232,7 @@ def _led(lead: str, shown: Sequence[tuple[Verb, str]], partly: str) -> str:
     return finished([lead], partly=partly)
 
 
-LONGEST_LEAD, LONGEST_LED = 120, 170
+LONGEST_LEAD, LONGEST_LED = 130, 195
 """Characters of the clause of a finding before others are added, and of both together."""
 
 
@@ -184,38 +242,68 @@ def _look_at(
     trail: Trail,
     lines: Lines,
     judged: Mapping[int, Judged],
+    deed: Doing | None,
 ) -> Span | None:
-    """Return the line that decides: where the target comes from, else where the worst finding is."""
+    """Return the line that decides: where the target comes from, else where the worst finding is.
+
+    `deed` is the act that the sentence begins with, where a finding leads it. Of code that nobody has to be careful
+    about it is the line that changes something, unless there are few lines anyway.
+    """
     worst = max((one for one in findings if one.span != WHOLE), key=lambda one: one.level, default=None)
     if worst is None or worst.level < Level.MEDIUM:
-        return None
+        changes = (one for one in found if one.verb in CHANGING and one.named.words != TEMPORARY_FILES)
+        first = min(changes, key=lambda one: ORDER[one.verb], default=None)
+        return None if first is None or len(lines) <= SEEN_AT_ONCE else lines.place(first.place)
     if found and found[0].verb is Verb.DELETES and found[0].named.computed and _weight(found[0], judged) == worst.level:
         path = found[0].act.get("path")
         names = {label[len(VALUE_OF) :] for label in labels_of((path,)) if label.startswith(VALUE_OF)}
         read = next((act for act in trail.acts if act.kind == "variable" and act.get("key").text in names), None)
         if read is not None:
             return lines.place(read.place)
+    placed = {one.span.line for one in findings if one.level == worst.level}
+    if deed is not None and deed.place[0] in placed:
+        return lines.place(deed.place)
     return worst.span
 
 
+SEEN_AT_ONCE = 10
+"""Lines in which nobody needs to be shown one."""
+CHANGING = frozenset(
+    (
+        *(Verb.DELETES, Verb.DISCARDS, Verb.CHANGES_DATA, Verb.SENDS, Verb.RUNS_ON_START, Verb.CHANGES_RIGHTS),
+        *(Verb.CHANGES_SYSTEM, Verb.REWRITES, Verb.MOVES, Verb.LISTENS, Verb.WRITES),
+    )
+)
+"""What leaves something behind, or lets somebody in."""
+
+
 EXCEPT = ", except "
+FEW = 3
+"""Programs that are named by all their words."""
 LOOKING = frozenset((Verb.READS, Verb.LISTS))
 NETWORK = (Verb.SENDS, Verb.CONNECTS, Verb.FETCHES)
 
 
 def condensed(
-    found: Sequence[Doing], needless: set[int], source: str, said: Doing | None = None
+    found: Sequence[Doing],
+    needless: set[int],
+    source: str,
+    said: Doing | None = None,
+    fuller: Mapping[int, str] = MappingProxyType({}),
 ) -> Iterator[tuple[Verb, str]]:
-    """Yield the acts that a sentence needs, without `said`: one for each host, and nothing twice."""
+    """Yield the acts that a sentence needs, without `said`: one for each host, and nothing twice.
+
+    `fuller` has words that say more than those of an act, by its order.
+    """
     hosts = {said.named.place} if said is not None and said.verb in NETWORK else set[str]()
     sent = {one.named.place for one in found if one.verb is Verb.SENDS} - {""}
     deleted = {one.named.place for one in found if one.verb is Verb.DELETES} - {""}
-    whole = {one.named.words for one in found if one.verb is Verb.DELETES}
+    gone = {one.named.words for one in found if one.verb is Verb.DELETES}
     # What is left stands behind all that is deleted, so that nothing else reads as if it were left.
     for one in sorted(found, key=lambda one: one.verb is Verb.DELETES and EXCEPT in one.named.words):
         words = one.named.words
         plain = words.partition(EXCEPT)[0]
-        if plain != words and plain in whole:
+        if plain != words and plain in gone:
             continue  # a second deletion does not leave what the first one leaves
         if one.act.order in needless or (said is not None and (one is said or one.named == said.named)):
             continue
@@ -230,7 +318,26 @@ def condensed(
             words = f"{words} in {source}"
         elif one.verb is Verb.MAKES and one.named.place in deleted:
             words = "it again"
-        yield one.verb, words
+        yield one.verb, fuller.get(one.act.order, words)
+
+
+def _fuller(found: Sequence[Doing], needless: set[int]) -> dict[int, str]:
+    """Return fuller words by the order of the act: few commands whole, and addresses where a host has but one."""
+    started = {one.named.whole for one in found if one.verb is Verb.STARTS and one.act.order not in needless}
+    addresses: dict[str, set[str]] = {}
+    for one in found:
+        if one.verb in NETWORK:
+            addresses.setdefault(one.named.place, set()).add(one.named.whole)
+    return {
+        one.act.order: one.named.whole
+        for one in found
+        if one.named.whole
+        and (
+            len(started) <= FEW
+            if one.verb is Verb.STARTS
+            else one.verb in NETWORK and len(addresses[one.named.place]) == 1
+        )
+    }
 
 
 def _needless(found: Sequence[Doing], source: str) -> set[int]:

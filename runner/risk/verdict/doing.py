@@ -86,7 +86,8 @@ def _sends(act: Act, targets: Targets) -> Described:
     asks = act.name.rpartition(".")[2] in ASKING and not _carries(act.get("data"))
     if data == "data" and (asks or act.get("how").text == "ssh"):
         return None
-    return Verb.SENDS, Named(f"{data} to {host.words}{_unchecked(act)}", host.computed, host.place)
+    whole = f"{data} to {host.whole}{_unchecked(act)}" if host.whole else ""
+    return Verb.SENDS, Named(f"{data} to {host.words}{_unchecked(act)}", host.computed, host.place, whole)
 
 
 def _unchecked(act: Act) -> str:
@@ -126,7 +127,8 @@ def _fetches(act: Act, targets: Targets) -> Described:
     if _is_request(act.get("url")):
         return None
     host = host_of(act.get("url"))
-    return Verb.FETCHES, host._replace(words=f"{host.words}{_unchecked(act)}")
+    whole = f"{host.whole}{_unchecked(act)}" if host.whole else ""
+    return Verb.FETCHES, host._replace(words=f"{host.words}{_unchecked(act)}", whole=whole)
 
 
 def _connects(act: Act, targets: Targets) -> Described:
@@ -197,6 +199,10 @@ def _by_method(act: Act) -> Named:
         return Named(f"rows of {identifier(rows[1])} that match a condition" if some else f"all rows of {rows[1]}")
     verb, _, thing = CAPITALS.sub("_", call.removesuffix("Command")).partition("_")
     thing = thing.replace("_", " ") if verb.lower() in TAKES else "something"
+    if not thing.strip():
+        parts = [one for one in act.name.replace("()", "").replace("[]", "").split(".")[:-1] if one not in ANY]
+        thing = CAPITALS.sub(" ", parts[-1]).replace("_", " ") if len(parts) > 1 else ""
+        thing = thing if OBJECT.fullmatch(thing) else "data"
     thing = " ".join(word if word.isupper() else word.lower() for word in thing.split()) or "data"
     if name.strip(HOLE):
         return Named(f"{thing} {quoted(name)}")
@@ -208,6 +214,9 @@ OF_MODEL = expression(r"(\w{1,60})\.objects\.")
 """What a model of Django's is called, in the name of a method of its rows."""
 CAPITALS = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Where a new word begins in a name: `delete|DB|Instance`."""
+ANY = words("all filter each items values result results")
+"""Parts of names that say nothing of what is meant."""
+OBJECT = expression(r"[A-Za-z]{2,20}(?: [A-Za-z]{1,20}){0,3}")
 TAKES = words("delete remove destroy drop purge terminate del batch bulk empty clear flush")
 """Words that names of methods begin with, and behind which what they delete is named."""
 
@@ -216,12 +225,18 @@ def _configures(act: Act, targets: Targets) -> Described:
     target, value, where = act.get("target").text, act.get("value").text, act.get("at").text
     if where == "git":
         return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(target)} of git to {quoted(value)}")
+    if where in COSTS:
+        what = f" ({quoted(target)})" if target.strip(HOLE) else ""
+        return Verb.CHANGES_SYSTEM, Named(f"{COSTS[where]} by {identifier(act.name.rpartition('.')[2])}{what}")
     if opens := act.get("opens").text:
         what = f" {quoted(target)}" if target.strip(HOLE) else f" by {identifier(act.name.rpartition('.')[2])}"
         return Verb.CHANGES_SYSTEM, Named(f"opens {where}{what} to others ({quoted(opens)})")
     if not target.strip(HOLE):
         return Verb.CHANGES_SYSTEM, Named(f"changes {where} by {identifier(act.name.rpartition('.')[2])}")
     return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)})")
+
+
+COSTS = {"payments": "moves money", "rent": "rents machines or names, which costs money,"}
 
 
 def _schedules(act: Act, targets: Targets) -> Described:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.model.verdict import Verb
 from runner.risk.rules.starting import started_by
 from runner.risk.verdict.naming import FINDS, WORKING, Named, file_name, listed, path_of
@@ -92,8 +93,13 @@ def lists(act: Act, targets: Targets) -> Described:
 
 
 def changes_rights(act: Act, targets: Targets) -> Described:
-    path = path_of(act.get("path"))
-    return Verb.CHANGES_RIGHTS, Named(path.words, path.computed, path.place)
+    path, mode = path_of(act.get("path")), act.get("mode").text
+    to = f" to {mode}" if OPENS.fullmatch(mode) else ""
+    return Verb.CHANGES_RIGHTS, Named(f"{path.words}{to}", path.computed, path.place)
+
+
+OPENS = expression(r"[0-7]?[0-7]?[0-7][2367]|[ugoa]{0,3}\+r?w\w?")
+"""Rights by which everybody may change a file."""
 
 
 def is_kind(path: str, kind: str, targets: Targets) -> bool:

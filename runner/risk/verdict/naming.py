@@ -33,6 +33,9 @@ WORKING = "its working folder"
 FINDS = "what it finds in "
 AT_RUN_TIME = "worked out at run time"
 TEMPORARY_FILES = "its own temporary files"
+PATH = expression(r"(?::\d{1,5})?(/[^?#\s]{3,400})")
+"""What follows the host in an address and says what is asked for there."""
+LONGEST_ADDRESS = 60
 HOST = expression(r"^(?:\w+://)?(?:[^/@\s]*@)?(\[[0-9a-fA-F:.]+\]|[^/:?#\s\[\]]+)(?=[:/?#]|$)")
 
 
@@ -43,6 +46,8 @@ class Named(NamedTuple):
     computed: bool = False
     place: str = ""
     """The path or host alone, where it is known whole."""
+    whole: str = ""
+    """Words that say more, for where there is room."""
 
 
 def shown(text: str, longest: int = LONGEST_NAME) -> str:
@@ -123,6 +128,8 @@ def _other_folder(known: Sequence[str], within: str) -> str:
 
 
 def _of_texts(known: Sequence[str], path: Value, *, tree: bool) -> Named:
+    # What is outside of the project matters most.
+    known = sorted(known, key=lambda one: not one.startswith(OUTSIDE)) if len(known) > 2 else known
     first = known[0] if len(known) == 1 else min(known, key=lambda one: HOLE in one)
     computed = HOLE in first or len(path.texts) > 1
     relative = _relative(first)
@@ -134,6 +141,7 @@ def _of_texts(known: Sequence[str], path: Value, *, tree: bool) -> Named:
     return Named((f"{words} or another" if len(known) > 2 else words)[:LONGEST_TARGET], computed=True)
 
 
+OUTSIDE = ("~", "/")
 WHOLE_PLACES = ("the home folder", "the whole system")
 
 
@@ -200,7 +208,9 @@ def host_of(address: Value) -> Named:
         if match is not None and HOLE not in match[1] and len(match[1]) <= 253:
             host = shown(match[1].lower(), 60)
             plain = re.fullmatch(r"[\w.-]+\.[\w-]+|localhost|\[[0-9a-f:.]+\]", host, re.ASCII)
-            return Named(host if plain else quoted(host, 60), place=match[1].lower()[:LONGEST_TARGET])
+            path = PATH.match(known.strip(), match.end())
+            whole = file_name(f"{host}{path[1]}", LONGEST_ADDRESS) if plain and path is not None else ""
+            return Named(host if plain else quoted(host, 60), place=match[1].lower()[:LONGEST_TARGET], whole=whole)
     labels = labels_of((address,)) if "(" not in address.name else NO_LABELS
     name = next((label[len(VALUE_OF) :] for label in sorted(labels) if label.startswith(VALUE_OF)), "")
     if re.fullmatch(r"[A-Z][A-Z0-9_]{1,40}", name):

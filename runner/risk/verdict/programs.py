@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Described = tuple[Verb, Named] | None
 
 LONGEST_LINE = 2_000
+LONGEST_COMMAND = 64
+"""Characters of a command that a sentence shows whole, where there is room; of a longer one both ends are shown."""
 QUIET = words(
     "echo printf print cat head tail less more bat nl sort uniq fold column strings wc od hexdump paste expand fmt pr "
     "grep egrep fgrep rg awk gawk mawk nawk sed gsed cut tr rev tac seq expr bc date sleep true false : test [ cal "
@@ -44,14 +46,17 @@ def commands(act: Act, targets: Targets) -> Described:
     in_file = "/" in path and (path[0] != "/" or known_as(name) is None)
     if not name or name in QUIET or in_file or HOLE in name:
         return None
+    line = act.get("line").text[:LONGEST_LINE]
+    words = line.split()[1:]
+    whole = quoted(line, LONGEST_COMMAND) if words else ""
     if name not in WITH_COMMAND:
-        return Verb.STARTS, Named(named_program(name), place=name[:40])
-    words = act.get("line").text[:LONGEST_LINE].split()[1:]
+        return Verb.STARTS, Named(named_program(name), place=name[:40], whole=whole)
     first = _verb(words)
     shown_name = named_program(f"{name} {first}" if first else name)
     if first == "run" and name in WITH_SCRIPTS and (script := _verb([*words[words.index("run") + 1 :]])):
         shown_name = f"{shown_name} {quoted(script)}"
-    return Verb.STARTS, Named(f"{shown_name} (dry run)" if is_dry(name, words) else shown_name, place=name[:40])
+    dry = " (dry run)" if is_dry(name, words) else ""
+    return Verb.STARTS, Named(f"{shown_name}{dry}", place=name[:40], whole=f"{whole}{dry}" if whole else "")
 
 
 WITH_SCRIPTS = words("npm pnpm yarn poetry uv")

@@ -10,9 +10,9 @@ from runner.risk.verdict.naming import listed, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-WANTED = 140
+WANTED = 165
 """Characters beyond which no further clause is added."""
-MOST_CLAUSES = 4
+MOST_CLAUSES = 5
 MOST_OF_GRAVE = 6
 """Names of what is deleted, installed or sent, where there is room for them."""
 NAMED_WHOLE = frozenset((Verb.DELETES, Verb.DISCARDS, Verb.SENDS, Verb.INSTALLS, Verb.FETCHES, Verb.RUNS_ON_START))

@@ -28,6 +28,8 @@ NAMES = expression(rf"\b(?:{'|'.join(sorted(OF_FILES | OF_PROGRAMS))})\b(?!\s*\(
 """One of them in a text, where it is not called at once."""
 REQUIRE = expression(r"""require\(\s*['"]([\w:/-]{1,40})['"]\s*\)(\.promises)?""")
 CALLED_BY = words("call apply")
+OF_MOCKS = "mock"
+"""Begins the names of what only the stand-in has that a test puts in a function's place: `execFile.mock.calls`."""
 ASKS = words("expect spyOn mocked stub spy mock isMockFunction replace log inspect")
 """Functions that tests and people ask about a function, without calling it."""
 
@@ -112,6 +114,8 @@ def _is_called(node: Node) -> bool:
         return False
     if above.type == "member_expression" and above.child_by_field_name("object") == node:
         name = above.child_by_field_name("property")
+        if name is not None and code_of(name).startswith(OF_MOCKS):
+            return True
         return name is not None and code_of(name) in CALLED_BY and _is_called(above)
     if above.type == "arguments" and above.parent is not None:
         asked = above.parent.child_by_field_name("function")

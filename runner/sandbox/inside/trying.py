@@ -402,7 +402,7 @@ class AuditWatch:
             "os.link": self._linked,
             "os.truncate": self._noted("write"),
             "sqlite3.connect": self._noted("read"),
-            "subprocess.Popen": lambda program, words, *_: self._started(words, program),
+            "subprocess.Popen": lambda program, words, folder, *_: self._started(words, program, folder),
             "os.exec": lambda program, words, *_: self._started(words, program),
             "os.posix_spawn": lambda program, words, *_: self._started(words, program),
             "os.system": lambda words: self._started(words, ""),
@@ -450,7 +450,7 @@ class AuditWatch:
     def _linked(self, old: object, new: object, *_: object) -> None:
         self._record.note("link", _path(new), _path(old))
 
-    def _started(self, words: object, program: object) -> None:
+    def _started(self, words: object, program: object, folder: object = None) -> None:
         if isinstance(words, str | bytes):
             text = os.fsdecode(words)
         elif isinstance(words, list | tuple):
@@ -459,7 +459,7 @@ class AuditWatch:
             text = given[2] if shell else shlex.join(given)
         else:
             text = _text(program)
-        self._record.note("run", text)
+        self._record.note("run", text, _path("." if folder is None else folder))
         name = text.split(None, 1)[0] if text.strip() else ""
         if name and "/" not in name and not shutil.which(name):
             _stand_in(self._programs, name)

@@ -94,7 +94,7 @@ stand_ins
 note begun "$work" "$home"
 printf '%s' "$c" >request.sh
 (
-    export HOME=$home USER=user LOGNAME=user PATH=$bin:$PATH BASH_XTRACEFD=9 PS4=$'\n'"$m +\${BASH_SOURCE##*/}:\${LINENO} " SHELLOPTS
+    export HOME=$home USER=user LOGNAME=user PATH=$bin:$PATH BASH_XTRACEFD=9 PS4=$'\n'"$m +\${BASH_SOURCE##*/}:\${LINENO}\${PWD%\"\${PWD#/tmp/tmp.}\"} " SHELLOPTS
     export -f command_not_found_handle
     unset m c s
     set -x

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.bounds import excerpt
-from runner.risk.model.value import UNKNOWN, Value, text
+from runner.risk.model.value import UNKNOWN, Value, is_absent, text
 from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.git_files import read_by_path
 from runner.risk.shell.commands.starters import settings_that_run
@@ -18,6 +18,7 @@ from runner.risk.trace.files import is_temporary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from runner.risk.model.acts import Act, Trail
     from runner.risk.shell.command import Command, Handler
 
 SPACES = ("-n", "--namespace")
@@ -111,8 +112,13 @@ def cloud(command: Command) -> Value | None:
         target = words[-1] if len(words) > 2 else ""
         _destroys(command, "whatever is not in the source", target, f"the cloud ({command.name})")
     elif _changes(command.name, words):
-        command.act("configure", target=text(" ".join(words[:4])), at=text("the cloud"))
+        costs = any(map(RENTS.fullmatch, words[:3]))
+        command.act("configure", target=text(" ".join(words[:4])), at=text("rent" if costs else CLOUD))
     return None
+
+
+RENTS = expression(r"run-instances|request-spot-(?:instances|fleet)|create-fleet|purchase-[\w-]{1,60}|register-domain")
+"""Words of cloud tools by which machines or names are rented."""
 
 
 def _changes(tool: str, words: Sequence[str]) -> bool:
@@ -267,12 +273,37 @@ LOCAL = frozenset(("reset", "clean", "checkout", "switch", "restore", "branch", 
 
 
 def _is_own(command: Command) -> bool:
-    """Return whether a repository stands in a temporary folder that the script made."""
+    """Return whether a repository stands in a temporary folder that the program made, and is nobody else's."""
     options, _ = command.parsed(stop=True)
-    if options.keys() & {"--git-dir", "--work-tree"}:
+    state, trail = command.shell.state, command.shell.trail
+    if options.keys() & {"--git-dir", "--work-tree"} or not state.variables.keys().isdisjoint(LEADS_ELSEWHERE):
         return False
-    folder = options.get("-C")
-    return is_temporary(command.shell.state.folder if folder is None else folder)
+    folder = options.get("-C", state.folder)
+    if folder is UNKNOWN and trail.folder is not None and _has_no_environment(trail):
+        folder = trail.folder  # where another language starts git
+    return is_temporary(trail.own.only(folder)) and not any(map(_is_of_another, trail.acts))
+
+
+LEADS_ELSEWHERE = frozenset(("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"))
+"""Variables by which git works on another repository than that of the folder."""
+PUTS = frozenset(("write", "append", "copy", "move", "link"))
+OF_ANOTHER = expression(r"(?:^|/)\.git(?:/|$)")
+TIED = expression(r"\bworktree\b|--separate-git-dir|--git-dir|\bcore\.worktree\b")
+
+
+def _has_no_environment(trail: Trail) -> bool:
+    """Return whether the program that is started gets the environment as it is."""
+    started = next((act for act in reversed(trail.acts) if act.kind == "run"), None)
+    return started is not None and is_absent(started.get("environment"))
+
+
+def _is_of_another(act: Act) -> bool:
+    """Return whether an act ties a folder to a repository elsewhere: by a link, a file or a command of git."""
+    if act.kind == "command":
+        return act.name == "git" and TIED.search(act.get("line").text) is not None
+    return act.kind in ("write", "append", "copy", "move", "link") and any(
+        map(OF_ANOTHER.search, act.get("path").texts)
+    )
 
 
 UNVERSIONED = "all files that are not in the repository"

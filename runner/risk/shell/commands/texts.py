@@ -163,10 +163,19 @@ def xxd(command: Command) -> Value | None:
     return Value(labels=data.labels)
 
 
+PUBLIC_PART = expression(r"(?:x509|verify|crl|ocsp)\s(?!.*-(?:connect|out)\b)")
+"""Commands of openssl that read certificates alone; of a file that has a key as well they print none of it."""
+KEYS_OF = expression(r"(?:^|\s)-(?:\w*key\w*|sign\w*|CA\w*|engine|provider\S*|config)\b")
+CERTIFICATE = expression(r"\.(?:pem|crt|cer|crl|der)$")
+
+
 def openssl(command: Command) -> Value | None:
     line = concatenate(command.arguments, " ").text
     options, _operands = command.parsed()
-    data = command.read(options["-in"]) if options.get("-in", UNKNOWN).texts else command.stdin
+    given = options.get("-in", UNKNOWN)
+    if PUBLIC_PART.match(line) and not KEYS_OF.search(line) and all(map(CERTIFICATE.search, given.texts)):
+        return Value(labels=given.labels)
+    data = command.read(given) if given.texts else command.stdin
     output = Value(labels=labels_of((data,)))
     if re.match(r"(enc|base64|aes|des)", line) and re.search(r"(^| )-d( |$)", line):
         output = each(data, lambda known: readable(fold.base64_text(known)), labels=fold.DECODED)
@@ -219,6 +228,15 @@ def _ranged(known: str) -> str:
     return re.sub(r"(\w)-(\w)", lambda m: "".join(map(chr, range(ord(m[1]), ord(m[2]) + 1))), ansi(known))
 
 
+CUT_OFF = expression(r"s([/|,#])(?:\^?\\?\(?\[\^=\]\*\\?\)?)?=\.\*\$?\1(?:[^&\\/|,#\n]|\\[1-9]){0,60}\1[gp]{0,2}")
+"""A program of sed that leaves nothing of any line from the first sign of equality on: `s/=.*//`."""
+WITHOUT_VALUES = expression(
+    r"s([/|,#])(?:\^|\[\^=\]|\[[\w:\[\]-]{1,30}\]|\\[()+?s|]|[()*+?|\w ]){0,60}=\.\*\$?\1"
+    r"(?:[^&\\/|,#\n]|\\[1-9]){0,60}\1p"
+)
+"""One that does so with the lines that it prints, where it prints no others."""
+
+
 def sed(command: Command) -> Value | None:
     options, operands = command.parsed()
     in_place = any(option.startswith(("-i", "--in-place")) for option in options)
@@ -235,6 +253,9 @@ def sed(command: Command) -> Value | None:
     data = concatenate([command.read(path) for path in paths], "\n") if paths else command.stdin
     if (runs := _substitution(program.text, executes=True)) is not None:
         command.script(text(runs[1], labels=program.labels))
+    matching_only = any(option[:2] != "--" and "n" in option for option in options)
+    if len(programs) < 2 and (WITHOUT_VALUES if matching_only else CUT_OFF).fullmatch((program.exact or "").strip()):
+        return Value(labels=labels_of((data,)) - {Source.ENVIRONMENT, "environment-file"})
     simple = _substitution(program.text, executes=False)
     if simple is not None and data.exact is not None and not re.search(r"[\\\[\]^$.*&]", "".join(simple)):
         return each(data, lambda known: known.replace(*simple), labels=fold.ASSEMBLED)
