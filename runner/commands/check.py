@@ -21,6 +21,19 @@ class State(StrEnum):
     """It works, with a caveat."""
     BAD = "bad"
 
+    @property
+    def sign(self) -> str:
+        """What a terminal shows of it, in four letters."""
+        match self:
+            case State.OK:
+                return "ok  "
+            case State.UNUSED:
+                return "off "
+            case State.WARN:
+                return "look"
+            case State.BAD:
+                return "BAD "
+
 
 @dataclass(frozen=True, slots=True)
 class Check:

@@ -38,7 +38,6 @@ WORK_ACTIONS = (
     *("-h", "--help"),
 )
 """First words after `assent work` that are no program to be started."""
-SIGNS = {"ok": "ok  ", "warn": "look", "bad": "BAD "}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -282,7 +281,7 @@ def _doctor(arguments: argparse.Namespace, places: Places) -> int:
 def _print_check(check: Check) -> None:
     from runner.model.shown import visible
 
-    print(visible(f"{SIGNS[check.state]}  {check.name}: {check.what}"))
+    print(visible(f"{check.state.sign}  {check.name}: {check.what}"))
     if check.fix:
         print(visible(f"      fix: {check.fix}"))
 

@@ -223,7 +223,7 @@ def _container(isolation: Isolation, found: Mapping[Isolation, Readiness], setti
         return Check(name, State.UNUSED, f"Not needed, as {CONTAINERS[as_good]} works. {ready.problem}")
     worth = DIRECT if not fixes.lets_only_profiled() else GVISOR if found[DOCKER].ready else DOCKER
     if isolation is not worth:
-        return Check(name, State.OK, f"{problem} First see to {CONTAINERS[worth]}.", remedy, gvisor=fetches)
+        return Check(name, State.UNUSED, f"{problem} First see to {CONTAINERS[worth]}.", remedy, gvisor=fetches)
     return Check(name, State.WARN, f"{problem} {WORTH_IT}", remedy, gvisor=fetches)
 
 

@@ -236,7 +236,7 @@ def test_doctor_speaks_to_programs_as_well() -> None:
     done = assent("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(done.stdout)}
     assert {"Settings", "Secrets", "Local sandbox", "Python", "Console"} <= checks.keys()
-    assert all(check["state"] in ("ok", "warn", "bad") for check in checks.values())
+    assert all(check["state"] in ("ok", "unused", "warn", "bad") for check in checks.values())
     assert done.returncode == any(check["state"] == "bad" for check in checks.values())
 
 
@@ -294,3 +294,10 @@ def test_verify_counts_where_somebody_can_see_it(
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
     cli._count(12_000)
     assert ("12,000 entries" in capsys.readouterr().err) is terminal
+
+
+def test_every_state_of_a_check_has_its_sign_on_the_terminal() -> None:
+    from runner.commands.check import State
+
+    signs = [state.sign for state in State]
+    assert len({*signs}) == len(signs) and {len(sign) for sign in signs} == {4}

@@ -39,10 +39,6 @@ ALLOWED = {
         "rules/trojan_source.py",
         "itertools.islice(trick.find(text), MOST_PER_TRICK)",
     ): "each is a finding of the same level",
-    (
-        "verdict/touch.py",
-        "islice(found, MOST)",
-    ): "a list of full length counts as one that is not known, in policy/touches.py",
     ("recipes/sql.py", "islice(CONDITION.finditer(statement), 2)"): "it only asks whether there is one",
     ("shell/commands/databases.py", "operands[:3]"): "the words by which a command is known",
     ("shell/commands/system.py", "command.arguments[:3]"): "the words by which a command is known",
