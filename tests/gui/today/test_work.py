@@ -39,20 +39,21 @@ def session(name: str = NAME, **more: Any) -> WorkSession:
 
 
 def test_a_session_is_a_bar_of_its_agent_and_no_request(desk: Desk, places: Places) -> None:
-    record.ledger(places.ledger, [*approved(request("r1", "claude")), *told(NAME, at=time.time() - 1.5 * HOUR)])
+    # It ends now: at half past midnight, one that ended half an hour ago would be of yesterday.
+    record.ledger(places.ledger, [*approved(request("r1", "claude")), *told(NAME, at=time.time() - HOUR)])
     page = shown(desk)
     (lane,) = page.span_card.lanes.lanes
     assert (lane.agent, lane.words, len(lane.bars)) == ("claude", "1 request, 1 session", 2)
     assert page.tiles.decisions.accessibleName().startswith("Decisions: 2, 1 approved · 1 denied")
     worked = next(one for one in lane.bars if one.work)
     assert "4 commands, 1 held" in worked.words and not worked.is_open
-    record.ledger(places.ledger, told("late-2", ended=False, at=time.time() - HOUR))
+    record.ledger(places.ledger, told("late-2", ended=False, at=time.time() - 10))
     desk.hear((WorkRecorded(),))
     desk.qtbot.waitUntil(lambda: page.span_card.lanes.lanes[0].words == "1 request, 2 sessions")
 
 
 def test_a_day_with_a_session_alone_is_no_empty_page(desk: Desk, places: Places) -> None:
-    record.ledger(places.ledger, told(NAME, at=time.time() - 1.5 * HOUR))
+    record.ledger(places.ledger, told(NAME, at=time.time() - HOUR))
     page = shown(desk)
     assert page._pages.currentIndex() == 0 and page.span_card.lanes.isVisible()
 
