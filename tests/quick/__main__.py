@@ -19,9 +19,9 @@ from tests.quick.on_time import ENDS, ORDER
 from tests.quick.touched import Touched, touched
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 45.0
+SECONDS = 40.0
 """After which no test is begun, so that the last ones end within the minute."""
-GRACE = 12.0
+GRACE = 15.0
 """Seconds after those, for what has begun."""
 MOST_FILES = 40
 """To be read by pytest, which takes half a second for some."""
