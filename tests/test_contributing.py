@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-FOLDERS = ("runner/engine", "runner/risk", "runner/sandbox", "runner/audit", "runner/workspace", "app")
+FOLDERS = ("runner/engine", "runner/risk", "runner/sandbox", "runner/audit", "runner/workspace", "runner/work", "app")
 READMES = tuple(ROOT / folder / "README.md" for folder in FOLDERS)
 GUIDES = (CONTRIBUTING, *READMES)
 TOPS = ("app/", "runner/", "tests/", "resources/", "packaging/", "images/")
@@ -90,7 +90,7 @@ def test_a_readme_is_short_and_begins_with_the_idea(page: Path) -> None:
 
 def test_the_names_of_the_walks_are_where_they_say() -> None:
     text = re.sub(r"\s+", " ", CONTRIBUTING.read_text("utf-8"))
-    places = re.findall(r"`([A-Z_]{4,}|_makers|[A-Z][a-z]+)` (?:in|of) `([\w/.]+\.py)`", text)
+    places = re.findall(r"`([A-Z_]{4,}|[A-Z][a-z]+)` (?:in|of) `([\w/.]+\.py)`", text)
     assert len(places) >= 8
     for name, path in places:
         assert re.search(rf"\b{name}\b", (ROOT / path).read_text("utf-8")), (name, path)

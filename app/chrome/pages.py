@@ -41,7 +41,7 @@ class PageSpec:
     icon: str = ""
     """In `resources/icons/`; '' for a page without a button."""
     key: int | None = None
-    """The digit that opens it with Ctrl. A page that comes later takes a free one: the others keep theirs."""
+    """The digit that opens it with Ctrl, if it has one. All ten are taken."""
     make: Callable[[PageShelf], QWidget] | None = None
     """Called at the first visit; None for a page that the window itself puts in its place."""
     read: bool = False

@@ -118,3 +118,16 @@ def test_only_the_nearest_begin_after_the_time_and_that_is_said(tmp_path: Path, 
         assert failed == ["b"] and "2 tests were left for the whole suite" in done.stdout
     else:
         assert failed == ["b", "a", "c"] and "left for" not in done.stdout
+
+
+def test_a_check_that_is_not_through_in_time_is_stopped_and_fails(capfd: pytest.CaptureFixture[str]) -> None:
+    endless = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert quick.ended(endless, time.monotonic()) == 1
+    assert endless.stdin is not None
+    endless.stdin.close()
+    assert endless.poll() is not None and "Not through within a minute" in capfd.readouterr().out
+    assert quick.ended(subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"]), time.monotonic() + 600) == 3
+
+
+def test_a_rule_is_tried_on_programs_that_others_wrote() -> None:
+    assert "tests/risk/test_sets.py" in [one.file for one in touched(["resources/rules/dangers/files.yaml"], modules())]

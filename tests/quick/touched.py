@@ -27,7 +27,7 @@ HOUSE = "tests/test_architecture.py"
 """Reads every file of the program and imports none; near enough to come after those that import what changed."""
 READ_BY = {
     "tests/breaks/": ("tests/test_breaks.py",),
-    "resources/rules/": ("tests/risk/test_rules.py", "tests/risk/test_rules_page.py"),
+    "resources/rules/": ("tests/risk/test_rules.py", "tests/risk/test_rules_page.py", "tests/risk/test_sets.py"),
     "resources/help/": ("tests/test_cited.py", "tests/gui/help/test_help.py"),
     "resources/themes/": ("tests/gui/look/test_contrast.py", "tests/gui/test_accessibility.py"),
     "resources/spec.md": ("tests/test_cited.py",),
