@@ -102,6 +102,9 @@ def transfer(command: Command) -> Value | None:
     options, operands = command.parsed()
     target = options.get("-t") or options.get("--target-directory")
     if target is None:
+        if kind == "link" and len(operands) == 1:
+            target = each(operands[0], lambda known: known.rstrip("/").rpartition("/")[2])
+            operands.append(target)
         if len(operands) < 2:
             return UNKNOWN
         target, operands = operands[-1], operands[:-1]
@@ -247,7 +250,7 @@ def temporary(command: Command) -> Value | None:
     """mktemp: a name that is not known, but the same wherever it turns up."""
     line, column = command.place[:2]
     options, operands = command.parsed()
-    folder = options.get("-p") or options.get("--tmpdir") or UNKNOWN
+    folder = options.get("-p") or options.get("--tmpdir") or command.shell.state.variables.get("TMPDIR") or UNKNOWN
     folder = folder if folder.texts and folder.text else text("/tmp")
     template = operands[0] if operands else UNKNOWN
     if not template.texts or options.keys() & {"-t", "-p", "--tmpdir"}:
