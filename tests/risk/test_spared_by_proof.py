@@ -142,6 +142,9 @@ def test_a_mock_that_is_none_or_is_over_hides_nothing(code: str) -> None:
         (S, 'd=$(mktemp -d); git worktree add "$d"; git -C "$d" branch -D main'),
         *((P, f"{OWN}{line}\n    {RESET})") for line in TIES),
         (P, f"{OWN}os.symlink('/home/me/p', t + '/p')\n    {RESET} + '/p')"),
+        (P, f"{OWN}o = json.load(open('o.json'))\n    {RESET}, **o)"),
+        (J, f"{NODE}const o = require('./o.json'); cp.execFileSync('git', ['reset', '--hard'], {{ ...o, cwd: d }})"),
+        (J, f"{NODE}const o = require('./o.json'); o.cwd = d; cp.execFileSync('git', ['reset', '--hard'], o)"),
         (P, f"{OWN}{RESET}, preexec_fn=lambda: os.chdir('/home/me/p'))"),
         *((S, f'd=$(mktemp -d); {line}; git -C "$d" reset --hard') for line in TIES_OF_SHELL),
         (S, 'd=$(mktemp -d); ln -s ~/project "$d/p"; cd "$d/p"; git clean -fdx'),
@@ -149,6 +152,8 @@ def test_a_mock_that_is_none_or_is_over_hides_nothing(code: str) -> None:
         *((J, f"{NODE}{line}; cp.execFileSync('git', ['reset', '--hard'], {{ cwd: d }})") for line in TIES_OF_NODE),
         (P, "import os, shutil, tempfile\nt = tempfile.mkdtemp()\nos.symlink(os.path.expanduser('~'), t + '/p')\n"
             "shutil.rmtree(t + '/p/Documents')"),
+        (P, "import os, shutil, sys, tempfile\nt = tempfile.mkdtemp()\n"
+            "os.symlink(os.path.realpath(sys.argv[1]), t + '/p')\nshutil.rmtree(t + '/p/x')"),
         (P, "import os, tempfile\nt = tempfile.mkdtemp()\nos.symlink('/home/me/keys', t + '/k')\n"
             "print(open(t + '/k/site.pem').read())"),
         (S, 'd=$(mktemp -d); ln -s ~ "$d/e"; rm -rf "$d/e/"*'),

@@ -20,9 +20,13 @@ MET = frozenset(("found", "listed"))
 
 SURROUNDINGS = expression(
     r"(?i)env(?!=None)|\.tempdir\b|['\"]tempdir|\btempdir\s*=|preexec_fn|__dict__|\bvars\(|\bgetattr\(|\bReflect\b"
-    r"|\bprocess\s*(?:\?\.)?\[|\bglobalThis\s*(?:\?\.)?\["
+    r"|[,(]\s*\*\*\w|[{,]\s*\.\.\.\w+\s*[,}]"
+    r"|\.cwd\b|\bObject\.assign\b|\bprocess\s*(?:\?\.)?\[|\bglobalThis\s*(?:\?\.)?\["
 )
-"""Words of Python and JavaScript by which variables of the environment may change, or where temporary folders are."""
+"""Words of Python and JavaScript by which variables of the environment may change, or where temporary folders are.
+
+Options that are handed on as a whole may have some among them.
+"""
 
 
 class OwnFiles:

@@ -250,7 +250,7 @@ def temporary(command: Command) -> Value | None:
     """mktemp: a name that is not known, but the same wherever it turns up."""
     line, column = command.place[:2]
     options, operands = command.parsed()
-    folder = options.get("-p") or options.get("--tmpdir") or command.shell.state.variables.get("TMPDIR") or UNKNOWN
+    folder = options.get("-p") or options.get("--tmpdir") or UNKNOWN
     folder = folder if folder.texts and folder.text else text("/tmp")
     template = operands[0] if operands else UNKNOWN
     if not template.texts or options.keys() & {"-t", "-p", "--tmpdir"}:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.bounds import excerpt
-from runner.risk.model.value import HOLE, UNKNOWN, Value, is_absent, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, text
 from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.git_files import read_by_path
 from runner.risk.shell.commands.starters import settings_that_run
@@ -18,7 +18,7 @@ from runner.risk.trace.files import is_temporary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runner.risk.model.acts import Act, Trail
+    from runner.risk.model.acts import Act
     from runner.risk.shell.command import Command, Handler
 
 SPACES = ("-n", "--namespace")
@@ -281,7 +281,7 @@ def _is_own(command: Command) -> bool:
     if options.keys() & {"--git-dir", "--work-tree"} or any(map(LEADS_ELSEWHERE.fullmatch, state.variables)):
         return False
     folder = options.get("-C", state.folder)
-    if folder is UNKNOWN and trail.folder is not None and _has_no_environment(trail):
+    if folder is UNKNOWN and trail.folder is not None:
         folder = trail.folder  # where another language starts git
     return is_temporary(trail.own.only(folder)) and not any(map(_may_tie, trail.acts))
 
@@ -296,12 +296,6 @@ TIED = expression(
 PUTS_IN = frozenset(("copy", "move", "link", "extract"))
 PUTTING_IN = frozenset(("ln", "cp", "mv", "tar", "bsdtar", "unzip", "rsync", "cpio", "7z", "mount", "source", "."))
 """Commands that put in what was elsewhere, links and all, or take variables from a file."""
-
-
-def _has_no_environment(trail: Trail) -> bool:
-    """Return whether the program that is started gets the environment as it is."""
-    started = next((act for act in reversed(trail.acts) if act.kind == "run"), None)
-    return started is not None and is_absent(started.get("environment"))
 
 
 def _may_tie(act: Act) -> bool:
