@@ -14,6 +14,7 @@ from runner.risk.inputs.inputs import Handed, assess_handed, read_as, size, vari
 from runner.risk.inputs.used_files import Use
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
+from runner.risk.model.temporary import SURROUNDINGS
 from runner.risk.python.syntax import Unparsed, broken_at
 from runner.risk.recipes.images import IN_AN_IMAGE, milder
 from runner.risk.rules.knowledge import Knowledge, bundled
@@ -64,6 +65,10 @@ class Classifier:
         lines = Lines(request.code)
         use = _used(request)
         trail = Trail(Budget(STEPS, SECONDS))
+        written = ((request.language, request.code), *use.texts)
+        trail.keeps_surroundings = not any(
+            language is not Language.SHELL and SURROUNDINGS.search(text) for language, text in written
+        )
         findings = [*surroundings(request), *tricks(lines), *_tricks(use)]
         try:
             nested = Nested(self._knowledge, trail)

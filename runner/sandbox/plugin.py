@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 from dataclasses import replace
+from types import NoneType
 from typing import TYPE_CHECKING, TypeVar
 
+from runner.model.behaviour import Behaviour
 from runner.model.errors import KnownError
+from runner.model.network import Contact
 from runner.model.request import BROUGHT, Isolation, NetworkMode
-from runner.model.result import Meta, Outcome, Result
+from runner.model.result import CapturedFile, Meta, Outcome, OutputOrder, Result, Usage
 from runner.sandbox.contract import NotPermitted, Readiness
 from runner.sandbox.output import Transcript
 from runner.settings.declaration import ENTRY_NAME
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from importlib.metadata import EntryPoint
 
-    from runner.model.result import Usage
+    from runner.model.request import Limits
     from runner.sandbox.contract import Job, Run, Sandbox
 
 log = logging.getLogger(__name__)
@@ -45,16 +49,28 @@ REMEDY = "Ask whoever wrote it, or choose another sandbox in Settings."
 
 def names() -> tuple[str, ...]:
     """Return the names that installed packages bring, without loading any. Reads folders of this machine."""
-    from importlib.metadata import entry_points  # takes longer than all of this, and is seldom needed
+    return tuple(sorted({one.name for one in _entries() if ENTRY_NAME.fullmatch(one.name)}))
 
-    return tuple(sorted({one.name for one in entry_points(group=GROUP) if ENTRY_NAME.fullmatch(one.name)}))
+
+def _entries() -> tuple[EntryPoint, ...]:
+    """Return what installed packages bring, without packages of which the description cannot be read."""
+    from importlib.metadata import distributions  # takes longer than all of this, and is seldom needed
+
+    entries: dict[tuple[str, str, str], EntryPoint] = {}
+    seen: set[str] = set()
+    for package in distributions():
+        # One package with a broken description must not be the end of the page of settings, or of the start.
+        with contextlib.suppress(Exception):
+            called = str(package.metadata["Name"]).lower()
+            if called not in seen:  # the first in the path of imports is the one that is imported
+                seen.add(called)
+                entries |= {(called, one.name, one.value): one for one in package.entry_points if one.group == GROUP}
+    return tuple(entries.values())
 
 
 def found(name: str) -> EntryPoint:
     """Return the entry point of that name. Raises KnownError where there is none, or more than one."""
-    from importlib.metadata import entry_points
-
-    there = tuple(entry_points(group=GROUP, name=name))
+    there = tuple(one for one in _entries() if one.name == name)
     packages = sorted({_package(one) for one in there})
     if not there:
         others = f"There are: {', '.join(names())}." if names() else "No package here brings one."
@@ -100,8 +116,13 @@ class PluginSandbox:
         if not ready.ready:
             raise KnownError(ready.problem, ready.remedy)
         sandbox, permit = await self._sandbox(), AskedPermit(job.permit)
-        run = await self._called("start", sandbox.start(replace(job, permit=permit), measured))
+        try:
+            run = await self._called("start", sandbox.start(replace(job, permit=permit), measured))
+        except BaseException:
+            permit.end()  # whatever it still does, nobody waits for it
+            raise
         if not isinstance(getattr(run, "transcript", None), Transcript):
+            permit.end()
             raise KnownError(f"The sandbox {self._title} starts a run without a Transcript.", REMEDY)
         return PluginRun(run, job, permit, ready.protections, f"The sandbox {self._title}")
 
@@ -124,7 +145,7 @@ class PluginSandbox:
         """Raises KnownError."""
         sandbox = await self._sandbox()
         said = await self._called("check", sandbox.check())
-        if not isinstance(said, Readiness):
+        if not isinstance(said, Readiness) or not isinstance(said.versions, dict) or not isinstance(said.images, dict):
             raise KnownError(f"The sandbox {self._title} answers check with no Readiness.", REMEDY)
         if not said.ready:
             problem = f"The sandbox {self._title} does not work: {_line(said.problem) or 'it does not say why'}"
@@ -165,8 +186,7 @@ class PluginSandbox:
     async def _called(self, what: str, call: Awaitable[T]) -> T:
         """Return what a method of the package returns. Raises KnownError for all that it raises, or where it hangs."""
         try:
-            async with asyncio.timeout(CALL_SECONDS):
-                return await call
+            return await _in(CALL_SECONDS, spawn(f"{what} of a package's sandbox", _awaited(call)))
         except NotPermitted:
             raise
         except KnownError as error:
@@ -182,12 +202,19 @@ class AskedPermit:
 
     def __init__(self, permit: Callable[[], None]) -> None:
         self._permit = permit
+        self._ended = False
         self.given = False
 
     def __call__(self) -> None:
         """Raises NotPermitted."""
+        if self._ended:
+            raise NotPermitted("This run was given up before it began.", "Nothing is run.")
         self._permit()
         self.given = True
+
+    def end(self) -> None:
+        """Give it to nobody any more."""
+        self._ended = True
 
 
 class PluginRun:
@@ -221,9 +248,13 @@ class PluginRun:
             if not self._permit.given and (result.duration or result.stdout):
                 words = f"{self._who} ran code without a look whether its approval still holds."
                 result = replace(result, outcome=Outcome.ENGINE_LOST, exit_code=1, error=words)
+            result = _whole(result, self._job.limits)
         except Exception as error:
             words = f"{self._who} does not say how the run ended, which may still be going on: {_told(error)}."
             result = Result(Outcome.ENGINE_LOST, "", f"{words}\n", 1, 0.0, error=words)
+        finally:
+            self._permit.end()
+            self._transcript.end()
         meta = result.meta if isinstance(result.meta, Meta) else Meta()
         mine = replace(
             meta,
@@ -244,10 +275,52 @@ class PluginRun:
             await asyncio.wait({running, asked}, timeout=most, return_when=asyncio.FIRST_COMPLETED)
             if not running.done() and not asked.done():
                 self._run.stop("Its time is up")
-            async with asyncio.timeout(END_SECONDS):
-                return await running
+            return await _in(END_SECONDS, running)
         finally:
             asked.cancel()
+
+
+async def _awaited(call: Awaitable[T]) -> T:
+    return await call
+
+
+async def _in(seconds: float, task: asyncio.Task[T]) -> T:
+    """Return what comes of `task`. Raises TimeoutError where it takes longer, also where it cannot be cancelled."""
+    task.add_done_callback(_looked_at)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        if not task.done():
+            raise TimeoutError
+    finally:
+        task.cancel()
+    return task.result()
+
+
+def _whole(result: Result, limits: Limits) -> Result:
+    """Return a result of which every part is what it says it is, and within its bounds. Raises TypeError."""
+    parts: dict[str, tuple[type, ...]] = {
+        **dict.fromkeys(("stdout", "stderr", "error", "files_left_out"), (str,)),
+        "outcome": (Outcome,),
+        "exit_code": (int,),
+        "duration": (int, float),
+        "peak_memory": (int, NoneType),
+        "contacts_left_out": (int,),
+        "order": (OutputOrder, NoneType),
+        "observed": (Behaviour, NoneType),
+    }
+    lists = {"curve": Usage, "files": CapturedFile, "contacts": Contact}
+    wrong = [name for name, kinds in parts.items() if not isinstance(getattr(result, name), kinds)]
+    wrong += [
+        name
+        for name, kind in lists.items()
+        if not isinstance(held := getattr(result, name), tuple) or not all(isinstance(one, kind) for one in held)
+    ]
+    if wrong:
+        raise TypeError(f"its Result has something else for {wrong[0]}")
+    if max(len(result.stdout), len(result.stderr)) > limits.output_bytes + LONGEST:
+        raise TypeError("its Result has more output than the job allows")
+    json.dumps(result.value)
+    return result
 
 
 def _looked_at(task: asyncio.Task[T]) -> None:

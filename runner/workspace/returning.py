@@ -12,6 +12,7 @@ import hashlib
 import os
 import secrets
 import stat
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.file_changes import FileKind
@@ -77,39 +78,40 @@ def _remove_gone(
                     continue
                 except OSError:
                     told.append((path, NOT_EMPTY))
-            elif (now := _state(folder, name)) == old.state:
-                os.unlink(name, dir_fd=folder)
-            elif now is not None:
-                told.append((path, CHANGED))
+            elif (now := _standing(folder, name)) is not None:
+                if now.state == old.state and now.is_still(folder, name):
+                    os.unlink(name, dir_fd=folder)
+                else:
+                    told.append((path, CHANGED))
 
 
 def _replaced(top: int, path: bytes, old: CopiedEntry | None, new: CopiedEntry, after: WorkspaceCopy) -> str:
     """Put `new` in the place of `old`; return why that was not done."""
     try:
         with entry.parent(top, path) as (folder, name):
-            now = _state(folder, name)
+            now = _standing(folder, name)
             if now is not None and old is None:
                 return NOT_SENT
-            if now is not None and old is not None and now != old.state:
+            if now is not None and old is not None and now.state != old.state:
                 return CHANGED
             gone = old is not None and (old.kind is FileKind.FOLDER) is not (new.kind is FileKind.FOLDER)
             if gone and now is not None:
                 return NOT_EMPTY
             if now is None and old is not None and not gone:
                 return CHANGED
-            _put(folder, name, new, after, there=now is not None)
-            return ""
+            return _put(folder, name, new, after, now)
     except (FileNotFoundError, NotADirectoryError):
         return CHANGED
 
 
-def _put(folder: int, name: bytes, new: CopiedEntry, after: WorkspaceCopy, *, there: bool) -> None:
+def _put(folder: int, name: bytes, new: CopiedEntry, after: WorkspaceCopy, now: _Standing | None) -> str:
+    """Put `new` in the place of what stands there now; return why that was not done."""
     if new.kind is FileKind.FOLDER:
-        if there:
+        if now is not None:
             _set_mode(folder, name, new.mode | OPEN_FOLDER)
         else:
             os.mkdir(name, OPEN_FOLDER, dir_fd=folder)
-        return
+        return ""
     beside = b".assent-" + secrets.token_hex(8).encode()
     try:
         if new.kind is FileKind.LINK:
@@ -121,7 +123,16 @@ def _put(folder: int, name: bytes, new: CopiedEntry, after: WorkspaceCopy, *, th
                 file.flush()
                 os.fchmod(file.fileno(), new.mode & PERMISSIONS)
         os.utime(beside, ns=(new.changed, new.changed), dir_fd=folder, follow_symlinks=False)
-        os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+        # Comparing and writing took a while, in which whoever is at work may have saved the file.
+        if now is None and entry.stat_of(folder, name) is not None:
+            why = NOT_SENT
+        elif now is not None and not now.is_still(folder, name):
+            why = CHANGED
+        else:
+            os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+            return ""
+        os.unlink(beside, dir_fd=folder)
+        return why
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(beside, dir_fd=folder)
@@ -133,11 +144,31 @@ def _set_mode(folder: int, name: bytes, mode: int) -> None:
         os.fchmod(opened, mode & PERMISSIONS)
 
 
-def _state(folder: int, name: bytes) -> tuple[str, int, str, bytes] | None:
-    """Return what stands there as `CopiedEntry.state` says it; None for nothing."""
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What stands in a place of a folder."""
+
+    state: tuple[str, int, str, bytes]
+    """As `CopiedEntry.state` says it."""
+    stamp: tuple[int, ...]
+    """What changes with every change of it, as it was before its content was read."""
+
+    def is_still(self, folder: int, name: bytes) -> bool:
+        found = entry.stat_of(folder, name)
+        return found is not None and _stamp(found) == self.stamp
+
+
+def _stamp(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _standing(folder: int, name: bytes) -> _Standing | None:
+    """Return what stands there; None for nothing."""
     found = entry.stat_of(folder, name)
-    if found is None:
-        return None
+    return None if found is None else _Standing(_state(folder, name, found), _stamp(found))
+
+
+def _state(folder: int, name: bytes, found: os.stat_result) -> tuple[str, int, str, bytes]:
     if stat.S_ISLNK(found.st_mode):
         return CopiedEntry(FileKind.LINK, 0, 0, target=os.readlink(name, dir_fd=folder)).state
     mode = found.st_mode & PERMISSIONS
@@ -145,8 +176,10 @@ def _state(folder: int, name: bytes) -> tuple[str, int, str, bytes] | None:
         return CopiedEntry(FileKind.FOLDER, mode, 0).state
     if not stat.S_ISREG(found.st_mode):
         return "special", mode, "", b""
-    digest = hashlib.sha256()
+    digest, left = hashlib.sha256(), found.st_size
     with open(os.open(name, entry.READ_FLAGS, dir_fd=folder), "rb", buffering=0) as file:
-        while piece := file.read(entry.CHUNK):
+        # No further than it was long: a program may write to it faster than it is read.
+        while left > 0 and (piece := file.read(min(left, entry.CHUNK))):
+            left -= len(piece)
             digest.update(piece)
     return CopiedEntry(FileKind.FILE, mode, 0, sha256=digest.hexdigest()).state

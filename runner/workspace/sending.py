@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.model.expression import expression
 from runner.model.file_changes import FileKind
 from runner.risk.rules import knowledge
 from runner.sandbox.file_names import shown
@@ -32,6 +33,12 @@ GIT = "sent"
 """A folder of git's in that of the working copy."""
 SECRET = frozenset({"secret", "key-file", "environment-file"})
 """Kinds of files of the classifier whose names say that they hold secrets."""
+ALSO_SECRET = expression(
+    r"(?i)(?:^|/)(?:\.envrc|[^/]{0,200}\.env~?|[^/]{0,200}\.(?:key|tfstate|tfstate\.backup|tfvars|tfvars\.json|p8|agekey)"
+    r"|kubeconfig|[^/]{0,200}-adminsdk[^/]{0,200}\.json|gcp[-_]key\.json|local\.settings\.json|(?:ansible[-_])?vault\.ya?ml"
+    r"|[^/]{0,200}\.kubeconfig)$"
+)
+"""Others, which no rule finds grave where code reads them here, but which nobody expects to be sent to a service."""
 BY_NAME = "its name says that it holds secrets"
 MOST_IGNORED = 1 << 16
 """Bytes of a file that says what git ignores."""
@@ -76,7 +83,7 @@ def planned(copy: WorkingCopy, secrets: Collection[bytes] = ()) -> Sending:
                     left.append((path.rstrip(b"/"), "a repository of its own"))
                 elif not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
                     left.append((path, "neither a file nor a link"))
-                elif path not in secrets and kinds.among(shown(path), SECRET):
+                elif path not in secrets and (kinds.among(shown(path), SECRET) or ALSO_SECRET.search(shown(path))):
                     held.append(path)
                 else:
                     paths.append(path)

@@ -15,6 +15,39 @@ MOCK = (
 WITH = "with mock.patch('shutil.rmtree') as m:\n    "
 OWN = "import os, subprocess, tempfile\nwith tempfile.TemporaryDirectory() as t:\n    "
 RESET = "subprocess.run(['git', 'reset', '--hard', 'HEAD~1'], cwd=t"
+TIES = (
+    "os.environ.update(GIT_DIR='/home/me/p/.git')",
+    "os.environ.setdefault('GIT_DIR', '/home/me/p/.git')",
+    "os.environ |= {'GIT_DIR': '/home/me/p/.git'}",
+    "os.putenv('GIT_DIR', '/home/me/p/.git')",
+    "os.environ['GIT_CONFIG_PARAMETERS'] = \"'core.worktree=/home/me/p'\"",
+    "from dotenv import load_dotenv; load_dotenv()",
+    "setattr(tempfile, 'tempdir', '/home/me/p')",
+    "subprocess.run(['git', 'config', 'core.workTree', '/home/me/p'], cwd=t)",
+    "subprocess.run(['tar', 'xf', 'a.tar', '-C', t])",
+    "shutil.copytree('x', t, dirs_exist_ok=True, symlinks=True)",
+)
+TIES_OF_SHELL = (
+    'ln -s ~/project/.git "$d/"',
+    'cd "$d"; ln -s ~/project/.git',
+    'cd "$d"; mv ~/project/.git .',
+    'git init "$d"; cd "$d/.git"; printf "[core]\\nworktree=/home/me/p" >> config',
+    'git -C "$d" config CORE.WorkTree ~/project',
+    'cp -a x/. "$d"',
+    'mount --bind ~/project "$d"',
+    "set -a; source ./env",
+    "export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.worktree GIT_CONFIG_VALUE_0=~/project",
+)
+NODE = (
+    "const cp = require('child_process'), fs = require('fs'), os = require('os'); "
+    "const d = fs.mkdtempSync(os.tmpdir() + '/a-'); "
+)
+TIES_OF_NODE = (
+    "Object.assign(process.env, { GIT_DIR: '/home/me/p/.git' })",
+    "process.loadEnvFile('x')",
+    "Reflect.set(process['e' + 'nv'], 'GIT_DIR', '/home/me/p/.git')",
+    "require('dotenv').config()",
+)
 
 
 def attention(language: Language, code: str) -> Level:
@@ -28,6 +61,9 @@ def attention(language: Language, code: str) -> Level:
         (P, f"{MOCK}@mock.patch('shutil.rmtree')\ndef test(m):\n    shutil.rmtree(h)\n    m.assert_called_once()"),
         (P, f"{MOCK}def clean(p):\n    shutil.rmtree(p)\n{WITH}clean(h)"),
         (P, f"{OWN}{RESET})"),
+        (J, f"{NODE}cp.execFileSync('git', ['reset', '--hard'], {{ cwd: d }})"),
+        (S, 'd=$(mktemp -d); git init "$d"; git -C "$d" reset --hard'),
+        (S, 'd=$(mktemp -d); mkdir "$d/a"; ln -s "$d/a" "$d/b"; rm -rf "$d/b/x"'),
         (P, f"{OWN}def git(at, *args):\n        subprocess.run(['git', *args], cwd=at)\n    git(t, 'clean', '-fdx')"),
         (
             J,
@@ -75,6 +111,14 @@ def test_what_is_proved_to_be_harmless_is_not_raised(language: Language, code: s
         f"{WITH}g = (shutil.rmtree(h) for _ in [1])\nlist(g)",
         f"import importlib\n{WITH}importlib.reload(shutil)\n    shutil.rmtree(h)",
         f"r = shutil.rmtree\n{WITH}shutil.rmtree = r\n    shutil.rmtree(h)",
+        f"import tarfile\nr = shutil.rmtree\n{WITH}tarfile.shutil.rmtree = r\n    shutil.rmtree(h)",
+        f"r = shutil.rmtree\ndef back(self):\n    self.rmtree = r\n{WITH}back(shutil)\n    shutil.rmtree(h)",
+        "@mock.patch('shutil.rmtree')\ndef f(m=None):\n    shutil.rmtree(h)\nf.__wrapped__()",
+        "import inspect\n@mock.patch('shutil.rmtree')\ndef f(m=None):\n    shutil.rmtree(h)\ninspect.unwrap(f)()",
+        "fs = []\ndef keep(f):\n    fs.append(f)\n    return f\n"
+        "@mock.patch('shutil.rmtree')\n@keep\ndef f(m=None):\n    shutil.rmtree(h)\nfs[0]()",
+        f"import gc\n{WITH}[o.__exit__(None, None, None) for o in gc.get_objects()]\n    shutil.rmtree(h)",
+        f"{WITH}next(iter(mock._patch._active_patches)).__exit__(None, None, None)\n    shutil.rmtree(h)",
     ],
 )
 def test_a_mock_that_is_none_or_is_over_hides_nothing(code: str) -> None:
@@ -96,6 +140,29 @@ def test_a_mock_that_is_none_or_is_over_hides_nothing(code: str) -> None:
         (S, 'cd "$(mktemp -d)"; export GIT_DIR=~/project/.git; git reset --hard'),
         (S, 'd=$(mktemp -d); ln -s ~/project/.git "$d/.git"; git -C "$d" reset --hard'),
         (S, 'd=$(mktemp -d); git worktree add "$d"; git -C "$d" branch -D main'),
+        *((P, f"{OWN}{line}\n    {RESET})") for line in TIES),
+        (P, f"{OWN}os.symlink('/home/me/p', t + '/p')\n    {RESET} + '/p')"),
+        (P, f"{OWN}o = json.load(open('o.json'))\n    {RESET}, **o)"),
+        (J, f"{NODE}const o = require('./o.json'); cp.execFileSync('git', ['reset', '--hard'], {{ ...o, cwd: d }})"),
+        (J, f"{NODE}const o = require('./o.json'); o.cwd = d; cp.execFileSync('git', ['reset', '--hard'], o)"),
+        (P, f"{OWN}{RESET}, preexec_fn=lambda: os.chdir('/home/me/p'))"),
+        *((S, f'd=$(mktemp -d); {line}; git -C "$d" reset --hard') for line in TIES_OF_SHELL),
+        (S, 'd=$(mktemp -d); ln -s ~/project "$d/p"; cd "$d/p"; git clean -fdx'),
+        (S, 'd=$(TMPDIR=/home/me/project mktemp -d); cd "$d"; git reset --hard'),
+        *((J, f"{NODE}{line}; cp.execFileSync('git', ['reset', '--hard'], {{ cwd: d }})") for line in TIES_OF_NODE),
+        (P, "import os, shutil, tempfile\nt = tempfile.mkdtemp()\nos.symlink(os.path.expanduser('~'), t + '/p')\n"
+            "shutil.rmtree(t + '/p/Documents')"),
+        (P, "import os, shutil, sys, tempfile\nt = tempfile.mkdtemp()\n"
+            "os.symlink(os.path.realpath(sys.argv[1]), t + '/p')\nshutil.rmtree(t + '/p/x')"),
+        (P, "import os, tempfile\nt = tempfile.mkdtemp()\nos.symlink('/home/me/keys', t + '/k')\n"
+            "print(open(t + '/k/site.pem').read())"),
+        (S, 'd=$(mktemp -d); ln -s ~ "$d/e"; rm -rf "$d/e/"*'),
+        (S, 'd=$(mktemp -d); cd "$d"; ln -s ~/project; rm -rf project/src'),
+        (S, 'd=$(mktemp -d); ln -s /etc "$d/e"; chmod -R 777 "$d/e/"'),
+        (S, "openssl x509 -in /home/me/site.pem --out ~/.bashrc"),
+        (S, "openssl x509 -in /home/me/site.pem -writerand ~/.bashrc"),
+        (S, "openssl x509 -in /home/me/site.pem -force_pubkey /home/me/site.pem"),
+        (S, "openssl x509 -in /home/me/site.pem $MORE"),
         (S, "openssl x509 -in /home/me/site.pem -signkey /home/me/site.pem -out a.pem"),
         (S, "openssl x509 -x509toreq -in /home/me/site.pem -signkey /home/me/site.pem"),
         (S, "openssl rsa -in /home/me/site.pem"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 import os
 import re
 import subprocess
@@ -24,6 +25,7 @@ from runner.sandbox.self_check import PROMISES, job, tried
 from runner.settings.loading import Settings
 from runner.system.places import Places
 from tests.components import require
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -221,6 +223,17 @@ FAULTS = {
     "never ends": ("self.job.permit()", "import asyncio; self.job.permit(); await asyncio.Event().wait()", "may still"),
     "raises": ("self.job.permit()", "raise OSError('lost')", "OSError: lost"),
     "no result": ("return Result", "return {}\n        return Result", "TypeError: it returned no Result"),
+    "cannot be ended": (
+        "self.job.permit()",
+        "import asyncio; self.job.permit()\n        while True:\n            try: await asyncio.sleep(60)\n"
+        "            except asyncio.CancelledError:\n                if plugin_is_over(): raise",
+        "may still",
+    ),
+    "bytes": ('"on", ""', 'b"on", ""', "something else for stdout"),
+    "a word for an end": ("Result(Outcome.OK", 'Result("ok"', "something else for outcome"),
+    "no files": ("meta=meta)", "meta=meta, files=[None])", "something else for files"),
+    "no data": ("meta=meta)", "meta=meta, value=object())", "not JSON serializable"),
+    "much": ('"on", ""', '"on" * (1 << 24), ""', "more output than"),
     "asks nobody": ("self.job.permit()", "pass", "without a look whether its approval still holds"),
 }
 
@@ -230,15 +243,67 @@ def test_a_run_that_goes_wrong_there_is_lost_and_says_so(
     case: str, install: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, after, words = FAULTS[case]
+    over: list[bool] = []
     install("pack", PLAYED.replace(before, after))
+    monkeypatch.setattr(builtins, "plugin_is_over", lambda: bool(over), raising=False)
     monkeypatch.setattr(plugin, "END_SECONDS", 0.05)
 
     async def body() -> None:
         run = await PluginSandbox("played").start(job("print('on')", Language.PYTHON), lambda _usage: None)
-        if case == "never ends":
+        if case in ("never ends", "cannot be ended"):
             run.stop("Enough")
         result = await run.finished()
+        over.append(True)
+        assert run.transcript.since(0).ended
         assert result.outcome is Outcome.ENGINE_LOST and words in result.error
         assert "played of the package pack 1.0" in result.error
 
     asyncio.run(body())
+
+
+def test_a_start_that_is_given_up_gets_no_permit_any_more(
+    install: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on after it was cancelled, asks late, and would run code that nobody waits for."""
+    late = """
+        import asyncio
+        try: await asyncio.Event().wait()
+        except asyncio.CancelledError: pass
+        await plugin_continues.wait()
+        try: job.permit()
+        finally: plugin_has_asked.set()
+    """
+    install("pack", PLAYED.replace("        return PlayedRun(job)", textwrap.indent(textwrap.dedent(late), " " * 8)))
+    asked: list[bool] = []
+
+    async def body() -> None:
+        continues, has_asked = asyncio.Event(), asyncio.Event()
+        monkeypatch.setattr(builtins, "plugin_continues", continues, raising=False)
+        monkeypatch.setattr(builtins, "plugin_has_asked", has_asked, raising=False)
+        sandbox = PluginSandbox("played")
+        assert (await sandbox.check()).ready
+        monkeypatch.setattr(plugin, "CALL_SECONDS", 0.05)
+        with pytest.raises(KnownError, match="does not answer start"):
+            await sandbox.start(job("print('on')", permit=lambda: asked.append(True)), lambda _usage: None)
+        continues.set()
+        await asyncio.wait_for(has_asked.wait(), HANGS)
+        assert not asked
+
+    asyncio.run(body())
+
+
+@pytest.mark.parametrize("text", [b"no assignment\n", b"[assent.sandboxes]\nplayed\n", b"\xff\xfe"])
+def test_a_broken_description_of_another_package_hides_none(install: Callable[..., Path], text: bytes) -> None:
+    folder = install("pack", PLAYED)
+    about = folder / "broken-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_bytes(text)
+    assert names() == ("played",)
+    assert asyncio.run(PluginSandbox("played").check()).ready
+
+
+def test_what_it_says_it_has_is_looked_at_first(install: Callable[..., Path]) -> None:
+    install("pack", PLAYED.replace('versions={"python": "3.11.0"}', "versions=None"))
+    ready = asyncio.run(PluginSandbox("played").check())
+    assert not ready.ready and "answers check with no Readiness" in ready.problem

@@ -13,11 +13,12 @@ import pytest
 
 from runner.model.file_changes import FileKind
 from runner.sandbox.local import copying
-from runner.sandbox.workspace_copy import CopiedEntry
+from runner.sandbox.workspace_copy import CopiedEntry, WorkspaceCopy
 from runner.workspace import entry, returning
 from tests.workspace.trees import CASES, make
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -131,3 +132,45 @@ def test_a_mode_that_changes_who_runs_a_file_is_none(tmp_path: Path) -> None:
     with entry.folder_open(here) as top:
         returning.take_in(top, {}, After())  # type: ignore[arg-type]
     assert [stat.S_IMODE((here / name).stat().st_mode) for name in "xy"] == [0o755, 0o1777]
+
+
+def test_what_is_saved_while_it_is_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for name in ("edited", "kept"):
+        (folder / name).write_text("before")
+    pieces = WorkspaceCopy.pieces
+
+    def slow(copy: WorkspaceCopy, one: CopiedEntry) -> Iterator[bytes]:
+        for piece in pieces(copy, one):
+            if b"edited" in piece:
+                (folder / "edited").write_text("of the person")
+            if b"new" in piece:
+                (folder / "new").write_text("of the person")
+            yield piece
+
+    monkeypatch.setattr(WorkspaceCopy, "pieces", slow)
+    stays = there_and_back(folder, "echo edited > edited; echo kept > kept; echo new > new")
+    assert stays == {"edited": returning.CHANGED, "new": returning.NOT_SENT}
+    assert (folder / "edited").read_text() == (folder / "new").read_text() == "of the person"
+    assert sorted(os.listdir(folder)) == ["edited", "kept", "new"]
+
+
+def test_a_file_that_grows_as_fast_as_it_is_read_holds_nothing_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "log").write_text("before")
+    opened, made = os.open, []
+
+    def growing(path: bytes, *arguments: int, **more: int) -> int:
+        if path == b"log" and more:
+            made.append(path)
+            with (folder / "log").open("ab") as file:
+                file.truncate((1 << 40) * len(made))
+        return opened(path, *arguments, **more)
+
+    monkeypatch.setattr(os, "open", growing)
+    assert there_and_back(folder, "echo after > log") == {"log": returning.CHANGED}
+    assert made == [b"log"]

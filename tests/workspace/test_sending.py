@@ -67,7 +67,8 @@ def test_what_this_account_ignores_everywhere_is_not_sent(project: Path) -> None
 @pytest.mark.parametrize(
     "name",
     [".env", "deep/.env.local", "id_rsa", ".ssh/id_ed25519", ".aws/credentials", ".npmrc", "tls/server.key", "a.pem",
-     ".netrc", ".pgpass", ".kube/config", "secrets.yaml", "service-account-1.json", "vault.kdbx"],
+     ".netrc", ".pgpass", ".kube/config", "secrets.yaml", "service-account-1.json", "vault.kdbx",
+     ".envrc", "prod.env", ".env~", "infra/terraform.tfstate", "a.tfvars", "kubeconfig", "config/master.key"],
 )  # fmt: skip
 def test_what_is_secret_by_its_name_is_left_out_and_named(project: Path, name: str) -> None:
     did(project, f"git init -q; mkdir -p {os.path.dirname(name) or '.'}; echo s >{name}; echo a >a; git add -A; ")
@@ -80,7 +81,7 @@ def test_what_is_secret_by_its_name_is_left_out_and_named(project: Path, name: s
 
 
 def test_an_example_of_a_secret_is_none(project: Path) -> None:
-    did(project, "echo s >.env.example; echo p >id_rsa.pub; echo k >keyboard.py; echo t >tokens.py")
+    did(project, "echo s >.env.example; echo p >id_rsa.pub; echo k >keyboard.py; echo t >tokens.py; echo e >env.py")
     assert ".env.example" in paths(copied(project)) and "keyboard.py" in paths(copied(project))
 
 

@@ -260,6 +260,8 @@ class Trail:
     """Links that the program has made, and where they lead."""
     own: OwnFiles = field(default_factory=OwnFiles)
     """The temporary files that the program has made."""
+    keeps_surroundings: bool = False
+    """Whether no word of the program can change variables of the environment, or where temporary folders are."""
     _cut: dict[str, bool] = field(default_factory=dict)
     """Sentences on what a bound has left out, each once, and whether one of them was grave."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.value import HOLE, Value
 
 if TYPE_CHECKING:
@@ -17,6 +18,16 @@ BESIDE = "beside-temporary"
 MET = frozenset(("found", "listed"))
 """Labels of what was found in a folder: names without a way out of it."""
 
+SURROUNDINGS = expression(
+    r"(?i)env(?!=None)|\.tempdir\b|['\"]tempdir|\btempdir\s*=|preexec_fn|__dict__|\bvars\(|\bgetattr\(|\bReflect\b"
+    r"|[,(]\s*\*\*\w|[{,]\s*\.\.\.\w+\s*[,}]"
+    r"|\.cwd\b|\bObject\.assign\b|\bprocess\s*(?:\?\.)?\[|\bglobalThis\s*(?:\?\.)?\["
+)
+"""Words of Python and JavaScript by which variables of the environment may change, or where temporary folders are.
+
+Options that are handed on as a whole may have some among them.
+"""
+
 
 class OwnFiles:
     """The temporary files that one program has made: where each is."""
@@ -24,6 +35,8 @@ class OwnFiles:
     def __init__(self) -> None:
         self._roots: dict[str, tuple[str, ...]] = {}
         self._default = (f"/tmp/{HOLE}",)
+        self._links: set[str] = set()
+        """Links below them that lead elsewhere, or may."""
 
     def made(self, line: int, column: int, folder: Value, ending: str = "") -> Value:
         """Return the path of one that is made at a place of the code, in `folder`; its name is not known."""
@@ -36,11 +49,18 @@ class OwnFiles:
         self._roots[label] = path.texts
         return Value(path.texts, labels=path.labels | {label})
 
-    def replaced(self, path: Value) -> None:
-        """Note that something else was put where one of them was."""
+    def replaced(self, path: Value, by: Value | None = None) -> None:
+        """Note that something else was put where one of them was, or below it: a link to `by`."""
+        while path.fields is not None and "path" in path.fields:
+            path = path.fields["path"]
+        texts = {one.rstrip("/") for one in path.texts}
         for label in path.labels:
-            if label.startswith(TEMPORARY) and set(path.texts) & set(self._roots.get(label, self._default)):
+            if label.startswith(TEMPORARY) and texts & set(self._roots.get(label, self._default)):
                 self._roots[label] = ()
+        if by is not None and not (
+            by.texts and any(one.startswith(TEMPORARY) for one in by.labels) and self.only(by) is by
+        ):
+            self._links |= texts
 
     def only(self, path: Value) -> Value:
         """Return `path`; where it is not surely one of them, or plainly below one, it is marked as beside them."""
@@ -59,6 +79,8 @@ class OwnFiles:
         return changed
 
     def _is_own(self, path: Value, labels: Iterable[str]) -> bool:
+        if self._links and any(one.startswith(f"{link}/") for one in path.texts for link in self._links):
+            return False
         met = not MET.isdisjoint(path.labels)
         roots = [root for label in labels for root in self._roots.get(label, self._default)]
         return (bool(path.texts) or met) and bool(roots) and all(_is_below(one, roots, met) for one in path.texts)

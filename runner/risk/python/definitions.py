@@ -47,12 +47,15 @@ def function(walker: Python, node: ast.FunctionDef | ast.AsyncFunctionDef) -> No
     if made.function is not None:
         made.function.short = isinstance(node.body[0], ast.Return)
         made.function.later = isinstance(node, ast.AsyncFunctionDef)
+    unseen = True
     for decorator in reversed(node.decorator_list):
         called = walker.value(decorator)
         known = called.function is not None or called.name in ("staticmethod", "classmethod", "property")
         if not known or called.function is not None:
-            if made.function is not None:
+            if made.function is not None and unseen:
                 made.function.mocked += mocked_by(walker, decorator, called)
+            # Another one below may keep the function as it is without what is replaced, to call it later.
+            unseen = unseen and called.name.startswith(("unittest.mock.", "pytest.mark."))
             result = walker.machine.call(called, [made], {}, place(decorator))
             if called.function is not None and _takes_its_place(walker, result):
                 made = result

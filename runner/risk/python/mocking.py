@@ -11,22 +11,31 @@ if TYPE_CHECKING:
     from runner.risk.model.value import Value
     from runner.risk.python.walker import Python
 
-OF_REQUESTS = ("requests.", "urllib.request.", "urllib3.", "http.client.", "httpx.")
-MOCKERS: dict[str, tuple[str, ...]] = dict.fromkeys(
-    ("responses.activate", "responses.RequestsMock", "requests_mock.Mocker", "respx.mock", "httpretty.activate"),
-    OF_REQUESTS,
-) | dict.fromkeys(
-    ("moto.mock_aws", *(f"moto.mock_{name}" for name in ("s3", "dynamodb", "sqs", "sns", "ec2", "secretsmanager"))),
-    ("boto3.", "botocore.", "aioboto3."),
-)
+MOCKERS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("responses.activate", "responses.RequestsMock", "requests_mock.Mocker"), ("requests.",)),
+    "respx.mock": ("httpx.",),
+    "httpretty.activate": ("requests.", "urllib.request.", "urllib3.", "http.client.", "httpx."),
+    **dict.fromkeys(
+        ("moto.mock_aws", *(f"moto.mock_{name}" for name in ("s3", "dynamodb", "sqs", "sns", "ec2", "secretsmanager"))),
+        ("boto3.", "botocore.", "aioboto3."),
+    ),
+}
 """Decorators and contexts in which requests go nowhere, and what the names of those functions begin with."""
 
 
 GIVES_BACK = words(
-    "side_effect wraps new_callable stopall temp_original configure_mock attach_mock reload setattr __setattr__ "
-    "__dict__ vars exec eval compile globals importlib modules ctypes stop"
+    "side_effect wraps new_callable stopall temp_original configure_mock attach_mock reload setattr vars exec eval "
+    "compile globals importlib modules ctypes stop undo unwrap gc FunctionType"
 )
-"""Names by which what a test replaces may do, after all, what it did before."""
+"""Names by which what a test replaces may do, after all, what it did before, beside those with an underscore."""
+PLAIN = words("__init__ __name__ __file__ __doc__ __main__ __all__ __version__ __enter__")
+PASSES_ON = words(
+    "add_passthru passthru_prefixes passthrough pass_through real_http allow_net_connect enable_passthrough "
+    "passthru add_passthrough core mock_config"
+)
+"""Names by which a library that replaces requests makes some of them after all."""
+ANY = "*"
+"""Stands for every function."""
 
 
 def mocked_by(walker: Python, node: ast.expr, value: Value) -> tuple[str, ...]:
@@ -35,42 +44,58 @@ def mocked_by(walker: Python, node: ast.expr, value: Value) -> tuple[str, ...]:
     Of `patch("module.function")` that is the function, unless what takes its place may be given.
     """
     if known := MOCKERS.get(value.name.removesuffix("()")):
-        return known
+        return () if PASSES_ON & _given_back(walker) else known
     match node:
         case ast.Call(args=[ast.Constant(value=str(target))], keywords=named) if (
             value.name == "unittest.mock.patch()"
             and all(one.arg == "return_value" for one in named)
-            and not _gives_back(walker)
+            and not {ANY, target.rpartition(".")[2]} & _given_back(walker)
         ):
             return (target,)
         case _:
             return ()
 
 
-def _gives_back(walker: Python) -> bool:
-    """Return whether the program has a name by which what a test replaces may do, after all, what it did before."""
+def _given_back(walker: Python) -> frozenset[str]:
+    """Return the names that the program may give back what a test has replaced; `ANY` for all of them."""
     if walker.gives_back is None:
         found = (one for part in walker.body for one in ast.walk(part))
-        walker.gives_back = any(not GIVES_BACK.isdisjoint(_names(one)) for one in found)
+        walker.gives_back = frozenset(name for one in found for name in _names(one))
     return walker.gives_back
 
 
 def _names(node: ast.AST) -> tuple[str, ...]:
-    """Return the names that a part of a program has in itself, and what it stores `patch` in."""
+    """Return what a part of a program may give back by itself."""
     match node:
-        case ast.Attribute(ctx=ast.Store() | ast.Del(), value=ast.Name(id=owner)) if owner != "self":
-            return ("setattr",)
+        case ast.Attribute(attr="return_value"):
+            return ()
+        case ast.Attribute(ctx=ast.Store() | ast.Del(), value=owner, attr=name):
+            if name == "patch" or (isinstance(owner, ast.Name) and owner.id != "self"):
+                return (ANY,)
+            return (name, *_named(name))
+        case ast.Attribute(value=ast.Name(id="self")):
+            return ()
         case ast.Name(id="patch", ctx=ast.Store()):
-            return ("setattr",)
+            return (ANY,)
         case ast.GeneratorExp() if any(isinstance(one, ast.Call) for one in ast.walk(node)):
-            return ("setattr",)  # it may run after the test
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return (name,)
-        case ast.keyword(arg=str(name)) | ast.alias(name=name) | ast.ImportFrom(module=str(name)):
-            return (name,)
-        case ast.Constant(value=str(written)):
-            return (written,) if written in GIVES_BACK else ()
+            return (ANY,)  # it may run after the test
         case ast.FunctionDef(name="patch") | ast.ClassDef(name="patch"):
-            return ("setattr",)
+            return (ANY,)
+        case (
+            ast.Attribute(attr=name)
+            | ast.Name(id=name)
+            | ast.keyword(arg=str(name))
+            | ast.alias(name=name)
+            | ast.ImportFrom(module=str(name))
+            | ast.Constant(value=str(name))
+        ):
+            return _named(name)
         case _:
             return ()
+
+
+def _named(name: str) -> tuple[str, ...]:
+    if name in PASSES_ON:
+        return (name,)
+    inner = name.startswith("_") and name.isidentifier() and name.strip("_") and name not in PLAIN
+    return (ANY,) if inner or name in GIVES_BACK else ()

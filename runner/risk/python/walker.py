@@ -59,7 +59,7 @@ class Python:
         """Loops without end around what is looked at."""
         self.body: Sequence[ast.stmt] = ()
         """The statements of the whole program."""
-        self.gives_back: bool | None = None
+        self.gives_back: frozenset[str] | None = None
         """Whether what a test replaces may do what it did before; None while nobody has asked."""
         self.machine = Machine(self, vocabulary, trail, nested)
 

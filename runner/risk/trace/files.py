@@ -86,8 +86,10 @@ class WrittenFiles:
 
     def _copied(self, act: Act) -> frozenset[str]:
         if act.kind == "link" or "link" in act.name:
-            self.trail.own.replaced(act.get("path"))
-            if (name := act.get("path").exact) and act.get("source").texts:
+            self.trail.own.replaced(act.get("path"), act.get("source"))
+            (name,) = act.get("path").texts if len(act.get("path").texts) == 1 else ("",)
+            # Of a temporary folder only the name is not known, and it is one.
+            if name and (HOLE not in name or name.startswith("/tmp/")) and act.get("source").texts:
                 self.trail.links[name.removeprefix("./").rstrip("/")] = act.get("source")
         labels = self._read(act, "source")
         content = Value(labels=labels | labels_of((self.content(act.get("source")),)))

@@ -102,6 +102,9 @@ def transfer(command: Command) -> Value | None:
     options, operands = command.parsed()
     target = options.get("-t") or options.get("--target-directory")
     if target is None:
+        if kind == "link" and len(operands) == 1:
+            target = each(operands[0], lambda known: known.rstrip("/").rpartition("/")[2])
+            operands.append(target)
         if len(operands) < 2:
             return UNKNOWN
         target, operands = operands[-1], operands[:-1]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.bounds import excerpt
-from runner.risk.model.value import UNKNOWN, Value, is_absent, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, text
 from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.git_files import read_by_path
 from runner.risk.shell.commands.starters import settings_that_run
@@ -18,7 +18,7 @@ from runner.risk.trace.files import is_temporary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runner.risk.model.acts import Act, Trail
+    from runner.risk.model.acts import Act
     from runner.risk.shell.command import Command, Handler
 
 SPACES = ("-n", "--namespace")
@@ -276,34 +276,39 @@ def _is_own(command: Command) -> bool:
     """Return whether a repository stands in a temporary folder that the program made, and is nobody else's."""
     options, _ = command.parsed(stop=True)
     state, trail = command.shell.state, command.shell.trail
-    if options.keys() & {"--git-dir", "--work-tree"} or not state.variables.keys().isdisjoint(LEADS_ELSEWHERE):
+    if not trail.keeps_surroundings:
+        return False
+    if options.keys() & {"--git-dir", "--work-tree"} or any(map(LEADS_ELSEWHERE.fullmatch, state.variables)):
         return False
     folder = options.get("-C", state.folder)
-    if folder is UNKNOWN and trail.folder is not None and _has_no_environment(trail):
+    if folder is UNKNOWN and trail.folder is not None:
         folder = trail.folder  # where another language starts git
-    return is_temporary(trail.own.only(folder)) and not any(map(_is_of_another, trail.acts))
+    return is_temporary(trail.own.only(folder)) and not any(map(_may_tie, trail.acts))
 
 
-LEADS_ELSEWHERE = frozenset(("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"))
-"""Variables by which git works on another repository than that of the folder."""
-PUTS = frozenset(("write", "append", "copy", "move", "link"))
-OF_ANOTHER = expression(r"(?:^|/)\.git(?:/|$)")
-TIED = expression(r"\bworktree\b|--separate-git-dir|--git-dir|\bcore\.worktree\b")
+LEADS_ELSEWHERE = expression(r"GIT_(?!(?:AUTHOR|COMMITTER)_|PAGER$|EDITOR$|TERMINAL_PROMPT$).*|TMPDIR|TEMP|TMP")
+"""Variables by which git works on another repository than that of the folder, or a temporary folder is in another."""
+OF_ANOTHER = expression(r"(?i)(?:^|/)\.git(?:/|$)|(?:^|/)(?:config(?:\.worktree)?|commondir)$")
+"""Files that say where a repository, or what it holds, is."""
+TIED = expression(
+    r"(?i)\bworktree\b|--separate-git-dir|--git-dir|--template|\bcore\.worktree\b|\binclude(?:if\b.*)?\.path\b"
+)
+PUTS_IN = frozenset(("copy", "move", "link", "extract"))
+PUTTING_IN = frozenset(("ln", "cp", "mv", "tar", "bsdtar", "unzip", "rsync", "cpio", "7z", "mount", "source", "."))
+"""Commands that put in what was elsewhere, links and all, or take variables from a file."""
 
 
-def _has_no_environment(trail: Trail) -> bool:
-    """Return whether the program that is started gets the environment as it is."""
-    started = next((act for act in reversed(trail.acts) if act.kind == "run"), None)
-    return started is not None and is_absent(started.get("environment"))
+def _may_tie(act: Act) -> bool:
+    """Return whether an act may tie a folder to a repository elsewhere, or git to one.
 
-
-def _is_of_another(act: Act) -> bool:
-    """Return whether an act ties a folder to a repository elsewhere: by a link, a file or a command of git."""
+    By a link, or by what is put there from elsewhere, which may be one; by a file of git's, a command or a variable.
+    """
     if act.kind == "command":
-        return act.name == "git" and TIED.search(act.get("line").text) is not None
-    return act.kind in ("write", "append", "copy", "move", "link") and any(
-        map(OF_ANOTHER.search, act.get("path").texts)
-    )
+        return act.name in PUTTING_IN or (act.name == "git" and TIED.search(act.get("line").text) is not None)
+    if act.kind in ("write", "append"):
+        paths = act.get("path").texts
+        return not paths or any(OF_ANOTHER.search(one) or one.rpartition("/")[2].startswith(HOLE) for one in paths)
+    return act.kind in PUTS_IN
 
 
 UNVERSIONED = "all files that are not in the repository"

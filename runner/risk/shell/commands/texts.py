@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, readable, text
 from runner.risk.shell.commands.escapes import sed_runs, values_of
 from runner.risk.shell.commands.outputs import sed_writes
@@ -163,9 +165,17 @@ def xxd(command: Command) -> Value | None:
     return Value(labels=data.labels)
 
 
-PUBLIC_PART = expression(r"(?:x509|verify|crl|ocsp)\s(?!.*-(?:connect|out)\b)")
-"""Commands of openssl that read certificates alone; of a file that has a key as well they print none of it."""
-KEYS_OF = expression(r"(?:^|\s)-(?:\w*key\w*|sign\w*|CA\w*|engine|provider\S*|config)\b")
+PUBLIC_PART = frozenset(("x509", "verify", "crl"))
+"""Commands of openssl that read certificates; of a file that has a key as well they print none of it."""
+OF_THE_PUBLIC = words(
+    "in inform outform noout text subject issuer dates startdate enddate serial fingerprint md5 sha1 sha256 sha512 "
+    "nameopt certopt purpose email ocsp_uri modulus hash subject_hash issuer_hash checkend checkhost checkip "
+    "checkemail ext pubkey alias lastupdate nextupdate crlnumber untrusted trusted verbose show_chain partial_chain "
+    "crl_check crl_check_all verify_hostname"
+)
+"""Options by which they read no key, write no file, load nothing and ask nobody."""
+WRITTEN = words("out writerand reqout respout")
+"""Options of openssl whose value is a file that it writes."""
 CERTIFICATE = expression(r"\.(?:pem|crt|cer|crl|der)$")
 
 
@@ -173,7 +183,13 @@ def openssl(command: Command) -> Value | None:
     line = concatenate(command.arguments, " ").text
     options, _operands = command.parsed()
     given = options.get("-in", UNKNOWN)
-    if PUBLIC_PART.match(line) and not KEYS_OF.search(line) and all(map(CERTIFICATE.search, given.texts)):
+    asked = {one.text[1:].removeprefix("-") for one in command.arguments if one.text.startswith("-")}
+    if (
+        command.arguments
+        and command.arguments[0].exact in PUBLIC_PART
+        and asked <= OF_THE_PUBLIC
+        and _are_certificates(command)
+    ):
         return Value(labels=given.labels)
     data = command.read(given) if given.texts else command.stdin
     output = Value(labels=labels_of((data,)))
@@ -182,13 +198,24 @@ def openssl(command: Command) -> Value | None:
     elif re.match(r"(enc|aes|des|rsautl|pkeyutl|smime|cms)", line):
         command.act("encrypt", path=options.get("-in", UNKNOWN), data=data)
         output = output.labelled(("encrypted",))
+    if line.startswith("ocsp ") and (asks := options.get("-url") or options.get("-host")) is not None:
+        command.act("send", url=asks, data=UNKNOWN)
     if "-connect" in options:
         command.act("connect", host=options["-connect"], tool=text("openssl"))
         command.act("send", url=options["-connect"], data=command.stdin)
         output = output.labelled((Source.REMOTE, Source.DOWNLOADED))
-    if "-out" in options:
-        command.act("write", path=options["-out"], data=output)
+    for name, value in pairwise(command.arguments):
+        if name.text[:1] == "-" and name.text.lstrip("-") in WRITTEN:
+            command.act("write", path=value, data=output)
     return output
+
+
+def _are_certificates(command: Command) -> bool:
+    """Return whether everything that is read has the name of a certificate."""
+    given = command.parsed()[0].get("-in", UNKNOWN)
+    return all(one.exact is not None or one is given for one in command.arguments) and all(
+        map(CERTIFICATE.search, given.texts)
+    )
 
 
 def unpack(command: Command) -> Value | None:
