@@ -1,14 +1,15 @@
-"""The registered agents as rows: who, since when, last seen, how busy."""
+"""The registered agents as rows: who, since when, last seen, how busy, and a tick by which each may ask."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
 from app import phrases
-from app.parts.agent import DOT, agent_ink, swatch
+from app.parts.plain import tip
+from app.state.agent_day import NONE, AgentDay
 from app.state.allowances import summary
 from runner.identity.allowance import Allowance
 
@@ -17,30 +18,34 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QObject
 
-    from app.look.look import Look
     from app.state.cards import Cards
     from runner.identity.agents import Agent
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
-COLUMNS = ("Name", "Added", "Last seen", "Today", "Refused", "State")
+COLUMNS = ("Name", "Added", "Last seen", "Today", "Hours", "Refused", "State")
 TIPS = {
     "Today": "What became of its requests today",
+    "Hours": "When its requests came today, hour by hour from midnight",
+    "State": "Without the tick its calls are refused, until you set it again; what waits stays open",
     "Refused": "Calls that were refused since Assent was started, as they were too many or could not be read",
 }
 NOTHING = "\N{EN DASH}"
 AGENT = Qt.ItemDataRole.UserRole
+DAY = Qt.ItemDataRole.UserRole + 1
 
 
 class AgentsModel(QAbstractTableModel):
     """What became of their requests is of today, what was refused since Assent was started."""
 
-    def __init__(self, cases: Cards, look: Look, parent: QObject | None = None) -> None:
+    switched = Signal(object)
+    """An agent that is to be paused, or to be resumed where it is paused. The tick follows once that is done."""
+
+    def __init__(self, cases: Cards, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._look = look
         self._cases = cases
         self._agents: tuple[Agent, ...] = ()
-        self._today: Mapping[str, str] = {}
+        self._today: Mapping[str, AgentDay] = {}
 
     def refresh(self) -> None:
         """Take over the store's list: those in force first."""
@@ -54,8 +59,8 @@ class AgentsModel(QAbstractTableModel):
         self._agents = agents
         self.endResetModel()
 
-    def know_today(self, figures: Mapping[str, str]) -> None:
-        """Take over what became of the requests of each agent today, in words."""
+    def know_today(self, figures: Mapping[str, AgentDay]) -> None:
+        """Take over the day of each agent."""
         self._today = figures
         if self._agents:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._agents) - 1, len(COLUMNS) - 1))
@@ -84,16 +89,45 @@ class AgentsModel(QAbstractTableModel):
         agent = self.agent(index.row())
         if agent is None:
             return None
-        if role == AGENT:
-            return agent
-        if role == Qt.ItemDataRole.DecorationRole and COLUMNS[index.column()] == "Name":
-            return swatch(agent_ink(self._look, agent.name), self._look.px(DOT))
-        if role == Qt.ItemDataRole.ToolTipRole and COLUMNS[index.column()] == "State":
-            return summary(agent) or None
-        return self._text(agent, index.column()) if role == Qt.ItemDataRole.DisplayRole else None
+        column, day = COLUMNS[index.column()], self._today.get(agent.name, NONE)
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return self._text(agent, column)
+            case Qt.ItemDataRole.ToolTipRole:
+                return tip(self._tip(agent, column)) or None
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return _spoken(self._text(agent, column), column, day)
+            case Qt.ItemDataRole.CheckStateRole if column == "State" and not agent.revoked:
+                return Qt.CheckState.Unchecked if agent.paused else Qt.CheckState.Checked
+            case _:
+                return {AGENT: agent, DAY: day}.get(role)
 
-    def _text(self, agent: Agent, column: int) -> str:
-        match COLUMNS[column]:
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        agent = self.agent(index.row())
+        ticked = agent is not None and not agent.revoked and COLUMNS[index.column()] == "State"
+        return super().flags(index) | (Qt.ItemFlag.ItemIsUserCheckable if ticked else Qt.ItemFlag.NoItemFlags)
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        agent = self.agent(index.row())
+        if role != Qt.ItemDataRole.CheckStateRole or agent is None or agent.revoked:
+            return False
+        self.switched.emit(agent)
+        return True
+
+    def _tip(self, agent: Agent, column: str) -> str:
+        day = self._today.get(agent.name, NONE)
+        match column:
+            case "Name":
+                return day.last
+            case "Hours":
+                return _hours(day)
+            case "State":
+                return summary(agent) or ""
+            case _:
+                return ""
+
+    def _text(self, agent: Agent, column: str) -> str:
+        match column:
             case "Name":
                 return phrases.visible(agent.name)
             case "Added":
@@ -101,7 +135,9 @@ class AgentsModel(QAbstractTableModel):
             case "Last seen":
                 return phrases.ago(time.time() - agent.last_seen) if agent.last_seen else "never connected"
             case "Today":
-                return self._today.get(agent.name, NOTHING)
+                return self._today.get(agent.name, NONE).became or NOTHING
+            case "Hours":
+                return ""
             case "Refused":
                 return f"{self._cases.refused_by_agent.get(agent.name, 0):,}"
             case _:
@@ -118,3 +154,16 @@ def _state(agent: Agent) -> str:
         return "paused"
     limited = {*Allowance().differing(agent.allowance)} - {"rehearse"}
     return "limited" if limited else "tried" if agent.allowance.rehearse else "active"
+
+
+def _spoken(text: str, column: str, day: AgentDay) -> str:
+    """Return what is read aloud of a cell: also what is only painted."""
+    if column == "Name" and day.last:
+        return f"{text}. Last request: {day.last}"
+    return (_hours(day) or "nothing asked today") if column == "Hours" else text
+
+
+def _hours(day: AgentDay) -> str:
+    """Return how many requests came when: `3 from 09:00, 12 from 10:00`."""
+    found = ", ".join(f"{number:,} from {hour:02}:00" for hour, number in enumerate(day.hours) if number)
+    return f"{found}, of the newest of the day" if found and day.cut else found

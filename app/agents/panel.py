@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 
 from app.agents.client_link import ClientLink
 from app.agents.connecting import Connecting
-from app.agents.model import AgentsModel
+from app.agents.delegates import HoursDelegate, NameDelegate, StateDelegate
+from app.agents.model import COLUMNS, AgentsModel
 from app.agents.settings import AgentSettings
 from app.agents.welcome import Welcome, suggested_name
 from app.link.page_tasks import PageTasks
@@ -41,10 +42,11 @@ if TYPE_CHECKING:
     from app.link.bridge import EngineLink
     from app.look.look import Look
     from app.state.cards import Cards
+    from runner.identity.agents import Agent
 
 RULE = "Up to 40 letters, digits, dots, hyphens and underscores."
 SEEN_MS = 5000
-ADDED, NARROW = 1, 640
+ADDED, NARROW = 1, 900
 """The column that says since when an agent is known, and the width of the page below which it is left out."""
 WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 """How often the times since agents were seen are brought up to date while somebody looks."""
@@ -68,7 +70,7 @@ class AgentsPanel(QWidget):
         self._tasks = PageTasks("agents", self)
         self._adding = False
         """One at a time: a token is shown once, and a second one must not take its place unseen."""
-        self.model = AgentsModel(cases, look, self)
+        self.model = AgentsModel(cases, self)
         self.view = self._make_view()
         self.name = QLineEdit()
         self.name.setPlaceholderText("Name, for example claude-code")
@@ -226,7 +228,12 @@ class AgentsPanel(QWidget):
     def _pause_or_resume(self) -> None:
         """Pause the selected agent, or let it ask again: neither takes anything away, so nobody is asked."""
         agent = self.model.agent(self.view.currentIndex().row())
-        if agent is not None and not agent.revoked:
+        if agent is not None:
+            self._switch(agent)
+
+    @Slot(object)
+    def _switch(self, agent: Agent) -> None:
+        if not agent.revoked:
             agents = self._bridge.agents
             answer = agents.resume_agent(agent.name) if agent.paused else agents.pause_agent(agent.name)
             self._tasks.attempt("pause", answer, lambda why: self._say(why, "bad"))
@@ -252,7 +259,10 @@ class AgentsPanel(QWidget):
         view.setShowGrid(False)
         view.setFrameShape(QFrame.Shape.NoFrame)
         view.verticalHeader().hide()
-        view.verticalHeader().setDefaultSectionSize(self._look.px(34))
+        view.verticalHeader().setDefaultSectionSize(self._look.px(46))
+        view.setItemDelegateForColumn(0, NameDelegate(self._look, view))
+        view.setItemDelegateForColumn(COLUMNS.index("Hours"), HoursDelegate(self._look, view))
+        view.setItemDelegateForColumn(COLUMNS.index("State"), StateDelegate(self._look, view))
         across = view.horizontalHeader()
         across.setHighlightSections(False)
         across.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -300,6 +310,7 @@ class AgentsPanel(QWidget):
         self.settings.clicked.connect(self.open_settings)
         self.pause.clicked.connect(self._pause_or_resume)
         self.view.activated.connect(self.open_settings)
+        self.model.switched.connect(self._switch)
         self.form.done.connect(self._done)
         self.connect_program.clicked.connect(self.begin_connecting)
         self.nobody.pressed.connect(self.begin_connecting)

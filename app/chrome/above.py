@@ -89,6 +89,8 @@ class Above(QWidget):
         layout = self._column
         layout.invalidate()
         height = layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
+        if corner != self.pos():
+            banners.rearm()
         self.setGeometry(corner.x(), corner.y(), width, height)
         self.raise_()
 

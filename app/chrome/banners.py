@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.chrome.resting_notice import RestingNotice
 from app.parts.amounts import counted
 from app.parts.column import READABLE
 from app.parts.notice import Notice, Tone
@@ -63,7 +64,7 @@ class Banners(QWidget):
         super().__init__(parent)
         self._cases = cases
         self._look = look
-        self._notices: dict[str, Notice] = {}
+        self._notices: dict[str, RestingNotice] = {}
         self._damaged: frozenset[str] = frozenset()
         self._all = False
         self._room = look.px(READABLE)
@@ -81,7 +82,7 @@ class Banners(QWidget):
         """Show `text` under `name`, in place of what `name` said before."""
         notice = self._notices.get(name)
         if notice is None:
-            notice = self._notices[name] = Notice(self._look, tone, text, action, closable)
+            notice = self._notices[name] = RestingNotice(self._look, tone, text, action, closable)
             notice.flatten()
             notice.acted.connect(lambda: self.wanted.emit(name))
             notice.closed.connect(lambda: self.unsay(name))
@@ -89,6 +90,8 @@ class Banners(QWidget):
             grave = sum(one in GRAVE for one in self._notices if one != name)
             self._column.insertWidget(0 if name in GRAVE else grave, notice)
         else:
+            if action != notice.action.text():
+                notice.rearm()
             notice.say(tone, text, action)
         self._fold()
         self.said.emit()
@@ -102,6 +105,11 @@ class Banners(QWidget):
             notice.hide()
             notice.deleteLater()
         self._fold()
+
+    def rearm(self) -> None:
+        """Ignore presses of the buttons for a moment: all of them have moved."""
+        for notice in self._notices.values():
+            notice.rearm()
 
     @property
     def grave(self) -> bool:

@@ -73,6 +73,10 @@ class Aftermath(QObject):
         one = self._deciding.queue.answers.find(request_id)
         if self._deciding.review.card is None and one is not None and one.approved:
             self.show_outcome(request_id)
+            focus = self._deciding.window().focusWidget()
+            # A button that went away with the review has left the focus to whatever comes next in the window.
+            if focus is None or not self._deciding.queue.isAncestorOf(focus):
+                self.outcome.setFocus()
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:

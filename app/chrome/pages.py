@@ -343,14 +343,14 @@ class PageShelf(QObject):
 
     def _make_agents(self) -> QWidget:
         from app.agents.panel import AgentsPanel
-        from app.today.spans import by_agent
+        from app.today.agent_days import agent_days
 
         panel = AgentsPanel(self._cases, self._bridge, self._look, self.stack)
         panel.tested.connect(partial(self.show, "Queue"))
         panel.failed.connect(self.failed)
         panel.day_wanted.connect(self._day.look)
         self._day.add_viewer(panel)
-        self._day.read.connect(lambda read: panel.model.know_today(by_agent(read.shown) if read is not None else {}))
+        self._day.read.connect(lambda read: panel.model.know_today({} if read is None else agent_days(read)))
         return panel
 
     def _make_rules(self) -> QWidget:

@@ -72,11 +72,11 @@ class Notice(QFrame):
         self._room = look.px(READABLE)
         self.action = QPushButton()
         self.action.clicked.connect(self.acted)
-        self._cross = QToolButton()
-        self._cross.setAccessibleName("Close this notice")
-        self._cross.setToolTip("Close")
-        self._cross.clicked.connect(self._close)
-        look.dress(self._cross, "x")
+        self.cross = QToolButton()
+        self.cross.setAccessibleName("Close this notice")
+        self.cross.setToolTip("Close")
+        self.cross.clicked.connect(self._close)
+        look.dress(self.cross, "x")
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(look.px(12), look.px(8), look.px(8), look.px(8))
         row.setSpacing(look.px(10))
@@ -86,9 +86,9 @@ class Notice(QFrame):
         row.addWidget(self._line, 1000)
         row.addWidget(self.action)
         row.addStretch(1)
-        row.addWidget(self._cross)
+        row.addWidget(self.cross)
         # Not before it has a parent: by itself it would be a window, and take the focus from this one.
-        self._cross.setVisible(closable)
+        self.cross.setVisible(closable)
         self.say(tone, text, action)
         look.changed.connect(self._paint_icon)
 
@@ -121,7 +121,7 @@ class Notice(QFrame):
 
     def give_room(self, width: int) -> None:
         """Take over how many pixels it has for all of it."""
-        parts = [self._picture, *(one for one in (self.action, self._cross) if not one.isHidden())]
+        parts = [self._picture, *(one for one in (self.action, self.cross) if not one.isHidden())]
         beside = sum(one.sizeHint().width() + self._row.spacing() for one in parts)
         margins = self._row.contentsMargins()
         self._room = max(0, width - beside - margins.left() - margins.right())

@@ -61,7 +61,9 @@ class ResultCard(QFrame):
         self.open.setProperty("kind", "link")
         self.open.setToolTip("Look into it under Files, and save it there")
         self.open.setAccessibleName(f"{name} under Files")
-        self.open.setVisible(file is not None)
+        # Not to be shown here: without a parent it would be a window for a moment, and take the focus.
+        if file is None:
+            self.open.hide()
         self.copy = CopyButton("Copy", f"Copy: {name}")
         self.copy.setProperty("kind", "link")
         self.copy.hide()

@@ -137,6 +137,7 @@ class OutcomeView(QFrame):
         silent = self._silent(one)
         self.nothing.setText(silent)
         self.nothing.setVisible(bool(silent))
+        self.setAccessibleDescription(f"{one.headline}. {self.state.text()} {silent}".strip())
         self.output.setVisible(not silent)
         self.more.setVisible(one.started > 0)
         self.undo.setVisible(changes_of(self._cases.kept, one.request.id) is not None)

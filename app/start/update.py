@@ -44,6 +44,7 @@ LATER = (
     "app.settings.removing",
     "app.settings.words",
     "app.start.login",
+    "app.today.agent_days",
     "app.today.panel",
     "app.work.panel",
     "app.work.project_hosts",

@@ -56,6 +56,8 @@ class Bar:
     """What it is and what became of it, in one line."""
     work: bool = False
     """Whether it is a program at work."""
+    found: str = ""
+    """The same without the agent, with what was found it would do in place of its title where that is known."""
 
     @property
     def is_open(self) -> bool:
@@ -118,7 +120,8 @@ def bar(line: TitledRow) -> Bar | None:
         end = row.finished_at if row.finished_at is not None or row.started_at is not None else decided
         parts.append(Stretch(started, _after(started, end), RAN))
     words = f"{phrases.clock(row.arrived_at)} {phrases.visible(row.agent)}: {line.title}. {became(row)}"
-    return Bar(row.id, row.agent, row.arrived_at, tuple(parts), words)
+    found = f"{phrases.clock(row.arrived_at)} {line.headline or phrases.in_quotes(line.title)}. {became(row)}"
+    return Bar(row.id, row.agent, row.arrived_at, tuple(parts), words, found=found)
 
 
 def became(row: Row) -> str:

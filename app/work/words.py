@@ -127,7 +127,9 @@ def headline(session: WorkSession) -> str:
         parts.append(said)
     parts += answered(session)
     if session.held and session.at_work:
-        parts.append(f"{counted(len(session.held), 'command')} held for {short(time.time() - session.held[0].at)}")
+        since = time.time() - session.held[0].at
+        time_held = f" for {short(since)}" if since >= 1 else ""
+        parts.append(f"{counted(len(session.held), 'command')} held{time_held}")
     return f"{', '.join(parts)}. {folder}"
 
 

@@ -207,6 +207,20 @@ def agents_many(scene: Scene) -> None:
     scene.window.show_page("Agents")
 
 
+def agents_today(scene: Scene) -> None:
+    """What each did today, one of them paused."""
+    places = scene.window._places
+    if not places.ledger.exists():
+        fill_long(places)
+    now = time.time()
+    names = [*(name for name, _ in long_day.AGENTS), "never-asked"]
+    scene.bridge.known = tuple(
+        Agent(name, "0" * 64, now - 9e6, now - 5, paused_at=now if name == "codex" else 0.0) for name in names
+    )
+    scene.cases.know_agents(scene.bridge.known)
+    scene.window.show_page("Agents")
+
+
 def palette_none(scene: Scene) -> None:
     scene.window.commands.open_palette()
     palette = scene.window.findChild(Palette)
@@ -617,6 +631,7 @@ MORE: dict[str, Callable[[Scene], object]] = {
     "settings-history-output": setting_of("history_output_bytes"),
     "settings-mb-per-minute": setting_of("mb_per_minute"),
     "agents-many": agents_many,
+    "agents-today": agents_today,
     "palette-none": palette_none,
     "running-search": searching,
     "remember-refused": refused,

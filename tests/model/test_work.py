@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -55,6 +56,13 @@ def test_answers_stay_in_the_headline() -> None:
     assert ", 4 commands, 1 let run, 1 refused by you, 1 not run, 1 command held for " in said
     session = after(session, CommandSeen(3.0, 5, "curl x", "/project", refused="No rule allows it."))
     assert "2 not run" in words.headline(session)
+
+
+def test_a_command_held_a_moment_ago_is_not_held_for_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: 1.5)
+    assert ", 1 command held. " in words.headline(held(1))
+    monkeypatch.setattr(time, "time", lambda: 4.0)
+    assert ", 1 command held for 3 s. " in words.headline(held(1))
 
 
 def test_what_waited_at_the_end_is_not_said_to_have_been_let_run() -> None:

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app import phrases
+from app.agents.model import COLUMNS
 from app.agents.settings import renaming
 from app.agents.welcome import suggested_name
 from app.history.changes import change_line
@@ -146,9 +147,10 @@ def test_renaming_says_what_ends_and_asks_first(desk: Desk) -> None:
     know(desk, replace(CODEX, name="codex-work", former="codex"), left)
     assert form.title.text() == "codex-work" and "called codex before" in form.facts.text()
     panel._done()
-    states = [panel.model._text(panel.model.agent(row), 5) for row in range(2)]
+    states = [panel.model.index(row, COLUMNS.index("State")).data() for row in range(2)]
     tips = [
-        panel.model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) for column in (0, 3, 4)
+        panel.model.headerData(COLUMNS.index(name), Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        for name in ("Name", "Today", "Refused")
     ]
     assert tips[0] is None and "today" in tips[1] and "since Assent was started" in tips[2]
     assert states == ["active", "now codex-work"]
@@ -161,7 +163,7 @@ def test_the_list_says_who_never_connected_is_paused_or_limited(desk: Desk) -> N
         replace(CODEX, name="a", paused_at=1.0),
         replace(CODEX, name="b", allowance=Allowance(network=False), last_seen=time.time()),
     )
-    texts = [[panel.model._text(panel.model.agent(row), column) for column in (2, 5)] for row in range(2)]
+    texts = [[panel.model.index(row, COLUMNS.index(one)).data() for one in ("Last seen", "State")] for row in range(2)]
     assert texts == [["never connected", "paused"], ["now", "limited"]]
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QMenu
 
 from app.parts.notice import Tone
 from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
@@ -18,6 +19,7 @@ from tests.gui import feed
 from tests.gui.elapse import elapse
 
 if TYPE_CHECKING:
+    from app.chrome.resting_notice import RestingNotice
     from runner.system.places import Places
     from tests.gui.conftest import Desk
 
@@ -111,6 +113,55 @@ def test_the_button_of_a_trouble_leads_to_its_page(desk: Desk) -> None:
     desk.hear((EngineTroubled("settings", "Line 3 is wrong.", "Correct it."),))
     desk.window.banners._notices["settings"].action.click()
     assert desk.window.shown_page == "Settings"
+
+
+def test_a_press_meant_for_something_else_does_nothing_to_a_banner_that_came_under_it(desk: Desk) -> None:
+    pressed = []
+    banners = desk.window.banners
+    banners.wanted.connect(pressed.append)
+    desk.hear((EngineTroubled("settings", "Line 3 is wrong.", "Correct it."),))
+    feed.turn()
+    notice = banners._notices["settings"]
+    notice.action.setFocus()
+    _click(notice.action)
+    desk.qtbot.keyClick(notice.action, Qt.Key.Key_Space)
+    _click(notice.cross)
+    assert pressed == [] and notice.isVisible()
+    _rest(notice)
+    desk.qtbot.mousePress(notice.action, Qt.MouseButton.LeftButton)
+    banners.say("settings", Tone.WARN, "Line 3 is wrong.", "Doctor")
+    desk.qtbot.mouseRelease(notice.action, Qt.MouseButton.LeftButton)
+    assert pressed == [] and not notice.action.isDown(), "it means something else by now"
+    _rest(notice)
+    banners.say("settings", Tone.WARN, "Line 4 is wrong.", "Doctor")
+    _click(notice.action)
+    assert pressed == ["settings"], "other words alone do not put it off"
+    _click(notice.cross)
+    assert not banners.text("settings")
+
+
+def test_a_banner_that_moved_rests_again(desk: Desk) -> None:
+    pressed = []
+    banners = desk.window.banners
+    banners.wanted.connect(pressed.append)
+    banners.say("failed", Tone.WARN, "It failed.", "Doctor")
+    feed.turn()
+    _rest(banners._notices["failed"])
+    desk.hear((EngineTroubled("ledger", "The disk is full.", "Make room."),))
+    banners._more.click()
+    feed.turn()
+    _click(banners._notices["failed"].action)
+    assert pressed == []
+
+
+def _click(button: QAbstractButton) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def _rest(notice: RestingNotice) -> None:
+    feed.turn()
+    for guard in notice.guards.values():
+        guard._until = float("-inf")
 
 
 def test_a_new_history_is_begun_only_after_a_yes(desk: Desk) -> None:
