@@ -542,8 +542,8 @@ class Machine:
         parameters = function.parameters
         if function.self_name:
             names[function.self_name] = owner if owner is not None else UNKNOWN
-        for i, parameter in enumerate(parameters):
-            if i < len(args):
+        for i, parameter in enumerate((*parameters, *function.by_name)):
+            if i < min(len(args), len(parameters)):
                 value = args[i]
             elif parameter in named:
                 value = named[parameter]
