@@ -43,6 +43,9 @@ OF_PERSON = expression(
     r"~/(?!\.cache/|\.local/share/|workspace/)[^/]|\$\{?HOME\}?/(?!\.cache/)[^/]|/(?:home|Users)/[^/\s]+/(?!\.cache/)[^/]"
 )
 """Paths in a home folder, which hold what is a person's own."""
+OUTSIDE = expression(r"/(?:data|srv|mnt|media|export|nfs|scratch|shared?|var/(?:www|lib|backups?)|opt|backups?)/[^/]")
+"""Paths in folders where machines keep what is many people's."""
+OF_OUTSIDE = "of-outside"
 
 
 class WrittenFiles:
@@ -68,6 +71,8 @@ class WrittenFiles:
                     labels.add(KIND_LABELS[kind])
             if OF_PERSON.match(known):
                 labels.add("of-person")
+            if OUTSIDE.match(known):
+                labels.add(OF_OUTSIDE)
         memory = path.exact is not None and MEMORY.fullmatch(path.exact)
         if memory or (act.name in IN_A_FILE and is_temporary(path)):
             labels.add(IN_MEMORY)
@@ -75,6 +80,8 @@ class WrittenFiles:
             labels.add("found")
             if any(one.startswith(FOUND_IN) and OF_PERSON.match(one[len(FOUND_IN) :]) for one in path.labels):
                 labels.add("of-person")
+            if any(one.startswith(FOUND_IN) and OUTSIDE.match(one[len(FOUND_IN) :]) for one in path.labels):
+                labels.add(OF_OUTSIDE)
         return frozenset(labels)
 
     def _written(self, act: Act) -> frozenset[str]:

@@ -231,6 +231,8 @@ def _configures(act: Act, targets: Targets) -> Described:
     if opens := act.get("opens").text:
         what = f" {quoted(target)}" if target.strip(HOLE) else f" by {identifier(act.name.rpartition('.')[2])}"
         return Verb.CHANGES_SYSTEM, Named(f"opens {where}{what} to others ({quoted(opens)})")
+    if act.get("password").text:
+        return Verb.CHANGES_SYSTEM, Named(f"sets passwords of accounts by {identifier(library_of(act.name))}")
     if not target.strip(HOLE):
         return Verb.CHANGES_SYSTEM, Named(f"changes {where} by {identifier(act.name.rpartition('.')[2])}")
     return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)})")
