@@ -52,7 +52,11 @@ def _as_module(walker: JavaScript, owner: Value, name: str, labels: frozenset[st
 def _is_loaded(walker: JavaScript, name: str) -> bool:
     """Return whether it is the name of a package that the program has loaded, of which `default` is the main thing."""
     known = f"{name}.default"
-    return bool(name) and known not in WHOLE and any(act.kind == "import" and act.name == name for act in walker.trail.acts)
+    return (
+        bool(name)
+        and known not in WHOLE
+        and any(act.kind == "import" and act.name == name for act in walker.trail.acts)
+    )
 
 
 def reach(walker: JavaScript, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
