@@ -147,3 +147,26 @@ STILL_GRAVE = [
 @pytest.mark.parametrize("code", STILL_GRAVE)
 def test_what_only_looks_like_reading_or_checking_is_critical(code: str) -> None:
     assert attention(S, code) is Level.CRITICAL
+
+
+LONG = "cat a.log | grep x | awk '{print $2}' |\n  sort | uniq -c | sort -rn | head -10\n"
+AFTER = "cat a.log | grep -E y | sort | uniq -c\nif command -v jq >/dev/null; then\n  jq . a 2>/dev/null | grep z\nfi\n"
+
+
+@pytest.mark.parametrize("between", ["\n", "", "# a comment\n", "  \t\n"])
+def test_the_next_line_after_a_long_pipeline_is_a_command_of_its_own(between: str) -> None:
+    """The grammar takes its words for more arguments of the last command."""
+    for code in (
+        f'{LONG}{between}rm -rf "$HOME/Documents"\n{AFTER}',
+        f'{LONG * 3}rm -rf "$HOME/Documents"\n{AFTER * 9}',
+    ):
+        assert attention(S, code) is Level.CRITICAL
+    said = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, S, LONG + between + AFTER))
+    assert "“fi”" not in said.verdict.sentence
+    assert said.attention is None
+
+
+def test_a_line_that_goes_on_is_still_one_command() -> None:
+    code = f'{LONG}rm -rf \\\n  "$HOME/Documents" \\\n  x\n{AFTER}'
+    assert attention(S, code) is Level.CRITICAL
+    assert attention(S, f"{LONG}echo \\\n  rm -rf / \\\n  x\n{AFTER}") is Level.LOW
