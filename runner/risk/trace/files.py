@@ -45,7 +45,8 @@ OF_PERSON = expression(
 """Paths in a home folder, which hold what is a person's own."""
 OUTSIDE = expression(r"/(?:data|srv|mnt|media|export|nfs|scratch|shared?|var/(?:www|lib|backups?)|opt|backups?)/[^/]")
 """Paths in folders where machines keep what is many people's."""
-OF_OUTSIDE = "of-outside"
+OF_OUTSIDE = "outside:"
+"""Begins the label of what is read there; the path follows."""
 
 
 class WrittenFiles:
@@ -72,7 +73,7 @@ class WrittenFiles:
             if OF_PERSON.match(known):
                 labels.add("of-person")
             if OUTSIDE.match(known):
-                labels.add(OF_OUTSIDE)
+                labels.add(f"{OF_OUTSIDE}{excerpt(known, LONGEST_FOLDER)}")
         memory = path.exact is not None and MEMORY.fullmatch(path.exact)
         if memory or (act.name in IN_A_FILE and is_temporary(path)):
             labels.add(IN_MEMORY)
@@ -80,8 +81,8 @@ class WrittenFiles:
             labels.add("found")
             if any(one.startswith(FOUND_IN) and OF_PERSON.match(one[len(FOUND_IN) :]) for one in path.labels):
                 labels.add("of-person")
-            if any(one.startswith(FOUND_IN) and OUTSIDE.match(one[len(FOUND_IN) :]) for one in path.labels):
-                labels.add(OF_OUTSIDE)
+            folders = (one[len(FOUND_IN) :] for one in path.labels if one.startswith(FOUND_IN))
+            labels |= {f"{OF_OUTSIDE}{one}" for one in folders if OUTSIDE.match(one)}
         return frozenset(labels)
 
     def _written(self, act: Act) -> frozenset[str]:

@@ -162,8 +162,8 @@ def note_verb(
         trail.add("destroy", called.name, fields, place, called.labels)
     elif not parts or library.startswith((".", "@/")) or library in COMPUTES or first.startswith("/"):
         return
-    elif opened := next((one for one in opens(args, named) if one.partition(":")[0].lower() in ANYWHERE), ""):
-        fields = {"at": text("the cloud"), "opens": text(opened)}
+    elif opened := [one for one in opens([*args, *named.values()], named) if one.partition(":")[0].lower() in ANYWHERE]:
+        fields = {"at": text("the cloud"), "opens": text(opened[0])}
         trail.add("configure", called.name, fields, place, called.labels)
     elif parts[0].lower() in MOVES_MONEY or _trades([part.lower() for part in parts], library, trail):
         trail.add("configure", called.name, {"at": text("payments")}, place, called.labels)
