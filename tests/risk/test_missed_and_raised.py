@@ -110,6 +110,12 @@ ORDINARY = [
         J,
         f"{AXIOS} c.get('/zones');",
     ),
+    (
+        P,
+        "import pandas as pd, requests\nfrom sklearn.linear_model import LinearRegression\n"
+        "d = pd.read_csv('/data/a.csv')\ns = LinearRegression().fit(d[['a']], d['b']).score(d[['a']], d['b'])\n"
+        "requests.post('https://a.example', json={'score': s})",
+    ),
     (S, "pg_dump crm | gzip > crm.sql.gz"),
     (S, "sudo apt-get install -y jq ./vendor/tool.deb"),
     (S, "wget -q http://a.example/t.deb && dpkg-deb -I t.deb"),
