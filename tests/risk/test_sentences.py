@@ -23,7 +23,7 @@ def sentence(language: Language, code: str) -> str:
             "Deletes DB instance by deleteDBInstance",
         ),
         (P, "import boto3\nboto3.client('kms').schedule_key_deletion(KeyId=f())", "Deletes something by schedule_key"),
-        (P, "import stripe\nstripe.Transfer.create(amount=1)", "Moves money by create."),
+        (P, "import stripe\nstripe.Transfer.create(amount=1)", "Moves money by Transfer.create."),
         (
             P,
             "import boto3\nboto3.client('route53').change_resource_record_sets()",

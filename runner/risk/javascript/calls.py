@@ -30,6 +30,8 @@ CONTEXT = reference("~ctx")
 """What such a function gets first: by what its parameter is called nobody can tell where it is named otherwise."""
 LISTENING = frozenset(("on", "once", "addListener", "addEventListener"))
 KEYS = frozenset(("keydown", "keypress", "keyup"))
+OF_SCRIPTS = frozenset(("$", "$.sync"))
+"""What scripts that zx starts have without an import: a template behind it is a command of the shell."""
 LOADERS = frozenset(
     (
         "require",
@@ -55,6 +57,8 @@ def call_expression(walker: JavaScript, node: Node) -> Value:
         return UNKNOWN
     declared, walker.declared = walker.declared, None
     called = reference("require") if function.type == "import" else walker.value(function)
+    if listed is not None and listed.type == "template_string" and called.name in OF_SCRIPTS:
+        called = reference(f"zx.{called.name}", called.labels)
     args = _arguments(walker, listed)
     if called.name == "setInterval" and listed is not None and len(args) > 1 and args[0].function is not None:
         every = args[1].number

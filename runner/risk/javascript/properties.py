@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.risk.javascript.literals import unescaped
+from runner.risk.javascript.modules import WHOLE
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
 from runner.risk.model.acts import VALUE_OF, Source
@@ -39,13 +40,23 @@ OF_NODE = words("fs child_process os path process module net http https tls dns 
 """Modules whose default export is the module itself."""
 
 
-def _as_module(owner: Value, name: str, labels: frozenset[str]) -> Value | None:
+def _as_module(walker: JavaScript, owner: Value, name: str, labels: frozenset[str]) -> Value | None:
     """Return the module that a property of one stands for, if it does."""
-    if name == "default" and owner.name in OF_NODE and owner.fields is None:
+    if name == "default" and owner.fields is None and (owner.name in OF_NODE or _is_loaded(walker, owner.name)):
         return owner
     main = owner.name == "process" and name == "mainModule"
     same = owner.name == "module" and name in ("constructor", "children")
     return reference("module", labels) if main or same else None
+
+
+def _is_loaded(walker: JavaScript, name: str) -> bool:
+    """Return whether it is the name of a package that the program has loaded, of which `default` is the main thing."""
+    known = f"{name}.default"
+    return (
+        bool(name)
+        and known not in WHOLE
+        and any(act.kind == "import" and act.name == name for act in walker.trail.acts)
+    )
 
 
 def reach(walker: JavaScript, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
@@ -53,7 +64,7 @@ def reach(walker: JavaScript, owner: Value, name: str, labels: frozenset[str] = 
     if owner.name == "globalThis":
         known = walker.machine.scope.top.names.get(name)
         return known if known is not None else reference("globalThis" if name in GLOBALS else name, labels)
-    if (module := _as_module(owner, name, labels)) is not None:
+    if (module := _as_module(walker, owner, name, labels)) is not None:
         return module
     if owner.name == PROXY and owner.fields is not None:
         return _through_proxy(walker, owner.fields, name, labels)

@@ -181,6 +181,8 @@ class Function:
     scope: Scope
     defaults: dict[str, Value] = field(default_factory=dict)
     rest: str = ""
+    by_name: list[str] = field(default_factory=list)
+    """Parameters that are given by their names alone: `def f(*args, check=True)`."""
     self_name: str = ""
     simple: bool = False
     """The body is one expression, whose value is the result."""

@@ -28,12 +28,12 @@ def define(walker: Python, name: str, arguments: ast.arguments, body: object, si
     parameters = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     defaults = dict(zip(reversed(parameters), map(walker.value, reversed(arguments.defaults)), strict=False))
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        parameters.append(argument.arg)
         if default is not None:
             defaults[argument.arg] = walker.value(default)
     function = Function(
         name, parameters, body, walker.machine.scope, defaults, simple=simple, reduces=name.startswith("__reduce")
     )
+    function.by_name = [argument.arg for argument in arguments.kwonlyargs]
     if arguments.vararg is not None:
         function.rest = arguments.vararg.arg
     walker.machine.functions.append(function)

@@ -25,7 +25,9 @@ GOES_ON = expression(rb"(?m)^[^\n]*?\S\\\n(?=\S)(?:[^\n]*\S\\\n(?=\S))*[^\n]*\n?
 EMPTY = expression(rb"`#[^`\n]*`")
 """A comment that is run for its output, which is nothing."""
 CLOSED_AND_OPENED = expression(rb"`[ \t]*`")
-MOST_PASSES = 3
+LINE_ENDS = expression(rb"[ \t]*+(?:#[^\n]*+)?+\n")
+"""The end of a line that is not broken."""
+MOST_PASSES = 8
 """Over a script of which the grammar takes two commands for one: the first may reveal others."""
 MOST_PIPES = 3000
 """Of one pipeline: parsing one takes time that grows with the square of its length, and nothing can interrupt it."""
@@ -37,7 +39,7 @@ LONGEST_HELD = 10_000
 def parse(code: str) -> Node:
     """Return the root of the syntax tree; the last ones of short scripts are held in memory until `forget`.
 
-    Raises TooMuch for a pipeline that would take too long to parse.
+    Raises TooMuch for a pipeline that would take too long to parse, and for commands that cannot be told apart.
     """
     return _held(code) if len(code) <= LONGEST_HELD else _parsed(code)
 
@@ -57,11 +59,14 @@ def _parsed(code: str) -> Node:
     if _longest_pipeline(data) > MOST_PIPES:
         raise TooMuch
     root = root_of(code) if data is whole else Parser(BASH).parse(data).root_node
-    for _ in range(MOST_PASSES if b"|" in data and b">" in data else 0):
+    for _ in range(MOST_PASSES if b"|" in data else 0):
         if (ended := _ended(root, data)) == data:
             break
         data = ended
         root = Parser(BASH).parse(data).root_node
+    else:
+        if b"|" in data and _ended(root, data) != data:
+            raise TooMuch
     if b"\n\\" in data or CLOSED_AND_OPENED.search(data):
         for _ in range(MOST_PASSES):
             mended = _mended(root, data)
@@ -78,21 +83,22 @@ def _parsed(code: str) -> Node:
 
 
 @cache
-def _redirects() -> Query:
-    return Query(BASH, "(file_redirect) @redirect")
+def _of_one_line() -> Query:
+    return Query(BASH, "[(file_redirect) (command)] @part")
 
 
 def _ended(root: Node, data: bytes) -> bytes:
-    """Return the script with a `;` at the end of each line whose redirect the grammar goes on with in the next one.
+    """Return the script with a `;` at the end of each line whose command the grammar goes on with in the next one.
 
-    After a long pipeline it takes the words of the next command for more files to write to.
+    After a long pipeline it takes the words of the next command for more arguments, or for more files to write to.
     """
     places: list[int] = []
-    for node in QueryCursor(_redirects()).captures(root).get("redirect", ()):
-        for one, after in pairwise(node.named_children):
-            between = data[one.end_byte : after.start_byte]
-            if b"\n" in between:
-                places.append(one.end_byte + between.index(b"\n"))
+    for node in QueryCursor(_of_one_line()).captures(root).get("part", ()):
+        if node.start_point[0] == node.end_point[0]:
+            continue
+        for one, after in pairwise(child for child in node.named_children if child.type != "comment"):
+            if LINE_ENDS.match(data, one.end_byte, after.start_byte) is not None:
+                places.append(one.end_byte)
     parts: list[bytes] = []
     last = 0
     for at in sorted(set(places)):

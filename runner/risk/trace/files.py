@@ -43,6 +43,10 @@ OF_PERSON = expression(
     r"~/(?!\.cache/|\.local/share/|workspace/)[^/]|\$\{?HOME\}?/(?!\.cache/)[^/]|/(?:home|Users)/[^/\s]+/(?!\.cache/)[^/]"
 )
 """Paths in a home folder, which hold what is a person's own."""
+OUTSIDE = expression(r"/(?:data|srv|mnt|media|export|nfs|scratch|shared?|var/(?:www|lib|backups?)|opt|backups?)/[^/]")
+"""Paths in folders where machines keep what is many people's."""
+OF_OUTSIDE = "outside:"
+"""Begins the label of what is read there; the path follows."""
 
 
 class WrittenFiles:
@@ -68,6 +72,8 @@ class WrittenFiles:
                     labels.add(KIND_LABELS[kind])
             if OF_PERSON.match(known):
                 labels.add("of-person")
+            if OUTSIDE.match(known):
+                labels.add(f"{OF_OUTSIDE}{excerpt(known, LONGEST_FOLDER)}")
         memory = path.exact is not None and MEMORY.fullmatch(path.exact)
         if memory or (act.name in IN_A_FILE and is_temporary(path)):
             labels.add(IN_MEMORY)
@@ -75,6 +81,8 @@ class WrittenFiles:
             labels.add("found")
             if any(one.startswith(FOUND_IN) and OF_PERSON.match(one[len(FOUND_IN) :]) for one in path.labels):
                 labels.add("of-person")
+            folders = (one[len(FOUND_IN) :] for one in path.labels if one.startswith(FOUND_IN))
+            labels |= {f"{OF_OUTSIDE}{one}" for one in folders if OUTSIDE.match(one)}
         return frozenset(labels)
 
     def _written(self, act: Act) -> frozenset[str]:

@@ -8,6 +8,7 @@ from runner.model.expression import expression
 from runner.model.modules import is_standard
 from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.outline_data import words
+from runner.risk.trace.files import OF_OUTSIDE
 from runner.risk.trace.shown import secrets
 
 FORMS = expression(
@@ -53,7 +54,10 @@ OF_LANGUAGE = words("fs crypto buffer process util stream url child_process node
 
 
 def kept(labels: frozenset[str], name: str) -> frozenset[str]:
-    """Return those labels of arguments that what a function gives has as well: an answer is no key that it is for."""
+    """Return those labels of arguments that what a function gives has as well.
+
+    An answer is no key that it is for, and a figure is not the file of which it was made.
+    """
     if not labels or not name or gives_back(name):
         return labels
-    return labels - secrets(labels)
+    return frozenset(label for label in labels - secrets(labels) if not label.startswith(OF_OUTSIDE))

@@ -274,13 +274,13 @@ class Machine:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
         found = bool(called.labels) and note_member(self.trail, called, meanings, place)
         if not meanings and not found:
-            self._unknown(called, args, place)
+            self._unknown(called, args, named, place)
         if given_values and name and all(meaning.act in SAYS_NOTHING for meaning in meanings):
             self.nested.handed(name, given_values, given_labels, place, python=self.language == "python")
         self.callbacks(called, args, named, result, place)
         return result
 
-    def _unknown(self, called: Value, args: Sequence[Value], place: Place) -> None:
+    def _unknown(self, called: Value, args: Sequence[Value], named: Mapping[str, Value], place: Place) -> None:
         """Note a call of which nothing is known but its name."""
         name = called.name
         self.trail.called.add(name)
@@ -288,7 +288,7 @@ class Machine:
         if module:
             self.trail.add("enumerated", name, {"of": text(module), "how": text("computed")}, place, called.labels)
         if "." in name and (library := library_of(name, self.trail, python=self.language == "python")):
-            note_verb(self.trail, called, args, library, place)
+            note_verb(self.trail, called, args, named, library, place)
 
     def _picked_from(self, name: str) -> str:
         """Return the module that does harm and of which a function is called by a name that nobody knows, or ''."""
@@ -542,8 +542,8 @@ class Machine:
         parameters = function.parameters
         if function.self_name:
             names[function.self_name] = owner if owner is not None else UNKNOWN
-        for i, parameter in enumerate(parameters):
-            if i < len(args):
+        for i, parameter in enumerate((*parameters, *function.by_name)):
+            if i < min(len(args), len(parameters)):
                 value = args[i]
             elif parameter in named:
                 value = named[parameter]

@@ -48,6 +48,11 @@ OPENED = {
     "publiclyaccessible": expression(r"(?i)true"),
     "cidrip": expression(r"0\.0\.0\.0/0"),
     "cidr": expression(r"0\.0\.0\.0/0"),
+    "source_ranges": expression(r"0\.0\.0\.0/0"),
+    "sourceranges": expression(r"0\.0\.0\.0/0"),
+    "is_superuser": expression(r"(?i)true"),
+    "issuperuser": expression(r"(?i)true"),
+    "access_level": expression(r"(?i)(?:.{0,100}\.)?(?:owner|maintainer)(?:_access)?|40|50"),
     "clusterrole": expression(r"cluster-admin"),
     "member": expression(r"(?i)all(?:authenticated)?users"),
     "entity": expression(r"(?i)all(?:authenticated)?users"),
@@ -58,6 +63,16 @@ OPENED = {
 }
 """Settings, without case, and the values by which what they are of is open to others or somebody gets every right."""
 
+ANYWHERE = words("source_ranges sourceranges is_superuser issuperuser")
+"""Settings of these that open something, whichever library gets them."""
+PASSWORDS = expression(r"(?i)(?:user|new|temporary|admin)?_?(?:password|passwd|unicodepwd)|unicodepwd")
+"""Settings by which an account gets another password."""
+CHANGES = words("modify update reset change set patch edit replace")
+"""What names of functions begin with which change what is there."""
+TRADES = words("buy sell")
+ORDERS = words("create place submit open")
+"""What names of functions begin with which order something."""
+
 
 def note_asked(trail: Trail, act: Act, args: Sequence[Value], named: Mapping[str, Value], place: Place) -> None:
     """Note what an act that sends something elsewhere, or changes something there, deletes or opens."""
@@ -67,12 +82,16 @@ def note_asked(trail: Trail, act: Act, args: Sequence[Value], named: Mapping[str
         return
     if address is not None and address["path"] and _method(act.name, args, named) in DELETES:
         known = address["path"].replace(HOLE, "…").lstrip("/")
+        if args and args[0].text.startswith("/") and not known.endswith(args[0].text.replace(HOLE, "…")):
+            known = f"{known.rstrip('/')}{args[0].text.replace(HOLE, '…')}"
         trail.add("destroy", act.name, {"name": text(known), "at": text(address["host"])}, place, act.labels)
     asks = act.kind == "send" and _method(act.name, args, named) not in ("get", "head")
     if asks and address is not None and MONEY.search(address["path"] or "") is not None:
         fields = {"target": text(f"{address['host']}{address['path']}".replace(HOLE, "…")), "at": text("payments")}
         trail.add("configure", act.name, fields, place, act.labels)
     opened = next(opens([*args, *named.values()], named), "")
+    if act.kind == "configure" and _sets_password(act.name, [*args, *named.values()], named):
+        act.fields["password"] = text("yes")
     if not opened and act.kind == "configure" and PUBLISHES.search(act.name):
         opened = "public"
     if not opened:
@@ -87,7 +106,7 @@ def note_asked(trail: Trail, act: Act, args: Sequence[Value], named: Mapping[str
 def opened_to(key: str, value: Value) -> str:
     """Return a setting and its value, where that opens what the setting is of; '' where not."""
     wanted = OPENED.get(key.lower())
-    said = _said(value)
+    said = [known for one in (value, *(value.items or ())) for known in _said(one)] if wanted is not None else []
     return f"{key}: {said[0]}" if wanted is not None and any(map(wanted.fullmatch, said)) else ""
 
 
@@ -131,7 +150,9 @@ def note_request(trail: Trail, act: Act, method: str, body: Value) -> None:
     note_asked(trail, act, [], named, act.place)
 
 
-def note_verb(trail: Trail, called: Value, args: Sequence[Value], library: str, place: Place) -> None:
+def note_verb(
+    trail: Trail, called: Value, args: Sequence[Value], named: Mapping[str, Value], library: str, place: Place
+) -> None:
     """Note a call of a library of which only the name says what it does, where that cannot be taken back."""
     last = called.name.removesuffix("()").rpartition(".")[2]
     first = args[0].text if args else ""
@@ -141,10 +162,32 @@ def note_verb(trail: Trail, called: Value, args: Sequence[Value], library: str, 
         trail.add("destroy", called.name, fields, place, called.labels)
     elif not parts or library.startswith((".", "@/")) or library in COMPUTES or first.startswith("/"):
         return
-    elif parts[0].lower() in MOVES_MONEY:
+    elif opened := [one for one in opens([*args, *named.values()], named) if one.partition(":")[0].lower() in ANYWHERE]:
+        fields = {"at": text("the cloud"), "opens": text(opened[0])}
+        trail.add("configure", called.name, fields, place, called.labels)
+    elif parts[0].lower() in MOVES_MONEY or _trades([part.lower() for part in parts], library, trail):
         trail.add("configure", called.name, {"at": text("payments")}, place, called.labels)
     elif not {parts[0].lower(), parts[-1].lower()}.isdisjoint(ENDS):
         trail.add("configure", called.name, {"at": text("the cloud")}, place, called.labels)
+
+
+def _trades(parts: Sequence[str], library: str, trail: Trail) -> bool:
+    """Return whether a function buys or sells: `create_market_buy_order`, or an order at who was given a key."""
+    if "order" not in parts and "orders" not in parts:
+        return False
+    if not TRADES.isdisjoint(parts):
+        return parts[0] not in ("fetch", "get", "list", "cancel", "is", "on")
+    keys = (act for act in trail.acts if act.kind == "hand" and act.get("to").text == library)
+    return parts[0] in ORDERS and any(not act.get("data").unknown or act.get("data").labels for act in keys)
+
+
+def _sets_password(name: str, values: Sequence[Value], named: Mapping[str, Value]) -> bool:
+    """Return whether a function that changes accounts elsewhere gives one another password."""
+    parts = PART.findall(name.removesuffix("()").rpartition(".")[2])
+    if not parts or parts[0].lower() not in CHANGES:
+        return False
+    keys = [*named, *(key for one in values for key in one.fields or ())]
+    return any(map(PASSWORDS.fullmatch, keys))
 
 
 def _method(name: str, args: Sequence[Value], named: Mapping[str, Value]) -> str:

@@ -206,8 +206,14 @@ def _by_method(act: Act) -> Named:
     thing = " ".join(word if word.isupper() else word.lower() for word in thing.split()) or "data"
     if name.strip(HOLE):
         return Named(f"{thing} {quoted(name)}")
-    found = f"each {thing} that it finds" if "repeated" in act.labels else thing
-    return Named(f"{found} by {identifier(call)}", computed=True)
+    return Named(f"{_each(thing) if 'repeated' in act.labels else thing} by {identifier(call)}", computed=True)
+
+
+def _each(thing: str) -> str:
+    """Say that it is done to whatever is found, of whatever name a method has for it."""
+    if thing in ("something", "data"):
+        return "whatever it finds"
+    return f"all {thing} that it finds" if thing.endswith("s") else f"each {thing} that it finds"
 
 
 OF_MODEL = expression(r"(\w{1,60})\.objects\.")
@@ -227,15 +233,29 @@ def _configures(act: Act, targets: Targets) -> Described:
         return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(target)} of git to {quoted(value)}")
     if where in COSTS:
         what = f" ({quoted(target)})" if target.strip(HOLE) else ""
-        return Verb.CHANGES_SYSTEM, Named(f"{COSTS[where]} by {identifier(act.name.rpartition('.')[2])}{what}")
+        return Verb.CHANGES_SYSTEM, Named(f"{COSTS[where]} by {_call_of(act)}{what}")
     if opens := act.get("opens").text:
-        what = f" {quoted(target)}" if target.strip(HOLE) else f" by {identifier(act.name.rpartition('.')[2])}"
+        what = f" {quoted(target)}" if target.strip(HOLE) else f" by {_call_of(act)}"
+        if opens.partition(":")[0].lower() in RIGHTS:
+            return Verb.CHANGES_SYSTEM, Named(f"gives somebody every right{what} ({quoted(opens)})")
         return Verb.CHANGES_SYSTEM, Named(f"opens {where}{what} to others ({quoted(opens)})")
+    if act.get("password").text:
+        return Verb.CHANGES_SYSTEM, Named(f"sets passwords of accounts by {identifier(library_of(act.name))}")
     if not target.strip(HOLE):
-        return Verb.CHANGES_SYSTEM, Named(f"changes {where} by {identifier(act.name.rpartition('.')[2])}")
+        return Verb.CHANGES_SYSTEM, Named(f"changes {where} by {_call_of(act)}")
     return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)})")
 
 
+def _call_of(act: Act) -> str:
+    """Name the method by which something is changed; one that says no more than `create` with what it is of."""
+    *before, last = act.name.replace("()", "").replace("[]", "").split(".")
+    told = before and not CAPITALS.search(last) and "_" not in last and OF_CALL.fullmatch(before[-1]) is not None
+    return identifier(f"{before[-1]}.{last}" if told else last)
+
+
+RIGHTS = words("is_superuser issuperuser access_level role permission groupname policyarn clusterrole")
+"""Settings by which somebody gets rights, in small letters."""
+OF_CALL = expression(r"[A-Za-z]\w{2,40}")
 COSTS = {"payments": "moves money", "rent": "rents machines or names, which costs money,"}
 
 

@@ -15,7 +15,7 @@ from runner.model.verdict import LONGEST_TARGET
 from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, labels_of
-from runner.risk.trace.files import FOUND_IN
+from runner.risk.trace.files import FOUND_IN, OF_OUTSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -226,6 +226,7 @@ DATA = (
     ("captured", "a recording"),
     ("accounts", "account files"),
     ("logs", "log files"),
+    ("of-database", "a copy of a database"),
     ("found", "files that it finds"),
     ("archive", "an archive"),
     ("output", "the output of programs"),
@@ -242,4 +243,9 @@ def data_of(values: Iterable[Value]) -> str:
     if names and "environment" not in labels:
         plain = [shown(name, 30) if VARIABLE.fullmatch(name) else quoted(name, 30) for name in names]
         return f"the value of {listed(plain, 2)}"
-    return next((words for label, words in DATA if label in labels), "data")
+    found = next((words for label, words in DATA if label in labels), "data")
+    if found in ("files", "files that it finds") and (
+        outside := sorted(one for one in labels if one.startswith(OF_OUTSIDE))
+    ):
+        return f"data from {listed([file_name(one[len(OF_OUTSIDE) :], LONGEST_ADDRESS) for one in outside], 2)}"
+    return found

@@ -43,6 +43,20 @@ def client(statements: str, files: str = "", *, operands: bool = False) -> Handl
     return handle
 
 
+OF_DATABASE = "of-database"
+"""The label of what a database holds, as a whole."""
+DUMPS_TO = "-f --file -r --result-file -o --out --archive --tab"
+
+
+def dump(command: Command) -> Value | None:
+    """pg_dump, mysqldump and others: a copy of a database, as output or in the file that an option names."""
+    options, _ = command.parsed(DUMPS_TO)
+    copied = Value(labels=frozenset({OF_DATABASE}))
+    for path in [options[name] for name in DUMPS_TO.split() if name in options]:
+        command.act("write", path=command.placed(path), data=copied)
+    return copied
+
+
 def key_client(command: Command) -> Value | None:
     """redis-cli: keys that a pattern finds, settings of the server, and all that is kept there."""
     options, operands = command.parsed()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
+from runner.risk.model.acts import Source
 from runner.risk.model.value import UNKNOWN, Value, text
 from runner.risk.rules.packages import mistaken_for, name_of, source_of
+from runner.risk.shell.commands.escapes import within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runner.risk.shell.command import Command
+    from runner.risk.shell.command import Command, Handler
 
 
 def script_runner(command: Command) -> Value | None:
@@ -28,6 +31,29 @@ def script_runner(command: Command) -> Value | None:
     elif command.name == "npx" and "--no-install" not in options and "--no" not in options:
         _installs(command, "javascript", operands[:1], [])
     return None
+
+
+OF_FILE = expression(
+    r"(?:^|[/\ufffc.])[^/\s]{0,200}\.(?:deb|rpm|apk|snap|pkg|flatpak|flatpakref|zst|xz)$|^\.{0,2}/|^[^/]*\ufffc"
+)
+"""Operands of a package manager that are a file, and no name in its sources."""
+
+
+def of_system(what: str = "", options: str = "") -> Handler:
+    """Return the handler of a package manager of the system: packages that it installs from a file.
+
+    `options` are those of which the values run something, in the language `what`.
+    """
+    run_by_options = within(what, options) if what else None
+
+    def handle(command: Command) -> Value | None:
+        _, operands = command.parsed()
+        for one in operands:
+            if OF_FILE.search(one.text) and Source.DOWNLOADED in command.shell.nested.origin(one):
+                command.act("install", package=one, source=text("downloaded"))
+        return run_by_options(command) if run_by_options is not None else None
+
+    return handle
 
 
 REGISTRIES = (
