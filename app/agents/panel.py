@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 RULE = "Up to 40 letters, digits, dots, hyphens and underscores."
 SEEN_MS = 5000
-ADDED, NARROW = 1, 900
-"""The column that says since when an agent is known, and the width of the page below which it is left out."""
-WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 """How often the times since agents were seen are brought up to date while somebody looks."""
+NEEDS = {"Added": 900, "Hours": 640}
+"""Columns, and the width of the page below which each is left out: an agent's own page has its date, Today its day."""
+WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 
 
 class AgentsPanel(QWidget):
@@ -328,8 +328,8 @@ class AgentsPanel(QWidget):
         super().resizeEvent(event)
         self._buttons.fit(self.width() - 2 * self._look.px(16))
         self._head.fold(self.width() < self._look.px(640))
-        # Where not all columns have room: the page of the agent has that date too.
-        self.view.setColumnHidden(ADDED, self.width() < self._look.px(NARROW))
+        for column, needed in NEEDS.items():
+            self.view.setColumnHidden(COLUMNS.index(column), self.width() < self._look.px(needed))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
