@@ -32,6 +32,7 @@ PROGRAMS = {
     "libraries": (str(LIBRARIES_PYTHON),),
     "bubblewrap": ("bwrap",),
     "node": ("node",),
+    "podman": ("podman",),
     "screen": ("Xvfb", "xdotool"),
     "keyring": ("dbus-run-session", "gnome-keyring-daemon"),
 }
@@ -39,7 +40,9 @@ PROGRAMS = {
 
 INSTALLED = "not required: real clients take 2 GB. `make agents` installs them"
 CLIENTS = ("agents", "copilot-cli", "opencode", "cline", "goose", "qwen-code")
-OPTIONAL = dict.fromkeys((*CLIENTS, "node packages", "libraries"), INSTALLED)
+OPTIONAL = dict.fromkeys((*CLIENTS, "node packages", "libraries"), INSTALLED) | {
+    "podman": "not required: Assent does not use it, a package of the help does"
+}
 """Component -> why a test may be skipped for want of it even where everything else is required."""
 
 

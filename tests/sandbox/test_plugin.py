@@ -21,7 +21,7 @@ from runner.sandbox import plugin
 from runner.sandbox.available import by_name, sandboxes
 from runner.sandbox.choose import choose
 from runner.sandbox.plugin import PluginSandbox, names
-from runner.sandbox.self_check import PROMISES, job, tried
+from runner.sandbox.self_check import PROMISES, PromiseCheck, job, self_check, tried
 from runner.settings.loading import Settings
 from runner.system.places import Places
 from tests.components import require
@@ -93,7 +93,7 @@ def test_the_example_of_the_help_is_a_package_that_keeps_its_promises(install: C
     """Installed in a folder, it goes through every trial, through the suite, and through requests of an agent."""
     require("bubblewrap")
     text = PAGE.read_text("utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    code, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert code.count("\n") < 100
     entry = re.search(r'entry-points."assent.sandboxes"]\n(\w+) = "tiny_sandbox:(\w+)"', text)
     assert entry is not None
@@ -111,6 +111,36 @@ def test_the_example_of_the_help_is_a_package_that_keeps_its_promises(install: C
     assert "shell: asked, approved, ran in" in tested.stdout
     suite = ran("runner.sandbox.contract_suite", "tiny", "-q", "-p", "no:cacheprovider", "-k", "output or permit")
     assert suite.returncode == 0 and "5 passed, 1 skipped" in suite.stdout, suite.stdout + suite.stderr
+
+
+def test_the_help_has_podman_as_a_package_that_keeps_its_promises(
+    install: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but those of JavaScript, and nothing is left: no container, and no file where Assent was started."""
+    require("podman")
+    _, code = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    install("podman-sandbox", code, "PodmanSandbox", "podman")
+    assert '`podman = "podman_sandbox:PodmanSandbox"`' in PAGE.read_text("utf-8").replace("\n", " ")
+    sandbox, here = PluginSandbox("podman"), tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+
+    async def checked() -> tuple[PromiseCheck, ...]:
+        ready = await sandbox.check()
+        if not ready.ready:
+            pytest.skip(ready.problem)
+        # Each within the limit, and together beyond it.
+        large = "python3 -c 'import time; x = b\"x\" * (100 << 20); time.sleep(2)' & "
+        together = await sandbox.start(job(f"{large * 3} wait", Language.SHELL, memory_mb=150), lambda _usage: None)
+        assert "Killed" in (await together.finished()).stderr
+        return await self_check(sandbox)
+
+    found = asyncio.run(checked())
+    assert [one.line for one in found if one.problem] == []
+    assert {one.promise.language for one in found if one.skipped} == {Language.JAVASCRIPT}
+    named = ("podman", "ps", "--all", "--filter", f"name=assent-podman-{os.getpid()}-", "--format", "{{.Names}}")
+    assert subprocess.run(named, capture_output=True, text=True, check=True).stdout == ""
+    assert not list(here.iterdir())
 
 
 def test_a_promise_that_is_broken_is_told_with_what_was_seen(install: Callable[..., Path]) -> None:
