@@ -258,7 +258,7 @@ def _ranged(known: str) -> str:
 CUT_OFF = expression(r"s([/|,#])(?:\^?\\?\(?\[\^=\]\*\\?\)?)?=\.\*\$?\1(?:[^&\\/|,#\n]|\\[1-9]){0,60}\1[gp]{0,2}")
 """A program of sed that leaves nothing of any line from the first sign of equality on: `s/=.*//`."""
 WITHOUT_VALUES = expression(
-    r"s([/|,#])(?:\^|\[\^=\]|\[[\w:\[\]-]{1,30}\]|\\[()+?s|]|[()*+?|\w ]){0,60}=\.\*\$?\1"
+    r"s([/|,#])(?:\^|\[\^=\]|\[[\w:\[\]-]{1,30}\]|\\[()+?s|]|[()*+?|\w ]){0,60}+=\.\*\$?\1"
     r"(?:[^&\\/|,#\n]|\\[1-9]){0,60}\1p"
 )
 """One that does so with the lines that it prints, where it prints no others."""
