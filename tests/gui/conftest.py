@@ -17,7 +17,7 @@ from app.chrome.pages import PAGES, PageSpec
 from app.chrome.window import Window
 from app.chrome.window_state import Remembered
 from app.link.background import Errands
-from app.look.look import Look, Theme
+from app.look.look import Look, Motion, Theme
 from app.state.cards import Cards
 from runner.identity.agents import Agent
 from runner.model.errors import KnownError
@@ -64,7 +64,10 @@ def window_loop(qapp: QApplication) -> Iterator[None]:
 
 @pytest.fixture
 def look(the_look: Look) -> Look:
+    """The look of this process, as it is without any setting: tests of settings leave theirs in it."""
     the_look.choose(Theme.LIGHT)
+    the_look.choose_motion(Motion.SYSTEM)
+    the_look.know_system_motion(False)
     return the_look
 
 
