@@ -290,9 +290,7 @@ LEADS_ELSEWHERE = expression(r"GIT_(?!(?:AUTHOR|COMMITTER)_|PAGER$|EDITOR$|TERMI
 """Variables by which git works on another repository than that of the folder, or a temporary folder is in another."""
 OF_ANOTHER = expression(r"(?i)(?:^|/)\.git(?:/|$)|(?:^|/)(?:config(?:\.worktree)?|commondir)$")
 """Files that say where a repository, or what it holds, is."""
-TIED = expression(
-    r"(?i)\bworktree\b|--separate-git-dir|--git-dir|--template|\bcore\.worktree\b|\binclude(?:if)?\."
-)
+TIED = expression(r"(?i)\bworktree\b|--separate-git-dir|--git-dir|--template|\bcore\.worktree\b|\binclude(?:if)?\.")
 PUTS_IN = frozenset(("copy", "move", "link", "extract"))
 PUTTING_IN = frozenset(("ln", "cp", "mv", "tar", "bsdtar", "unzip", "rsync", "cpio", "7z", "mount", "source", "."))
 """Commands that put in what was elsewhere, links and all, or take variables from a file."""
