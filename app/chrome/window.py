@@ -10,7 +10,6 @@ from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import phrases
-from app.chrome.above import Above
 from app.chrome.announcing import Announcing
 from app.chrome.attending import Attending
 from app.chrome.banners import Banners
@@ -26,6 +25,7 @@ from app.chrome.overall import OverallCommands
 from app.chrome.pages import FIRST_STEPS, PAGES, PageShelf
 from app.chrome.presence import Presence
 from app.chrome.toolbar import Toolbar
+from app.chrome.toolbar_overlay import ToolbarOverlay
 from app.chrome.unseen import Unseen
 from app.link.page_tasks import PageTasks
 from app.parts.fold import Pages, Room
@@ -98,15 +98,15 @@ class Window(QWidget):
         self.presence = Presence(cases, self)
         self.work = WorkCards(bridge, self)
         self.toolbar = Toolbar(cases, self.work, look, self.presence, self._whole)
-        self._above = Above(self.toolbar, look, self._whole)
-        self.banners = Banners(cases, look, self._above)
+        self._overlay = ToolbarOverlay(self.toolbar, look, self._whole)
+        self.banners = Banners(cases, look, self._overlay)
         self.vault = VaultNotice(self.banners, places, bridge.secrets, self)
         self.navigation = Navigation(look, pages, self._whole)
         self.fatigue = Fatigue(cases, parent=self)
         self.pages = PageShelf(cases, self.work, bridge, look, places, self._inside, pages)
         self.deciding = Deciding(cases, self.work, bridge, look, places, self.pages.stack)
         self.aftermath = Aftermath(self.deciding, cases, bridge, look)
-        self.hurry = Hurry(cases, look, self._on_screen, self._above)
+        self.hurry = Hurry(cases, look, self._on_screen, self._overlay)
         self.overall = OverallCommands(self, cases, self.work, bridge, look)
         leave = frame.close_wanted.emit
         self.commands = Commands(
@@ -371,7 +371,7 @@ class Window(QWidget):
         above.addWidget(self.toolbar)
         whole.addLayout(above)
         whole.addLayout(middle, 1)
-        self._above.hold(self.banners, self.hurry)
+        self._overlay.hold(self.banners, self.hurry)
         self._shapes.addWidget(self._whole)
         self._shapes.addWidget(self.dock)
         column = QVBoxLayout(self)

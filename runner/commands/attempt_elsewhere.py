@@ -110,7 +110,7 @@ class Trip:
 
     def __init__(self, sandbox: E2BSandbox, copy: WorkingCopy, files: WorkspaceCopy) -> None:
         self.told = 0
-        """The signal by which Assent itself was told to end; 0 for none."""
+        """The signal by which Assent itself was asked to end; 0 for none."""
         self.lost = ""
         """Why nothing came back, as a sentence."""
         self.left_out: tuple[tuple[bytes, str], ...] = ()
@@ -158,7 +158,7 @@ class Trip:
 
     @contextlib.contextmanager
     def _heard(self) -> Iterator[None]:
-        """Hear signals that tell this to end: a run is stopped then, and what it has changed comes back."""
+        """Hear signals that ask this to end: a run is stopped then, and what it has changed comes back."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
 
@@ -219,22 +219,18 @@ def _not_sent(folder: Path, files: WorkspaceCopy) -> tuple[str, ...]:
 def _tell(plan: Sending, host: str, arguments: argparse.Namespace, words: Sequence[str]) -> None:
     number = len(plan.paths)
     say(f"{host} would get, as E2B's API has it, and what E2B promises is not checked:")
-    say(f"  {number:,} {'file' if number == 1 else 'files'}, {readable_size(plan.size)}: {_names(plan.paths)}")
+    listed = sending.named(plan.paths, MOST_NAMED)
+    say(f"  {number:,} {'file' if number == 1 else 'files'}, {readable_size(plan.size)}: {listed}")
     say(f"  the command: {shlex.join(words)}")
     if arguments.env:
         say(f"  the variables {', '.join(arguments.env)}")
     if arguments.allow:
         say(f"  and what these hosts answer, through this machine: {', '.join(arguments.allow)}")
     if plan.secrets:
-        say(f"Not sent, as {sending.BY_NAME} (--include PATH sends one): {_names(plan.secrets)}")
+        say(f"Not sent, as {sending.BY_NAME} (--include PATH sends one): {sending.named(plan.secrets, MOST_NAMED)}")
     for path, why in plan.left_out[:MOST_NAMED]:
         say(f"Not sent: {shown(path)}, {why}")
     say("Not sent: .git, and what git ignores. What the command writes in place of that does not come back.")
-
-
-def _names(paths: Sequence[bytes]) -> str:
-    named = ", ".join(shown(path) for path in paths[:MOST_NAMED])
-    return named if len(paths) <= MOST_NAMED else f"{named} and {len(paths) - MOST_NAMED:,} more"
 
 
 def _require_yes(arguments: argparse.Namespace, plan: Sending) -> None:

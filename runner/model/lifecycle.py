@@ -4,8 +4,8 @@ The rules behind it:
 
 - A request is in one phase, and `Case.advance` (`runner/requests/case.py`) alone takes it to the next. A step that the
   table does not have is a bug and raises. No phase is skipped over to get where somebody wants to be.
-- A step is written before it is told, and RUNNING before the code is handed to an interpreter: after a crash there is
-  no code that ran of which the history says nothing.
+- A step is written before it is announced, and RUNNING before the code is handed to an interpreter: after a crash there
+  is no code that ran of which the history says nothing.
 - Nothing leads back. ASKED alone follows itself, as a restart asks again what nobody had answered.
 - A question ends in one of four ways, and only APPROVED leads to a run. It does not always: the last check may refuse
   it, a sandbox may not start, an outcome may be handed over in place of a run, and most tools run nothing. Then it goes

@@ -87,7 +87,7 @@ def found(name: str) -> EntryPoint:
 
 
 class PluginSandbox:
-    """The sandbox of a package, loaded with the first call that needs it. What it says goes on as a promise.
+    """The sandbox of a package, loaded with the first call that needs it. What it says is passed on as a promise.
 
     It starts runs without network and without packages, and keeps no sandboxes for agents: what nobody here has seen
     to hold is not offered.

@@ -72,16 +72,18 @@ class PromiseCheck:
         return f"{sign}  {self.promise.words}: {self.problem or self.skipped}".removesuffix(": ")
 
 
-async def self_check(sandbox: Sandbox, told: Callable[[PromiseCheck], None] | None = None) -> tuple[PromiseCheck, ...]:
-    """Try every promise on `sandbox`, one after the other; `told` hears of each at once. Takes up to a minute or two.
+async def self_check(
+    sandbox: Sandbox, reported: Callable[[PromiseCheck], None] | None = None
+) -> tuple[PromiseCheck, ...]:
+    """Try every promise on `sandbox`, one after the other; `reported` is called after each. Takes a minute or two.
 
     The last one closes the sandbox, which is not used afterwards. Never raises for what the sandbox does.
     """
     found = []
     for promise in PROMISES:
         found.append(await tried(promise, sandbox))
-        if told is not None:
-            told(found[-1])
+        if reported is not None:
+            reported(found[-1])
     return tuple(found)
 
 
@@ -318,7 +320,7 @@ async def _usage(on: PromiseTrial) -> None:
     code = "import time\nend = time.monotonic() + 1.4\nwhile time.monotonic() < end: pass"
     result = await on.run(code)
     expect(len(on.readings) >= 1.4 * 1.5, f"{len(on.readings)} readings came in 1.4 s")
-    expect(list(result.curve) == on.readings, "the curve of the result is another than what was told")
+    expect(list(result.curve) == on.readings, "the curve of the result is another than what was reported")
 
 
 # ---- what is kept apart ----
@@ -438,7 +440,7 @@ PROMISES = (
     Promise("many-files", "Many files together are held to it, too", _many_files, SHELL),
     Promise("processes", "Processes are held to their limit, and the machine is well afterwards", _processes, SHELL),
     Promise("threads", "Threads are held to it, too, and that is said", _threads, PYTHON),
-    Promise("usage", "What a run uses is told while it runs", _usage, PYTHON),
+    Promise("usage", "What a run uses is reported while it runs", _usage, PYTHON),
     Promise("no-network", "There is no network", _no_network, PYTHON),
     Promise("no-gate", "A run that is to have network and has no gate does not start", _no_gate, PYTHON),
     Promise("ordinary-user", "Code has no privileges and cannot change the system", _ordinary_user, SHELL),

@@ -23,7 +23,7 @@ from runner.system.plain_file import read_file
 from runner.workspace import entry, git, originals
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
@@ -40,6 +40,8 @@ ALSO_SECRET = expression(
 )
 """Others, which no rule finds grave where code reads them here, but which nobody expects to be sent to a service."""
 BY_NAME = "its name says that it holds secrets"
+MOST_NAMED = 5
+"""Of secrets, in a sentence."""
 MOST_IGNORED = 1 << 16
 """Bytes of a file that says what git ignores."""
 REMEDY = "Nothing was sent. Choose a sandbox of this machine, or a smaller folder."
@@ -62,8 +64,8 @@ class Sending:
     def words(self) -> str:
         """Return it in a few words, which differ where other files would be sent."""
         number = len(self.paths)
-        names = hashlib.sha256(b"\0".join(self.paths)).hexdigest()[:8]
-        without = f", without {_named(self.secrets)}" if self.secrets else ""
+        names = hashlib.sha256(b"\0".join(self.paths)).hexdigest()[:16]
+        without = f", without {named(self.secrets, MOST_NAMED)}" if self.secrets else ""
         return f"{number:,} {'file' if number == 1 else 'files'} that git would take (list {names}){without}"
 
 
@@ -183,10 +185,7 @@ def _add(found: CopyEntries, top: int, path: bytes, file: BinaryIO) -> None:
     found.add(path, entry_of(now.st_mode, now.st_mtime_ns, size=size, sha256=digest.hexdigest(), offset=offset))
 
 
-def _named(paths: tuple[bytes, ...]) -> str:
-    named = ", ".join(shown(one) for one in paths[:MOST_NAMED])
-    return named if len(paths) <= MOST_NAMED else f"{named} and {len(paths) - MOST_NAMED} more"
-
-
-MOST_NAMED = 5
-"""Of secrets, in a sentence."""
+def named(paths: Sequence[bytes], most: int) -> str:
+    """Return the first `most` of the paths, and how many more there are."""
+    first = ", ".join(shown(one) for one in paths[:most])
+    return first if len(paths) <= most else f"{first} and {len(paths) - most:,} more"

@@ -39,7 +39,7 @@ LONGEST_HELD = 10_000
 def parse(code: str) -> Node:
     """Return the root of the syntax tree; the last ones of short scripts are held in memory until `forget`.
 
-    Raises TooMuch for a pipeline that would take too long to parse, and for commands that cannot be told apart.
+    Raises TooMuch for a pipeline that would take too long to parse, and for commands that cannot be distinguished.
     """
     return _held(code) if len(code) <= LONGEST_HELD else _parsed(code)
 
@@ -88,7 +88,7 @@ def _of_one_line() -> Query:
 
 
 def _ended(root: Node, data: bytes) -> bytes:
-    """Return the script with a `;` at the end of each line whose command the grammar goes on with in the next one.
+    """Return the script with a `;` at the end of each line whose command the grammar continues in the next one.
 
     After a long pipeline it takes the words of the next command for more arguments, or for more files to write to.
     """

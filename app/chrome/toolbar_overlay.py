@@ -19,7 +19,7 @@ LEAST = 280
 """Pixels beside the buttons of the toolbar below which it lies under them."""
 
 
-class Above(QWidget):
+class ToolbarOverlay(QWidget):
     """Holds banners and the strip of what expires. What needs more than a line covers the head of the page below it.
 
     It reaches over no list at the left, and over no button of the toolbar. What the toolbar says for a moment comes
