@@ -16,6 +16,7 @@ from runner.risk.recipes.images import IN_AN_IMAGE
 from runner.risk.rules.packages import mistaken_for, name_of
 from runner.risk.trace.files import LONGEST_SCRIPT, WrittenFiles, keys
 from runner.risk.trace.search_path import note_programs
+from runner.risk.trace.shown import secrets
 from runner.risk.trace.unknown import note_handed_to, note_handed_to_program
 
 if TYPE_CHECKING:
@@ -136,7 +137,9 @@ class Nested:
         self, name: str, values: Sequence[Value], labels: frozenset[str], place: Place, *, python: bool = False
     ) -> None:
         """Note what a call of `name`, which is not known, is given: places of the person's, and secrets."""
-        note_handed_to(self.trail, self.files.targets, name, values, labels, place, python=python)
+        vocabulary = self.knowledge.python if python else self.knowledge.javascript
+        known = vocabulary.has_library(name)
+        note_handed_to(self.trail, self.files.targets, name, values, labels, place, python=python, known=known)
 
     def handed_to_program(self, name: str, values: Sequence[Value], code: Sequence[Value], place: Place) -> None:
         """Note what a program of which nothing is known is given; '' is one that only the run decides about.
@@ -249,7 +252,9 @@ class Nested:
         if self.trail.is_too_deep(act.name, place):
             return NO_LABELS
         self._written_code(command, place)
-        labels = labels_of((command,)) | {"results" if OF_PROJECT.fullmatch(line) else "output"}
+        handed = labels_of((command,))
+        # What a program is given it does not print for that; of those that do it is known.
+        labels = (handed - secrets(handed)) | {"results" if OF_PROJECT.fullmatch(line) else "output"}
         with self.trail.inside(place, self._shown(command), "shell"), self.trail.standing(act.get("cwd")):
             if command.items is not None and not command.texts:
                 words = [*command.items, *(act.get("arguments").items or [])]

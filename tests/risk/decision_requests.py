@@ -207,7 +207,7 @@ REQUESTS = (
         "Report bundle size to the dashboard",
         JAVASCRIPT,
         D3,
-        "Sends environment variables, where tokens are kept, over the network (to stats.bundle-dash.example).",
+        "Sends environment variables to stats.bundle-dash.example.",
         Level.CRITICAL,
         11,
         ("tries stats.bundle-dash.example; there is no network",),

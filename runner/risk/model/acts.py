@@ -210,6 +210,8 @@ class Source(StrEnum):
 
 VALUE_OF = "env:"
 """Begins the label of the value of one environment variable; its name follows."""
+THING = "thing:"
+"""Begins the label of what stands for a thing at a service: its kind follows, and, after `=`, its name if known."""
 GRAVE = frozenset({"grave"})
 """The label of an act of kind `cut` where what was left out may do harm."""
 OF_FILES = ("path", "source")

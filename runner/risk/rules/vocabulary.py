@@ -9,7 +9,7 @@ from typing import NamedTuple
 from runner.model.expression import expression
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value
 
-RESERVED = frozenset({"calls", "act", "gives", "keeps", "becomes", "quiet", "of"})
+RESERVED = frozenset({"calls", "act", "gives", "keeps", "becomes", "quiet", "of", "stands-for", "needs"})
 FIRST_WORD = expression(r"_*(?:(?:[Bb]atch|[Bb]ulk|[Aa]sync|[Bb]egin)_?(?=[A-Za-z]))?([A-Z]?[a-z]+)")
 """The verb that the name of a method begins with: `delete_topics`, `batchDeleteImage`, `DeleteBucketCommand`."""
 
@@ -27,6 +27,10 @@ class Meaning(NamedTuple):
     keeps: tuple[tuple[str, str], ...] = ()
     becomes: str = ""
     """Name of the result, when it is not simply that of the call."""
+    needs: str = ""
+    """The field without which the act is not done: a picture of a page is a file only where it is given a path."""
+    stands_for: tuple[tuple[str, str], ...] = ()
+    """What the result stands for at a service, as a kind and the place of its name: `table`, `bucket`."""
 
 
 class Vocabulary:
@@ -120,19 +124,26 @@ class Vocabulary:
         names = (name for name, meanings in self._calls.items() if any(meaning.act for meaning in meanings))
         return frozenset(name.rpartition(".")[0] for name in names)
 
+    def has_library(self, name: str) -> bool:
+        """Return whether a function is of a library of which it is known what its methods do by their verbs."""
+        return name.startswith(self._libraries)
+
     def knows(self, name: str) -> bool:
         return name in self._calls
 
 
 def _meaning(entry: Mapping[str, object]) -> Meaning:
-    keeps = entry.get("keeps") or {}
+    keeps, stands_for = entry.get("keeps") or {}, entry.get("stands-for") or {}
     assert isinstance(keeps, Mapping)
+    assert isinstance(stands_for, Mapping)
     return Meaning(
         act=str(entry.get("act", "")),
         fields=tuple((str(key), str(where)) for key, where in entry.items() if key not in RESERVED),
         gives=frozenset(str(entry.get("gives", "")).split()),
         keeps=tuple((str(key), str(where)) for key, where in keeps.items()),
         becomes=str(entry.get("becomes", "")),
+        needs=str(entry.get("needs", "")),
+        stands_for=tuple((str(key), str(where)) for key, where in stands_for.items()),
     )
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from runner.model.expression import expression
 from runner.model.modules import is_standard
-from runner.risk.model.acts import VALUE_OF
+from runner.risk.model.acts import THING, VALUE_OF
 from runner.risk.model.outline_data import words
 from runner.risk.trace.files import OF_OUTSIDE
 from runner.risk.trace.shown import secrets
@@ -60,4 +60,4 @@ def kept(labels: frozenset[str], name: str) -> frozenset[str]:
     """
     if not labels or not name or gives_back(name):
         return labels
-    return frozenset(label for label in labels - secrets(labels) if not label.startswith(OF_OUTSIDE))
+    return frozenset(label for label in labels - secrets(labels) if not label.startswith((OF_OUTSIDE, THING)))

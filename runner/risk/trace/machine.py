@@ -35,6 +35,7 @@ from runner.risk.model.value import (
     Scope,
     Value,
     either,
+    is_absent,
     labels_of,
     text,
 )
@@ -44,6 +45,7 @@ from runner.risk.trace.giving_back import answered, kept
 from runner.risk.trace.members import note_handed, note_member
 from runner.risk.trace.remote import note_asked, note_verb
 from runner.risk.trace.shown import from_outside, note_shown, secrets
+from runner.risk.trace.things import standing_for
 from runner.risk.trace.unknown import library_of
 from runner.risk.trace.values import by_name, dunder, each_of, member_of, merged
 from runner.risk.trace.world import FollowedProgram, World
@@ -273,9 +275,9 @@ class Machine:
         for meaning in meanings:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
         found = bool(called.labels) and note_member(self.trail, called, meanings, place)
-        if not meanings and not found:
+        if not found and all(meaning.stands_for and not meaning.act for meaning in meanings):
             self._unknown(called, args, named, place)
-        if given_values and name and all(meaning.act in SAYS_NOTHING for meaning in meanings):
+        if given_values and name and all(meaning.act in SAYS_NOTHING or meaning.stands_for for meaning in meanings):
             self.nested.handed(name, given_values, given_labels, place, python=self.language == "python")
         self.callbacks(called, args, named, result, place)
         return result
@@ -346,6 +348,8 @@ class Machine:
         owner = called.owner
         if act:
             fields = {key: picked(where, owner, args, named) for key, where in meaning.fields}
+            if meaning.needs and is_absent(fields[meaning.needs]):
+                return result
             if act == "print":
                 note_shown(self.trail, called.name, from_outside(labels_of(fields.values())), place)
                 return result
@@ -366,6 +370,8 @@ class Machine:
             if "text" in fields:
                 kept.texts = fields["text"].texts
             result = kept
+        if meaning.stands_for:
+            result = standing_for(result, meaning.stands_for, owner, args, named)
         if meaning.becomes:
             result = Value(result.texts, meaning.becomes, result.labels, result.items, result.fields)
         return result

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.acts import REPEATED
 from runner.risk.model.standing import is_relative
-from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, text
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, is_absent, text
 from runner.risk.recipes.sql import Effect, changes, is_of_one
 from runner.risk.trace.everything import lists_all, note_all
 from runner.risk.trace.files import IN_A_FILE, IN_MEMORY, MEMORY, is_temporary
@@ -51,6 +51,8 @@ def done(trail: Trail, act: Act) -> frozenset[str]:
         case "bound":
             bound(trail, act)
         case "query":
+            if not is_absent(act.get("where")):
+                act.fields["effect"] = text(Effect.DELETES.name)  # rows that are destroyed by a condition
             trail.budget.spend(sum(map(len, act.get("sql").texts)) >> 6)
             note_statements(trail, act)
             note_files(trail, act)
@@ -143,7 +145,8 @@ def note_remade(acts: Sequence[Act]) -> None:
 
 def note_one(act: Act) -> None:
     """Note that an act is about one row or document, named by its key, and not again and again."""
-    if not act.labels & REPEATED and (_is_one(act.get("by")) or _is_one(act.get("only"))):
+    single = act.get("single").text == "yes" or _is_one(act.get("by")) or _is_one(act.get("only"))
+    if single and not act.labels & REPEATED:
         act.fields["one"] = text("yes")
 
 

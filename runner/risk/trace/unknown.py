@@ -68,10 +68,11 @@ def note_handed_to(
     place: Place,
     *,
     python: bool,
+    known: bool = False,
 ) -> None:
     """Note that a call of `name`, which has no meaning here, is given a place of the person's or something secret.
 
-    `labels` are those of the values and of what is in them.
+    `labels` are those of the values and of what is in them; `known` says that of the library is known what it is for.
     """
     secret = SECRETS & labels if labels else frozenset[str]()
     named = frozenset(one for one in labels if one.startswith(VALUE_OF) and NAMED.fullmatch(one))
@@ -84,6 +85,8 @@ def note_handed_to(
     if not library or library in LOADERS:
         return
     fields = {"to": text(library), "paths": Value(items=paths)}
+    if known:
+        fields["known"] = text("yes" if secret or paths else "its key")
     if secret or named:
         fields["data"] = Value(labels=from_outside(secret or named))
     trail.add("hand", name, fields, place)

@@ -16,7 +16,16 @@ from runner.risk.model.value import labels_of
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.remote import LOCAL
 from runner.risk.verdict.computing import calls_of, is_said, libraries, only_computes, only_look, prints
-from runner.risk.verdict.doing import A_FILE, BY_KIND, MOST_LOOKED_AT, WITHOUT_WORDS, Doing, doings, library_of
+from runner.risk.verdict.doing import (
+    A_FILE,
+    BY_KIND,
+    IN_FILES,
+    MOST_LOOKED_AT,
+    WITHOUT_WORDS,
+    Doing,
+    doings,
+    library_of,
+)
 from runner.risk.verdict.naming import TEMPORARY_FILES, listed, quoted
 from runner.risk.verdict.naming import shown as plain_words
 from runner.risk.verdict.programs import INTERPRETERS
@@ -95,6 +104,7 @@ def verdict_on(
     if shown:
         handed = {quoted(one.act.get("to").text, 30) for one in found if one.verb is Verb.HANDS}
         by = {quoted(library_of(one.act.name), 30) for one in found}
+        handed |= {quoted(one.named.place, 30) for one in found if one.act.kind == "hand" and one.named.place}
         calls = [name for name in known if "." not in name and name not in handed]
         called = [(Verb.CALLS, name) for name in calls if name not in by or not is_said(name, request.language, trail)]
         shown, whole = shown + called, whole + called
@@ -177,7 +187,8 @@ TELLS = expression(r"[/~“.]|\bhome folder\b")
 def _says_more(deed: Doing) -> bool:
     """Return whether the words for an act say more than the rule that found it."""
     starts = deed.verb is Verb.RUNS_ON_START and "(runs by itself)" not in deed.named.words
-    return starts or deed.act.kind == "schedule"
+    sends = deed.verb is Verb.SENDS and not deed.named.words.startswith(("data ", "messages ", "files "))
+    return starts or sends or deed.act.kind == "schedule"
 
 
 def _hosts(code: str) -> Iterator[str]:
@@ -314,7 +325,7 @@ def condensed(
             hosts.add(host)
         elif one.verb is Verb.RUNS_NAMED and words == A_FILE and source:
             words = f"{source} names"
-        elif one.verb is Verb.CHANGES_DATA and source:
+        elif one.verb is Verb.CHANGES_DATA and source and library_of(one.act.name) in IN_FILES:
             words = f"{words} in {source}"
         elif one.verb is Verb.MAKES and one.named.place in deleted:
             words = "it again"

@@ -29,6 +29,7 @@ from runner.risk.verdict.naming import (
 )
 from runner.risk.verdict.programs import commands, containers, named_program
 from runner.risk.verdict.sentence import NOT_KNOWN
+from runner.risk.verdict.things import changes_by_call, held_by, place_of, said_by, whole_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,6 +75,10 @@ def _shells(act: Act, targets: Targets) -> Described:
 
 def _sends(act: Act, targets: Targets) -> Described:
     address = act.get("url")
+    if act.get("how").text in ("upload", "queue"):
+        what = data_of((act.get("data"),))
+        what = "messages" if what == "data" and act.get("how").text == "queue" else what
+        return Verb.SENDS, Named(f"{what} to {place_of(act)}")
     if act.get("how").text == "message":
         each = ", one after the other" if "repeated" in act.labels else ""
         data = data_of((act.get("data"),)) if secrets(labels_of((act.get("data"),))) else "messages"
@@ -126,6 +131,8 @@ def _is_request(address: Value) -> bool:
 def _fetches(act: Act, targets: Targets) -> Described:
     if _is_request(act.get("url")):
         return None
+    if "kind" in act.fields:
+        return Verb.FETCHES, Named(place_of(act))
     host = host_of(act.get("url"))
     whole = f"{host.whole}{_unchecked(act)}" if host.whole else ""
     return Verb.FETCHES, host._replace(words=f"{host.words}{_unchecked(act)}", whole=whole)
@@ -136,8 +143,17 @@ def _connects(act: Act, targets: Targets) -> Described:
 
 
 def _listens(act: Act, targets: Targets) -> Described:
-    host = host_of(act.get("host"))
-    return Verb.LISTENS, Named("connections" if host.computed else f"connections on {host.words}", place=host.place)
+    host, port = host_of(act.get("host")), port_of(act.get("port"))
+    if port and host.computed and "host" in act.fields and not act.get("host").labels:
+        return Verb.LISTENS, Named(f"connections on port {port}, from other machines too", place=port)
+    words = "connections" if host.computed else f"connections on {host.words}"
+    return Verb.LISTENS, Named(f"{words}, port {port}" if port else words, place=host.place or port)
+
+
+def port_of(value: Value) -> str:
+    """Return the number of a port, in digits; '' where it is not known."""
+    known = str(value.number) if value.number is not None else value.text
+    return known if known.isdigit() and len(known) < 6 else ""
 
 
 def _queries(act: Act, targets: Targets) -> Described:
@@ -150,8 +166,10 @@ def _queries(act: Act, targets: Targets) -> Described:
         and LOOKS_UP.fullmatch(act.get("sql").exact or "")
     ):
         return Verb.READS, Named(f"a database by {quoted(library, 30)}")
-    if not changes or "in-memory" in act.labels or act.name.startswith("unittest.mock."):
+    if "in-memory" in act.labels or act.name.startswith("unittest.mock."):
         return None
+    if not changes:
+        return changes_by_call(act)
     clauses = [_clause(one.text) for one in changes]
     return Verb.CHANGES_DATA, Named(listed(clauses, 2), computed=any(AT_RUN_TIME in one for one in clauses))
 
@@ -189,8 +207,18 @@ def _destroys(act: Act, targets: Targets) -> Described:
     return Verb.DELETES, Named(f"{words} in {where}{f' ({quoted(within)})' if within else ''}")
 
 
+def _some(act: Act) -> bool:
+    """Return whether a condition bounds what an act is done to."""
+    only = act.get("only")
+    return not only.unknown and only.fields != {} and only.items != []
+
+
 def _by_method(act: Act) -> Named:
     """Name what the method of a client deletes: `delete_bucket(Bucket=...)`, `DeleteBucketCommand`."""
+    if (said := said_by(act)) is not None:
+        return said
+    if (held := held_by(act)) is not None:
+        return whole_of(held, act, some=_some(act))
     what = act.get("what")
     name = what.text or next((one.text for one in what.items or [] if one.texts), "")
     call = act.name.rpartition(".")[2]
@@ -237,13 +265,16 @@ def _configures(act: Act, targets: Targets) -> Described:
     if opens := act.get("opens").text:
         what = f" {quoted(target)}" if target.strip(HOLE) else f" by {_call_of(act)}"
         if opens.partition(":")[0].lower() in RIGHTS:
-            return Verb.CHANGES_SYSTEM, Named(f"gives somebody every right{what} ({quoted(opens)})")
+            who = quoted(target) if target.strip(HOLE) else "somebody"
+            what = "" if target.strip(HOLE) else what
+            return Verb.CHANGES_SYSTEM, Named(f"gives {who} every right{what} ({quoted(opens)})")
         return Verb.CHANGES_SYSTEM, Named(f"opens {where}{what} to others ({quoted(opens)})")
     if act.get("password").text:
         return Verb.CHANGES_SYSTEM, Named(f"sets passwords of accounts by {identifier(library_of(act.name))}")
     if not target.strip(HOLE):
         return Verb.CHANGES_SYSTEM, Named(f"changes {where} by {_call_of(act)}")
-    return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)})")
+    by = f" by {_call_of(act)}" if "." in act.name and act.language == "" else ""
+    return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)}){by}")
 
 
 def _call_of(act: Act) -> str:
@@ -409,8 +440,11 @@ def _hands(act: Act, targets: Targets) -> Described:
         given.append("a text that it may run")
     name = act.get("to").text
     library = act.get("program").text != "yes"
+    known = act.get("known").text
+    if known == "its key":
+        return Verb.CALLS, Named(f"{quoted(name, 30)} with {listed(given)}", place=name)
     to = quoted(name, 30) if library else named_program(name) if name else f"a program {AT_RUN_TIME}"
-    return Verb.HANDS, Named(f"{listed(given)} to {to}{NOT_KNOWN if name else ''}")
+    return Verb.HANDS, Named(f"{listed(given)} to {to}{NOT_KNOWN if name and not known else ''}")
 
 
 Describe = Callable[["Act", "Targets"], Described]

@@ -218,19 +218,22 @@ def host_of(address: Value) -> Named:
     return Named(f"an address {AT_RUN_TIME}", computed=True)
 
 
+OF_MACHINE = "the name of this machine"
 DATA = (
     ("secret", "credentials"),
     ("kept-secret", "stored secrets"),
     ("private-key", "a private key"),
+    ("environment-file", "the content of an environment file"),
     ("environment", "environment variables"),
     ("captured", "a recording"),
     ("accounts", "account files"),
     ("logs", "log files"),
     ("of-database", "a copy of a database"),
+    ("system-file", "system files"),
     ("found", "files that it finds"),
     ("archive", "an archive"),
     ("output", "the output of programs"),
-    ("host-info", "the name of this machine"),
+    ("host-info", OF_MACHINE),
     ("file", "files"),
 )
 """What data is called, by the label that says where it comes from; the gravest first."""
@@ -248,4 +251,5 @@ def data_of(values: Iterable[Value]) -> str:
         outside := sorted(one for one in labels if one.startswith(OF_OUTSIDE))
     ):
         return f"data from {listed([file_name(one[len(OF_OUTSIDE) :], LONGEST_ADDRESS) for one in outside], 2)}"
-    return found
+    machine = "host-info" in labels and found not in ("data", OF_MACHINE)
+    return f"{found} and {OF_MACHINE}" if machine else found
