@@ -59,6 +59,10 @@ SCRIPTS = {
 }
 
 
+KEEPS_TO_ITSELF = frozenset(("npx", "npm", "pnpm", "yarn", "bunx", "node", "docker", "terraform", "kubectl", "helm"))
+"""Programs that do not print what they are given for that reason alone."""
+
+
 class Nested:
     """What happens between languages. One for each assessment."""
 
@@ -166,6 +170,9 @@ class Nested:
                     note_programs(self.trail, path, act.place)
                 kept, self.variables = self.variables, {**self.variables, **given}
                 try:
+                    if act.get("remote").text == "yes":
+                        with self.trail.elsewhere():
+                            return self._run(act)
                     return self._run(act)
                 finally:
                     self.variables = kept
@@ -279,7 +286,9 @@ class Nested:
 
         program = Shell(self.trail, self)
         program.shell.state.variables.update(self.variables)
-        return program.simple_values(words, UNKNOWN, place).labels
+        labels = program.simple_values(words, UNKNOWN, place).labels
+        name = (words[0].exact or "").rpartition("/")[2]
+        return labels - secrets(labels_of(words)) if name in KEEPS_TO_ITSELF else labels
 
     def _written_code(self, command: Value, place: Place) -> None:
         """Text that the program put into a nameless file, if the command is about that file."""

@@ -169,5 +169,10 @@ SETS = (
         "set_18", OTHER, "2026-11-24", 50, 50, True, "48 found, 2 raised: a wait for a port, ls of a folder of keys",
         f"{OPEN} in Python and shell, after 14 and 15", Bar.CRITICAL, missed=0.1,
     ),
+    ProgramSet(
+        "set_19", OWN, "2026-11-28", 72, 54, False, "65 found, 4 raised", f"{QUIET} in Node.js and TypeScript, {LIKE}",
+        # A model, an address that answers, and an API are asked over the network, which is worth a look.
+        raised=frozenset({"openai answer", "checks status of urls", "axios get with retries"}),
+    ),
 )
 # fmt: on

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from runner.risk.javascript.libraries import SPECIAL_LIBRARIES
 from runner.risk.javascript.methods import Args, first, mapped
-from runner.risk.javascript.paths import file_address, home, joined_path, resolved_path, temporary
+from runner.risk.javascript.paths import (
+    address,
+    file_address,
+    folder_of,
+    home,
+    installed_path,
+    joined_path,
+    resolved_path,
+    temporary,
+)
 from runner.risk.javascript.properties import OF_FUNCTIONS, PROXY
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
@@ -95,6 +104,17 @@ def from_json(machine: Machine, called: Value, args: Args, named: Named, place: 
     value = first(args)
     known = fold.parsed_json(value.exact) if value.exact is not None and len(value.exact) < 20_000 else None
     return known.labelled(value.labels) if known is not None else same(machine, called, args, named, place)
+
+
+def stringified(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """JSON.stringify(value): its text, as far as that is known, beside what it is made of."""
+    value = first(args)
+    made = same(machine, called, args, named, place)
+    if made is None or value.texts or not value.fields or value.function is not None:
+        return made
+    written = fold.written_json(value)
+    made.texts, made.labels = written.texts, made.labels | written.labels
+    return machine.weighed(made)
 
 
 def worker(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -340,10 +360,14 @@ SPECIALS: dict[str, Special] = {
     "path.join": joined_path,
     "path.resolve": resolved_path,
     "url.pathToFileURL": file_address,
+    "URL": address,
+    "url.URL": address,
+    "require.resolve": installed_path,
+    "path.dirname": folder_of,
     "path.normalize": same,
     "path.basename": last_part,
     **STANDING,
-    "JSON.stringify": same,
+    "JSON.stringify": stringified,
     "JSON.parse": from_json,
     "worker_threads.Worker": worker,
     "Worker": worker,

@@ -12,7 +12,7 @@ from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, reference, text
 from runner.risk.trace.machine import OF_HTTP, TOOLS, VISITORS
-from runner.risk.trace.values import each_of
+from runner.risk.trace.values import each_of, member_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -66,12 +66,27 @@ def call_expression(walker: JavaScript, node: Node) -> Value:
     if function.type == "subscript_expression":
         _by_data(walker, function, called, place(node))
     if function.type == "super" and walker.this:
-        return UNKNOWN
+        return _base_made(walker, args, place(node))
     if declared is not None and declared[1] == node:
         walker.machine.expected = declared[0]
     made = invoke(walker, called, args, place(node), listed)
     walker.machine.expected = ""
     return made
+
+
+def _base_made(walker: JavaScript, args: list[Value], where: Place) -> Value:
+    """`super(...)`: what the class that is extended makes of the object."""
+    this, kind = walker.this[-1], walker.within[-1]
+    base = kind.bases[0] if kind is not None and kind.bases else UNKNOWN
+    if base.kind is not None:
+        start = member_of(base.kind, walker.constructor)
+        if start is not None and start.function is not None:
+            walker.machine.follow(start.function, walker.filled(start.function, args), {}, this)
+    elif base.name:
+        made = walker.machine.call(base, args, {}, where)
+        if this.fields is not None:  # an object of the program, and not one of which nothing is known
+            this.labels |= made.labels
+    return UNKNOWN
 
 
 def _by_data(walker: JavaScript, function: Node, called: Value, where: Place) -> None:

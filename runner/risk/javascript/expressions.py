@@ -212,6 +212,7 @@ LEAVES: dict[str, Handler] = {
     **LITERALS,
     "identifier": identifier,
     "this": this_expression,
+    "meta_property": lambda walker, node: reference(code_of(node)),
 }
 EXPRESSIONS: dict[str, Handler] = {
     "member_expression": member_expression,

@@ -12,7 +12,7 @@ from runner.risk.model import fold
 from runner.risk.model.acts import Place
 from runner.risk.model.bounds import bounded
 from runner.risk.model.fold import MOST_ITEMS
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, raw, readable, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, labels_of, raw, readable, text
 from runner.risk.trace.machine import MOST_CALLS, MOST_SIMPLE_CALLS
 from runner.risk.trace.values import element
 
@@ -95,7 +95,8 @@ def m_match(machine: Machine, owner: Value, args: Args, place: Place) -> Value |
 
 
 def m_get(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
-    return element(owner, first(args)) if owner.fields is not None and args else None
+    # What has a name is of a library, such as a client that knows its address: its `get` asks for something.
+    return element(owner, first(args)) if owner.fields is not None and args and not owner.name else None
 
 
 def m_slice(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
@@ -217,11 +218,28 @@ def m_next(machine: Machine, owner: Value, args: Args, place: Place) -> Value | 
     return Value(fields={"value": either(owner.items)}) if owner.items else None
 
 
+MOST_COMMANDS = 24
+"""Lists in one list of which each is followed alone: put together, what is behind the first would not be read."""
+
+
+def are_commands(over: Value) -> bool:
+    """Return whether it is a list of lists of texts, such as the arguments of several commands."""
+    items = over.items or ()
+    return 1 < len(items) <= MOST_COMMANDS and all(
+        one.items is not None and any(part.texts for part in one.items) for one in items
+    )
+
+
 def m_each(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
     """map, forEach, filter, reduce over a known array."""
     chosen = first(args)
     if chosen.function is None or owner.items is None:
         return None
+    if are_commands(owner) and not chosen.others:
+        with machine.turn_by_turn(len(owner.items)) as one_by_one:
+            made = [machine.follow(chosen.function, [one], {}, chosen.owner) for one in owner.items if one_by_one]
+        if made:
+            return Value(labels=labels_of(made) | owner.labels, name=made[-1].name)
     met = either(owner.items)
     functions = [(one.function, one.owner) for one in (chosen, *chosen.others) if one.function is not None]
     result = either([machine.follow(one, [met, UNKNOWN, owner], {}, whose) for one, whose in functions])

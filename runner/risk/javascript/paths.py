@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.risk.javascript.methods import Args, first
-from runner.risk.model.value import Value, concatenate, labels_of, text
+from runner.risk.model.value import HOLE, Value, concatenate, each, labels_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +30,34 @@ def file_address(machine: Machine, called: Value, args: Args, named: Named, plac
     """url.pathToFileURL(path): stands for the path, and so do its parts."""
     path = Value(first(args).texts, labels=labels_of(args))
     return Value(path.texts, labels=path.labels, fields={"href": path, "pathname": path})
+
+
+def address(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """new URL("data.json", import.meta.url): a file beside the program."""
+    if len(args) < 2 or args[1].name != "import.meta.url" or not args[0].texts or "://" in args[0].text:
+        return None
+    return file_address(machine, called, args[:1], named, place)
+
+
+INSTALLED = "node_modules/"
+
+
+def installed_path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """require.resolve("express/package.json"): a file of a package that is installed."""
+    known = first(args)
+    if known.exact is None or known.exact[:1] in "./":
+        return None
+    inside = known.exact.count("/") > known.exact.startswith("@")
+    path = f"{INSTALLED}{known.exact}" if inside else f"{INSTALLED}{known.exact}/{HOLE}"
+    return Value((path,), name="require.resolve()", labels=known.labels)
+
+
+def folder_of(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """path.dirname(path), of a file of an installed package; of others what is beside them is not known."""
+    path = first(args)
+    if not path.texts or not all(known.startswith(INSTALLED) for known in path.texts):
+        return None
+    return each(path, lambda known: known.rpartition("/")[0])
 
 
 def home(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:

@@ -8,6 +8,7 @@ from runner.model.expression import expression
 from runner.risk.javascript.binding import bind
 from runner.risk.javascript.conditions import depends_on, note_flood
 from runner.risk.javascript.definitions import class_definition
+from runner.risk.javascript.methods import are_commands
 from runner.risk.javascript.modules import export_statement, import_statement
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.javascript.within import with_statement
@@ -115,7 +116,8 @@ def for_in_statement(walker: JavaScript, node: Node) -> Value:
     over = walker.value(right) if right is not None else UNKNOWN
     keys = any(child.type == "in" for child in node.children)
     body = node.child_by_field_name("body")
-    turns = fold.spread(over) if not keys and body is not None and COLLECTS.search(body.text or b"") else None
+    grows = not keys and body is not None and COLLECTS.search(body.text or b"") is not None
+    turns = fold.spread(over) if grows or (not keys and are_commands(over)) else None
     if left is not None and turns:
         with walker.machine.turn_by_turn(len(turns)) as one_by_one:
             for turn in turns if one_by_one else ():

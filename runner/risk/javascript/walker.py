@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from runner.risk.model.acts import Place, Trail
-    from runner.risk.model.value import Function
+    from runner.risk.model.value import Class, Function
     from runner.risk.rules.vocabulary import Vocabulary
     from runner.risk.trace.world import World
 
@@ -69,6 +69,8 @@ class JavaScript:
         self.crumbs = 0
         """Texts put together from pieces of a few letters."""
         self.this: list[Value] = []
+        self.within: list[Class | None] = []
+        """The classes whose methods are being followed, beside their objects in `this`."""
         """The owners of the methods that are being followed, the innermost last."""
         self.declared: tuple[str, Node] | None = None
         """The name that is being declared, and the call that gives its value."""
@@ -162,6 +164,7 @@ class JavaScript:
         this = names.get("this")
         if this is not None:
             self.this.append(this)
+            self.within.append(function.of)
         try:
             if body.type == "statement_block":
                 self.block(body.named_children)
@@ -170,6 +173,7 @@ class JavaScript:
         finally:
             if this is not None:
                 self.this.pop()
+                self.within.pop()
 
     def inner(self, code: str) -> Value:
         return self.block(parse(code).named_children)

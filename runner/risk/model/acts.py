@@ -229,6 +229,8 @@ DEEDS = words(
 """Kinds of acts that may do harm, by what they are done to."""
 REPEATED = frozenset({"repeated"})
 """The label of what is done in a loop."""
+ELSEWHERE = "elsewhere"
+"""The label of what is done on another machine, by a command that is sent there."""
 ASSUMED = frozenset({"assumed"})
 """The label of what is done only if a function that is handed on is called with what is handed on beside it."""
 DEEPEST_NESTING = 6
@@ -329,6 +331,15 @@ class Trail:
     def again(self) -> Iterator[None]:
         """While the body of a loop is looked at."""
         kept, self.around = self.around, self.around | REPEATED
+        try:
+            yield
+        finally:
+            self.around = kept
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """While a command is looked at that another machine runs."""
+        kept, self.around = self.around, self.around | {ELSEWHERE}
         try:
             yield
         finally:

@@ -369,6 +369,35 @@ def _plain(data: object) -> Value:
             return UNKNOWN
 
 
+DEEPEST_WRITTEN, MOST_WRITTEN = 6, 200
+"""Objects inside of each other, and parts of each, that are written as JSON; what is beyond is not known."""
+
+
+def written_json(value: Value) -> Value:
+    """Return the JSON of a value, with HOLE for what is not known of it."""
+    labels: set[str] = set()
+    written = json.dumps(_data(value, DEEPEST_WRITTEN, labels), ensure_ascii=False)
+    return Value((written,), labels=value.labels | labels)
+
+
+def _data(value: Value, deepest: int, labels: set[str]) -> object:
+    if value.exact is not None:
+        return value.exact
+    if value.name in ("True", "False"):
+        return value.name == "True"
+    if value.number is not None:
+        return value.number
+    if value.texts or deepest == 0:
+        return value.text or HOLE
+    if value.items is not None:
+        parts = bounded(labels, value.items, MOST_WRITTEN, "parts of JSON")
+        return [_data(one, deepest - 1, labels) for one in parts]
+    if value.fields is not None:
+        pairs = bounded(labels, list(value.fields.items()), MOST_WRITTEN, "parts of JSON")
+        return {HOLE if key == "?" else key: _data(one, deepest - 1, labels) for key, one in pairs}
+    return HOLE
+
+
 def spread(value: Value) -> list[Value] | None:
     """Return what a loop over `value` meets, one after the other, where that is known and short."""
     if value.items is not None:

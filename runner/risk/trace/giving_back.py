@@ -47,6 +47,8 @@ def answered(labels: frozenset[str], name: str) -> frozenset[str]:
     return frozenset(label for label in labels if not label.startswith(VALUE_OF))
 
 
+ASKED = "@aws-sdk/"
+"""Begins the names of clients that are asked by commands, which are objects: `client.send(new GetCommand({...}))`."""
 TELLS = expression(r"(?i)token|secret|key|pass|credential|config|option|setting|string|json|ur[il]|dsn|href|auth")
 """What the names of methods have in them that tell what a client was made with."""
 OF_LANGUAGE = words("fs crypto buffer process util stream url child_process node require getenv environ str bytes open")
@@ -60,4 +62,6 @@ def kept(labels: frozenset[str], name: str) -> frozenset[str]:
     """
     if not labels or not name or gives_back(name):
         return labels
+    if name.startswith(ASKED) and name.endswith(".send"):  # a command that asks for a secret gives it
+        return frozenset(label for label in labels if not label.startswith((OF_OUTSIDE, THING, VALUE_OF)))
     return frozenset(label for label in labels - secrets(labels) if not label.startswith((OF_OUTSIDE, THING)))

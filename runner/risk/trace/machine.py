@@ -61,6 +61,8 @@ MOST_CALLS = 40
 """Different argument lists with which one function is followed at once; the rest are put together, for later."""
 MOST_TURNS_IN_ALL = 20_000
 """Turns of all loops that are followed one by one; of further ones the body is followed once."""
+MOST_DELETED = 60
+"""Paths in one list that are deleted, of which each is looked at."""
 MOST_ROUNDS = 3
 """Times that a function is followed with the rest of its arguments, while following it adds to them."""
 
@@ -345,7 +347,7 @@ class Machine:
         result: Value,
     ) -> Value:
         """Do one meaning of a call: write the act down and label the result."""
-        owner = called.owner
+        owner = called.owner if called.owner is not None or called.fields is None else called
         if act:
             fields = {key: picked(where, owner, args, named) for key, where in meaning.fields}
             if meaning.needs and is_absent(fields[meaning.needs]):
@@ -353,13 +355,7 @@ class Machine:
             if act == "print":
                 note_shown(self.trail, called.name, from_outside(labels_of(fields.values())), place)
                 return result
-            if act == "send" and called.attribute == "send" and called.name.partition(".")[0] in ANSWERS:
-                act = "answer"
-            labels = called.labels | MOCKED if self.mocked and self.is_mocked(called.name) else called.labels
-            done = self.trail.add(act, called.name, fields, place, labels)
-            if act in ASKS:
-                note_asked(self.trail, done, args, named, place)
-            result = result.labelled(self.nested.done(done))
+            result = self._done(act, called, args, named, fields, place, result)
         if meaning.gives:
             result = result.labelled(given(meaning.gives, args, named))
         if meaning.keeps:
@@ -375,6 +371,48 @@ class Machine:
         if meaning.becomes:
             result = Value(result.texts, meaning.becomes, result.labels, result.items, result.fields)
         return result
+
+    def _done(
+        self,
+        act: str,
+        called: Value,
+        args: list[Value],
+        named: dict[str, Value],
+        fields: dict[str, Value],
+        place: Place,
+        result: Value,
+    ) -> Value:
+        """Write an act down; return what the call gives with the labels that follow from it."""
+        if act == "send" and called.attribute == "send" and called.name.partition(".")[0] in ANSWERS:
+            act = "answer"
+        labels = called.labels | MOCKED if self.mocked and self.is_mocked(called.name) else called.labels
+        if act == "fetch" and called.attribute == "goto" and (page := fields["url"]).texts and "://" not in page.text:
+            act, fields = "read", {"path": page}  # a file that a browser shows
+        if act == "delete":
+            fields = self._each_deleted(called.name, fields, place, labels)
+        done = self.trail.add(act, called.name, fields, place, labels)
+        if act in ASKS:
+            note_asked(self.trail, done, args, named, place)
+        return result.labelled(self.nested.done(done))
+
+    def _each_deleted(
+        self, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str]
+    ) -> dict[str, Value]:
+        """Note all but the last of a list of paths that are deleted at once; return the fields of the last.
+
+        A pattern behind `!` is left.
+        """
+        items = fields["path"].items if "path" in fields else None
+        paths = [one for one in items or () if one.text[:1] != "!"]
+        if not items or not paths:
+            return fields
+        spared = [text(one.text[1:]) for one in items if one.text[:1] == "!"]
+        for one in bounded(self.trail, paths, MOST_DELETED, "paths that are deleted at once"):
+            made = {**fields, "path": one, **({"spares": Value(items=spared)} if spared else {})}
+            if one is paths[-1] or len(paths) == 1:
+                return made
+            self.nested.done(self.trail.add("delete", name, made, place, labels))
+        return made
 
     def _each_time(self, called: Value, function: Value, labels: frozenset[str]) -> Value:
         """Follow a function that a call was given, for some calls again and again."""

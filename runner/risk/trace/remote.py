@@ -82,8 +82,9 @@ def note_asked(trail: Trail, act: Act, args: Sequence[Value], named: Mapping[str
         return
     if address is not None and address["path"] and _method(act.name, args, named) in DELETES:
         known = address["path"].replace(HOLE, "…").lstrip("/")
-        if args and args[0].text.startswith("/") and not known.endswith(args[0].text.replace(HOLE, "…")):
-            known = f"{known.rstrip('/')}{args[0].text.replace(HOLE, '…')}"
+        below = args[0].text.replace(HOLE, "…") if args and "://" not in args[0].text else ""
+        if below and not known.endswith(below):
+            known = f"{known.rstrip('/')}/{below.lstrip('/')}"
         trail.add("destroy", act.name, {"name": text(known), "at": text(address["host"])}, place, act.labels)
     asks = act.kind == "send" and _method(act.name, args, named) not in ("get", "head")
     if asks and address is not None and MONEY.search(address["path"] or "") is not None:
@@ -107,9 +108,14 @@ def opened_to(key: str, value: Value) -> str:
     """Return a setting and its value, where that opens what the setting is of; '' where not."""
     wanted = OPENED.get(key.lower())
     said = [known for one in (value, *(value.items or ())) for known in _said(one)] if wanted is not None else []
-    return f"{key}: {said[0]}" if wanted is not None and any(map(wanted.fullmatch, said)) else ""
+    return (
+        f"{key}: {BOOLEANS.get(said[0], said[0]) if said else ''}"
+        if wanted is not None and any(map(wanted.fullmatch, said))
+        else ""
+    )
 
 
+BOOLEANS = {"True": "true", "False": "false"}
 NAMES = words("--tags --labels --annotations --metadata -l")
 """Options of which the values are names for people."""
 

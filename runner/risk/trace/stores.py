@@ -56,12 +56,14 @@ def done(trail: Trail, act: Act) -> frozenset[str]:
             trail.budget.spend(sum(map(len, act.get("sql").texts)) >> 6)
             note_statements(trail, act)
             note_files(trail, act)
+            note_unbounded(act)
             note_one(act)
             note_all(act)
             return lists_all(act)
         case _:
             note_one(act)
             note_all(act)
+            note_unset(act)
     return NO_LABELS
 
 
@@ -141,6 +143,32 @@ def note_remade(acts: Sequence[Act]) -> None:
         drops = act.get("drops").items or ()
         if drops and "file" in act.get("at").labels and all(one.text in made for one in drops):
             act.fields["remade"] = text("yes")
+
+
+def note_unbounded(act: Act) -> None:
+    """Note that a change by a condition is of all, where the condition is empty or there is none."""
+    given = act.get("by").fields
+    if act.get("effect").text != Effect.CHANGES.name or given is None or not act.name.endswith(".updateMany"):
+        return
+    if not given or ("data" in given and "where" not in given and "?" not in given):
+        act.fields["effect"] = text(Effect.CHANGES_ALL.name)
+
+
+LEAVES_OUT = expression(
+    r"(?:@prisma/client(?:\.\w{1,40})?\(\)|\bprisma)\.\w{1,60}\.deleteMany$|\.getRepository\(\)\.delete$"
+)
+"""Methods for which a part of a condition that is not defined is no condition."""
+
+
+def note_unset(act: Act) -> None:
+    """Note that a condition is none where a variable is not set, so that everything is deleted then."""
+    given = act.get("only").fields
+    if not given or LEAVES_OUT.search(act.name) is None:
+        return
+    unset = [one.name.rpartition(".")[2] for one in given.values() if one.name.startswith("process.env.")]
+    if len(unset) == len(given):
+        act.fields["unset"] = Value(items=[text(name) for name in unset])
+        act.fields["condition"] = act.fields.pop("only")
 
 
 def note_one(act: Act) -> None:

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 LONGEST_NAME = 60
 
 
+def package_of(name: str) -> str:
+    """Return the package that the name of a function begins with: `@a/b` of `@a/b.c`, `discord.js` of its `Client`."""
+    first, dot, rest = name.partition(".")
+    return f"{first}.js" if dot and rest.partition(".")[0] == "js" else first
+
+
 def standing_for(
     result: Value,
     names: Iterable[tuple[str, str]],

@@ -12,6 +12,7 @@ from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, Value, labels_of, text
 from runner.risk.trace.giving_back import gives_back
 from runner.risk.trace.shown import NAMED, from_outside
+from runner.risk.trace.things import package_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,7 +53,8 @@ def library_of(name: str, trail: Trail, *, python: bool) -> str:
         return ""
     if python:
         return "" if root in PYTHON_OWN or (is_standard(root) and not INSIDE.search(plain)) else root
-    return "" if root.removeprefix("node:").partition("/")[0] in JS_OWN or not _is_loaded(plain, trail) else root
+    own = root.removeprefix("node:").partition("/")[0] in JS_OWN
+    return "" if own or not _is_loaded(plain, trail) else package_of(plain)
 
 
 def _is_loaded(plain: str, trail: Trail) -> bool:

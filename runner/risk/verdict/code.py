@@ -107,6 +107,10 @@ def verdict_on(
         handed |= {quoted(one.named.place, 30) for one in found if one.act.kind == "hand" and one.named.place}
         calls = [name for name in known if "." not in name and name not in handed]
         called = [(Verb.CALLS, name) for name in calls if name not in by or not is_said(name, request.language, trail)]
+        keyed = [one.named.place for one in found if one.verb is Verb.CALLS and one.act.kind == "hand"]
+        only = keyed and not called and not partly and {verb for verb, _ in shown} == {Verb.CALLS}
+        if only and all(only_look(quoted(name, 30), request.language, trail) for name in keyed):
+            return RiskVerdict(f"{sentence(shown)[:-1]}; {BY_NAME}.", looked, acts)
         shown, whole = shown + called, whole + called
         looks = proved and not (partly or calls or request.packages) and {verb for verb, _ in shown} <= LOOKING
         said = fullest((whole, shown), partly)
@@ -126,7 +130,8 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
         return f"Only commands that look and print were found{partly}."
     nothing = f"no use of files, network or other programs was found{partly}."
     if any(
-        act.kind == "query" and IN_MEMORY in act.labels and not act.name.startswith("unittest.") for act in trail.acts
+        act.kind in ("query", "destroy") and IN_MEMORY in act.labels and not act.name.startswith("unittest.")
+        for act in trail.acts
     ):
         return f"Works on a database in memory; {nothing}"
     if known:

@@ -169,19 +169,27 @@ TELLING = words("query select find search list get fetch read load send run")
 
 OF_ANSWERS = words("get items keys values")
 """What is called of the answer of a service, which is a table of values."""
-BEGINS = words("client resource Client connect close end cursor session Session Config setup disconnect quit")
+BEGINS = words(
+    "client resource Client connect close end cursor session Session Config setup disconnect quit send auth config "
+    "bucket loadFromDefault loadFromFile makeApiClient db collection then catch finally toArray"
+)
 """What is called before and after the work, by the names that it has nearly everywhere."""
 NAMED_BY_VERBS = words("boto3 botocore googleapiclient azure kubernetes stripe github gitlab octokit twilio slack_sdk")
 """Libraries for services whose functions are named after what the service does."""
-LOOKS = words("get list describe head count exists has show find search read fetch lookup")
+SERVICES = ("@aws-sdk/", "@azure/", "@google-cloud/", "@kubernetes/", "@octokit/", "dockerode", "aws-sdk", "mongodb")
+"""What the names of libraries of JavaScript for services begin with that name functions so."""
+LOOKS = words("get list describe head count exists has show find search read fetch lookup retrieve")
 """Words that names of functions begin with which change nothing, if they do what they are called."""
 
 
 def only_look(library: str, language: Language | None, trail: Trail) -> bool:
     """Return whether all that is called of a library, by its quoted name, is of a service and named after looking."""
     called = {last for _, last in _called_of(library, language, trail)} - BEGINS - OF_ANSWERS
-    known = library.strip("“”") in NAMED_BY_VERBS
-    return known and bool(called) and all(WORD.split(name, maxsplit=1)[0].lower() in LOOKS for name in called)
+    name = library.strip("“”")
+    if language is Language.JAVASCRIPT:
+        called = {last for last in called if last[:1].islower() or last.endswith("Command")}  # others make objects
+    known = name in NAMED_BY_VERBS or (language is Language.JAVASCRIPT and name.startswith(SERVICES))
+    return known and bool(called) and all(WORD.split(one, maxsplit=1)[0].lower() in LOOKS for one in called)
 
 
 def is_said(library: str, language: Language | None, trail: Trail) -> bool:
@@ -199,7 +207,9 @@ WORD = expression(r"_|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def _tells(function: str) -> bool:
-    return function[:1].islower() and ("_" in function or not function.islower() or function in TELLING)
+    return (function[:1].islower() or function.endswith("Command")) and (
+        "_" in function or not function.islower() or function in TELLING
+    )
 
 
 def _named(module: str, plain: str, language: Language | None) -> str:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
 from runner.model.verdict import Verb
-from runner.risk.model.acts import Source
+from runner.risk.model.acts import ELSEWHERE, Source
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, is_absent, labels_of
+from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.shown import secrets
+from runner.risk.trace.things import package_of
 from runner.risk.verdict import files
 from runner.risk.verdict.naming import (
     AT_RUN_TIME,
@@ -27,7 +29,7 @@ from runner.risk.verdict.naming import (
     quoted,
     shown,
 )
-from runner.risk.verdict.programs import commands, containers, named_program
+from runner.risk.verdict.programs import FETCHING, commands, containers, named_program
 from runner.risk.verdict.sentence import NOT_KNOWN
 from runner.risk.verdict.things import changes_by_call, held_by, place_of, said_by, whole_of
 
@@ -59,7 +61,11 @@ def doings(acts: Iterable[Act], targets: Targets) -> Iterator[Doing]:
     for act in itertools.islice(acts, MOST_LOOKED_AT):
         describe = BY_KIND.get(act.kind)
         if describe is not None and (found := describe(act, targets)) is not None:
-            yield Doing(found[0], found[1], act)
+            verb, named = found
+            if ELSEWHERE in act.labels and verb not in (Verb.CONNECTS, Verb.HANDS):
+                whole = f"{named.whole} on another machine" if named.whole else ""
+                named = Named(f"{named.words} on another machine", named.computed, whole=whole)
+            yield Doing(verb, named, act)
 
 
 Described = tuple[Verb, Named] | None
@@ -80,19 +86,33 @@ def _sends(act: Act, targets: Targets) -> Described:
         what = "messages" if what == "data" and act.get("how").text == "queue" else what
         return Verb.SENDS, Named(f"{what} to {place_of(act)}")
     if act.get("how").text == "message":
-        each = ", one after the other" if "repeated" in act.labels else ""
+        each = ", one after the other" if _again(act) else ""
         data = data_of((act.get("data"),)) if secrets(labels_of((act.get("data"),))) else "messages"
-        return Verb.SENDS, Named(f"{data} by {quoted(library_of(act.name), 30)}{each}")
+        given = act.get("to")
+        each_one = "to" in act.fields and not given.unknown and _again(act)
+        to = f" to {quoted(given.exact)}" if given.exact else " to each address that it finds" if each_one else ""
+        each = "" if to and not given.exact else each
+        return Verb.SENDS, Named(f"{data}{to} by {quoted(library_of(act.name), 30)}{each}")
     if act.name.endswith((".send", ".sendall")) and not address.texts and not act.name.startswith("dgram."):
         return None
     if _is_request(address) or (act.name.endswith(".end") and is_absent(act.get("data"))):
         return None  # nothing is added to what was sent before
     host, data = host_of(address), data_of((act.get("data"),))
+    service = library_of(address.name) if host.computed and "(" in address.name else ""
+    if service and service[0] not in "~$" and service not in SOCKETS and not address.texts:
+        return Verb.SENDS, Named(f"{data} by {quoted(service, 30)}", computed=True)
     asks = act.name.rpartition(".")[2] in ASKING and not _carries(act.get("data"))
     if data == "data" and (asks or act.get("how").text == "ssh"):
         return None
     whole = f"{data} to {host.whole}{_unchecked(act)}" if host.whole else ""
     return Verb.SENDS, Named(f"{data} to {host.words}{_unchecked(act)}", host.computed, host.place, whole)
+
+
+SOCKETS = words(
+    "http https http2 net tls dgram socket requests urllib httpx aiohttp fetch axios got ky needle undici superagent "
+    "request WebSocket ws XMLHttpRequest ssl asyncio websocket websockets paramiko ftplib telnetlib smtplib"
+)
+"""Modules and libraries that send to whatever address they are given: they are no service themselves."""
 
 
 def _unchecked(act: Act) -> str:
@@ -104,7 +124,7 @@ UNCHECKED = ", whose certificate is not checked"
 
 def library_of(name: str) -> str:
     """Return the library of a function: `@a/b` of `@a/b.send`."""
-    return name.replace("()", "").partition(".")[0]
+    return package_of(name.replace("()", ""))
 
 
 ASKING = words("get urlopen Request request head fetch options")
@@ -199,6 +219,8 @@ def _discards(act: Act, targets: Targets) -> Described:
 
 
 def _destroys(act: Act, targets: Targets) -> Described:
+    if IN_MEMORY in act.labels:
+        return None
     where, name = act.get("at").text, act.get("name").text
     if not where:
         return Verb.DELETES, _by_method(act)
@@ -225,7 +247,7 @@ def _by_method(act: Act) -> Named:
     if (rows := OF_MODEL.search(act.name)) is not None and not name:
         some = act.get("only").text == "some"
         return Named(f"rows of {identifier(rows[1])} that match a condition" if some else f"all rows of {rows[1]}")
-    verb, _, thing = CAPITALS.sub("_", call.removesuffix("Command")).partition("_")
+    verb, _, thing = CAPITALS.sub("_", SEVERAL.sub("", call).removesuffix("Command")).partition("_")
     thing = thing.replace("_", " ") if verb.lower() in TAKES else "something"
     if not thing.strip():
         parts = [one for one in act.name.replace("()", "").replace("[]", "").split(".")[:-1] if one not in ANY]
@@ -246,6 +268,7 @@ def _each(thing: str) -> str:
 
 OF_MODEL = expression(r"(\w{1,60})\.objects\.")
 """What a model of Django's is called, in the name of a method of its rows."""
+SEVERAL = expression(r"^(?:batch|bulk)_?(?=[A-Z]|d)")
 CAPITALS = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Where a new word begins in a name: `delete|DB|Instance`."""
 ANY = words("all filter each items values result results")
@@ -261,20 +284,39 @@ def _configures(act: Act, targets: Targets) -> Described:
         return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(target)} of git to {quoted(value)}")
     if where in COSTS:
         what = f" ({quoted(target)})" if target.strip(HOLE) else ""
-        return Verb.CHANGES_SYSTEM, Named(f"{COSTS[where]} by {_call_of(act)}{what}")
+        each = " (again and again)" if "repeated" in act.labels else ""
+        return Verb.CHANGES_SYSTEM, Named(f"{COSTS[where]} by {_call_of(act)}{what}{each}")
     if opens := act.get("opens").text:
         what = f" {quoted(target)}" if target.strip(HOLE) else f" by {_call_of(act)}"
         if opens.partition(":")[0].lower() in RIGHTS:
             who = quoted(target) if target.strip(HOLE) else "somebody"
             what = "" if target.strip(HOLE) else what
             return Verb.CHANGES_SYSTEM, Named(f"gives {who} every right{what} ({quoted(opens)})")
+        if act.language == "" and where == "the cloud" and "." in act.name:
+            what = f"{quoted(target)}" if target.strip(HOLE) else "each that it finds" if _again(act) else "something"
+            return Verb.CHANGES_SYSTEM, Named(f"opens {what} to others by {_call_of(act)} ({quoted(opens)})")
         return Verb.CHANGES_SYSTEM, Named(f"opens {where}{what} to others ({quoted(opens)})")
     if act.get("password").text:
         return Verb.CHANGES_SYSTEM, Named(f"sets passwords of accounts by {identifier(library_of(act.name))}")
+    if where == "service":
+        return Verb.CHANGES_SYSTEM, Named(f"changes data at {quoted(library_of(act.name), 30)} by {_call_of(act)}")
+    by = f" by {_call_of(act)}" if "." in act.name and act.language == "" else ""
+    if by and where == "the cloud" and not act.name.startswith(CLOUDS):
+        where = f"data at {quoted(library_of(act.name), 30)}"
     if not target.strip(HOLE):
         return Verb.CHANGES_SYSTEM, Named(f"changes {where} by {_call_of(act)}")
-    by = f" by {_call_of(act)}" if "." in act.name and act.language == "" else ""
     return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)}){by}")
+
+
+CLOUDS = (
+    *("@aws-sdk/", "aws-sdk", "@azure/", "@google-cloud/", "@kubernetes/", "@linode/", "@pulumi/", "boto3", "botocore"),
+    *("azure", "google", "kubernetes", "ibm", "oci", "openstack", "libcloud", "digitalocean", "hcloud", "cloudflare"),
+)
+"""What the names of libraries begin with that are for a cloud or a cluster; others are for one service."""
+
+
+def _again(act: Act) -> bool:
+    return "repeated" in act.labels
 
 
 def _call_of(act: Act) -> str:
@@ -338,16 +380,18 @@ def _unpickles(act: Act, targets: Targets) -> Described:
 
 def _stops(act: Act, targets: Targets) -> Described:
     target = act.get("target")
-    if act.name.endswith((".kill", ".terminate")) and not target.texts:
+    if act.name.endswith((".kill", ".terminate")) and act.name != "process.kill" and not target.texts:
         return None  # a process of its own
     known = target.text.strip(HOLE)
+    if not known and act.name == "process.kill" and ("output" in target.labels or _again(act)):
+        return Verb.STOPS, Named("processes that it finds", computed=True)
     return Verb.STOPS, Named(f"the process {quoted(known)}" if known else "a process", computed=not known)
 
 
 def _installs(act: Act, targets: Targets) -> Described:
     package = act.get("package")
-    if package.unknown:
-        return None
+    if package.unknown or act.name in FETCHING:
+        return None  # what is started says that it is downloaded
     return Verb.INSTALLS, Named(named_program(package.text) if package.text else f"packages {AT_RUN_TIME}")
 
 
@@ -518,6 +562,6 @@ BY_KIND: dict[str, Describe] = {
 WITHOUT_WORDS = words(
     "import variable compare forever crumbs mention command identity encrypt decrypt environment-change store decodes "
     "escaped mangled recoded repaired left-out unparsed trap accept receive assemble reduce package-setup module "
-    "member quietly swell query evaluates answer bound database cut"
+    "member quietly swell query evaluates answer bound database cut pipe-to"
 )
 """Kinds of acts that use no files, no network and no other programs by themselves."""

@@ -9,6 +9,7 @@ from runner.model.verdict import Verb
 from runner.risk.rules.starting import started_by
 from runner.risk.verdict.naming import FINDS, WORKING, Named, file_name, listed, path_of
 from runner.risk.verdict.programs import WITH_COMMAND
+from runner.risk.verdict.sentence import COPIES
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Act
@@ -56,6 +57,10 @@ def writes(act: Act, targets: Targets) -> Described:
         by = next(filter(None, map(started_by, path.texts)), "") or "runs by itself"
         return Verb.RUNS_ON_START, named._replace(words=f"{named.words} ({by})")
     edits = act.get("edit").text == "yes"
+    if act.kind == "copy" and act.language == "" and not (source := act.get("source")).unknown:
+        (copies, links), named = COPIES, path_of(path, "file")
+        begins, where = (links, "at") if "link" in act.name else (copies, "to")
+        return Verb.WRITES, named._replace(words=f"{begins}{path_of(source, 'file').words} {where} {named.words}")
     return Verb.REWRITES if edits else Verb.WRITES, path_of(path, "file")
 
 

@@ -104,6 +104,8 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
         if (below := _other_folder(known, within)) and not tree:
             return Named(f"files below {_folder(below)}, named after {FINDS}{found}"[:LONGEST_TARGET], computed=True)
         return Named(f"{FINDS}{found}{_or_variable(labels)}", computed=True)
+    if not known and (above := next(filter(None, map(ABOVE.fullmatch, path.texts)), None)) is not None:
+        return Named(f"everything in {above[1]}" if above[2] or not tree else f"the folder {above[1]}", computed=True)
     whole = next((one for one in path.texts if _is_working(one)), None)
     if not known and whole is not None:
         everything = f"everything in {WORKING}" if tree or "*" in whole else WORKING
@@ -117,6 +119,10 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
         elsewhere = _or_given(labels) if path.exact is not None and path.exact[:1] not in "/~" else ""
         return Named(named.words + elsewhere, computed=True) if elsewhere else named
     return Named(f"{named.words}, or {_unknown(labels, thing)}"[:LONGEST_TARGET], computed=True)
+
+
+ABOVE = expression(r"((?:\./)?\.\.(?:/\.\.){0,9})/?(\*\*?(?:/\*)?)?")
+"""A folder above the one that a program works in, or all in it."""
 
 
 def _other_folder(known: Sequence[str], within: str) -> str:
@@ -226,10 +232,12 @@ DATA = (
     ("environment-file", "the content of an environment file"),
     ("environment", "environment variables"),
     ("captured", "a recording"),
+    ("cookies", "cookies"),
     ("accounts", "account files"),
     ("logs", "log files"),
     ("of-database", "a copy of a database"),
     ("system-file", "system files"),
+    ("rows", "rows of a database"),
     ("found", "files that it finds"),
     ("archive", "an archive"),
     ("output", "the output of programs"),

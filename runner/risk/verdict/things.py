@@ -8,8 +8,8 @@ from runner.model.expression import expression
 from runner.model.verdict import Verb
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, labels_of
-from runner.risk.trace.things import things
-from runner.risk.verdict.naming import AT_RUN_TIME, Named, identifier, quoted
+from runner.risk.trace.things import package_of, things
+from runner.risk.verdict.naming import AT_RUN_TIME, Named, identifier, listed, quoted
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Act
@@ -54,7 +54,7 @@ def said_by(act: Act) -> Named | None:
 
 def library_of(act: Act) -> str:
     """Return the library of the function that an act is done by: `@a/b` of `@a/b.C().d`."""
-    return act.name.replace("()", "").partition(".")[0] or "~"
+    return package_of(act.name.replace("()", "")) or "~"
 
 
 def held_by(act: Act, where: str = "what") -> Held | None:
@@ -71,6 +71,8 @@ def held_by(act: Act, where: str = "what") -> Held | None:
     model = OF_MODEL.search(act.name)
     if not known and model is not None:
         known = {"table": model[1] or model[2]}
+    if not known and "rows" in act.fields and (plain := act.get(where).exact or ""):
+        known = {"table": plain}
     if not known and "rows" in act.fields and IDENTIFIER.fullmatch(plain := act.get(where).name.rpartition(".")[2]):
         known = {"table": plain}  # what stands for a table
     if not known:
@@ -95,6 +97,9 @@ def whole_of(held: Held, act: Act, *, some: bool) -> Named:
     where = thing_words(held, repeated=repeated)
     if held.noun in ROWS.values():
         where = identifier(held.name) if known else f"a {held.kind} {AT_RUN_TIME}"
+        if unset := act.get("unset").items:
+            empty = listed([identifier(one.text) for one in unset], 2)
+            return Named(f"{held.noun} of {where} that match a condition (all of them where {empty} is not set)")
         if some:
             one = act.get("one").text == "yes"
             return Named(
@@ -115,6 +120,11 @@ def thing_words(held: Held, *, repeated: bool = False) -> str:
 def changes_by_call(act: Act) -> tuple[Verb, Named] | None:
     """Return what a call changes in a database of which the statement is not written out: `User.updateMany(...)`."""
     change = CHANGES.get(act.get("effect").text)
+    if act.get("effect").text == "READS":
+        held = held_by(act)
+        noun = ROWS.get(held.kind, "") if held is not None and held.name else ""
+        words = f"{noun} of {identifier(held.name)}" if held is not None and noun else "a database"
+        return Verb.READS, Named(words if noun else f"{words} by {quoted(library_of(act), 30)}")
     if change is None:
         return None
     table = act.get("table").text
