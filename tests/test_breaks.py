@@ -66,6 +66,7 @@ FINDINGS = {
     "terminal.toml": [f"terminal-{number}" for number in range(1, 8)],
     "merge.toml": [f"merge-{number}" for number in range(1, 13)],
     "further.toml": ["further-1", "further-2", "further-3", "further-4", "further-5", "further-6"],
+    "readjs.toml": [f"readjs-{number}" for number in range(1, 8)],
     "attack26.toml": [f"ring-{number}" for number in range(1, 9)],
     "attack27.toml": [f"attack27-{number}" for number in range(1, 14)],
     "speed.toml": [f"speed-{number}" for number in range(2, 10)],

@@ -59,8 +59,12 @@ SCRIPTS = {
 }
 
 
-KEEPS_TO_ITSELF = frozenset(("npx", "npm", "pnpm", "yarn", "bunx", "node", "docker", "terraform", "kubectl", "helm"))
+KEEPS_TO_ITSELF = frozenset(
+    ("npx", "npm", "pnpm", "yarn", "bunx", "node", "docker", "terraform", "kubectl", "helm", "git")
+)
 """Programs that do not print what they are given for that reason alone."""
+JOINED = expression(r"[|;&`\n<>]|\$\(")
+"""What joins a command of the shell to another one."""
 
 
 class Nested:
@@ -277,7 +281,9 @@ class Nested:
             found = labels
             for known in command.texts:
                 if known.strip(HOLE + " "):
-                    found = found | self.shell(known, holes=command.labels).labels
+                    printed = self.shell(known, holes=command.labels).labels
+                    alone = known.partition(" ")[0] in KEEPS_TO_ITSELF and not JOINED.search(known)
+                    found = found | (printed - secrets(command.labels) if alone else printed)
             return found
 
     def _shell_words(self, words: list[Value], place: Place) -> frozenset[str]:

@@ -13,6 +13,7 @@ import pytest
 from runner.model.assessment import Assessment, Level
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
+from runner.risk.model.value import UNKNOWN
 
 PROGRAMS = re.split(r"(?m)^=== (.+)\n", (Path(__file__).parent / "said_of_javascript.txt").read_text("utf-8"))[1:]
 
@@ -50,7 +51,7 @@ def test_the_thing_is_the_one_that_the_chain_began_with(code: str, said: str) ->
 
 
 def test_a_client_that_knows_its_address_is_no_table_of_values() -> None:
-    code = "const a = require('axios').create({ baseURL: 'https://api.example' });\na.get('/x').then((r) => console.log(r))"
+    code = "const a = require('axios').create({ baseURL: 'https://api.example' });\na.get('/x').then(console.log)"
     assert judged(code).verdict.sentence.startswith("Downloads from api.example")
 
 
@@ -72,9 +73,9 @@ def test_the_constructor_of_what_is_extended_is_followed() -> None:
 
 
 def test_what_a_base_class_gives_changes_nothing_that_is_not_known() -> None:
-    code = "const { Base } = require('x');\nclass A extends Base { constructor() { super(process.env) } }\nfunction f() {}\n"
-    judged(code)
-    assert judged("const fs = require('fs'); fs.readFileSync('a.txt')").attention is None
+    read = "require('fs').readFileSync('a.txt')"
+    judged(f"const {{ Base }} = require('x');\nclass A extends Base {{ constructor() {{ super({read}) }} }}\n")
+    assert not UNKNOWN.labels
 
 
 def test_what_a_program_is_given_is_not_what_it_prints() -> None:
@@ -82,6 +83,10 @@ def test_what_a_program_is_given_is_not_what_it_prints() -> None:
         "const { execFileSync: x } = require('child_process');\nconsole.log(x('npx', ['tsc', process.env.NPM_TOKEN]))"
     )
     assert "Prints" not in judged(code).verdict.sentence
+    code = "const { execSync: x } = require('child_process');\nconsole.log(x(`npx tsc ${process.env.NPM_TOKEN}`))"
+    assert "Prints" not in judged(code).verdict.sentence
+    code = "const { execSync: x } = require('child_process');\nconsole.log(x(`npx tsc; echo ${process.env.NPM_TOKEN}`))"
+    assert judged(code).verdict.sentence.startswith("Prints the value of NPM_TOKEN")
     code = "const { execFileSync: x } = require('child_process');\nconsole.log(x('echo', [process.env.NPM_TOKEN]))"
     assert judged(code).verdict.sentence.startswith("Prints the value of NPM_TOKEN")
 
