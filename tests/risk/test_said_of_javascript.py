@@ -44,6 +44,8 @@ def test_each_word_is_true_of_the_program(said: str, code: str) -> None:
             "const Docker = require('dockerode'); const d = new Docker();\nd.getVolume('data').remove();",
             "the volume “data”",
         ),
+        ("export async function down(knex) { await knex.schema.dropTable('payments'); }", "the table “payments”"),
+        ("const User = require('./models/User');\nUser.deleteMany();", "all records of User"),
     ],
 )
 def test_the_thing_is_the_one_that_the_chain_began_with(code: str, said: str) -> None:
@@ -58,7 +60,10 @@ def test_a_client_that_knows_its_address_is_no_table_of_values() -> None:
 def test_each_of_several_commands_in_a_list_is_read() -> None:
     loop = "const { spawnSync } = require('child_process');\nfor (const a of [['init'], ['destroy', '-auto-approve']]) "
     each = "const { spawnSync } = require('child_process');\n[['init'], ['destroy', '-auto-approve']].forEach((a) => "
-    for code in (f"{loop}spawnSync('terraform', a);", f"{each}spawnSync('terraform', a));"):
+    texts = "const { spawnSync } = require('child_process');\nfor (const a of ['plan', 'destroy']) "
+    codes = [f"{loop}spawnSync('terraform', a);"]
+    codes += [f"{each}spawnSync('terraform', a));", f"{texts}spawnSync('terraform', [a]);"]
+    for code in codes:
         assert judged(code).attention is Level.HIGH
         assert "everything in the infrastructure" in judged(code).verdict.sentence
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from runner.model.expression import expression
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
 from runner.risk.model.acts import Place
@@ -17,6 +18,8 @@ from runner.risk.trace.machine import MOST_CALLS, MOST_SIMPLE_CALLS
 from runner.risk.trace.values import element
 
 if TYPE_CHECKING:
+    from tree_sitter import Node
+
     from runner.risk.model.value import Function
     from runner.risk.trace.machine import Machine
 
@@ -222,12 +225,19 @@ MOST_COMMANDS = 24
 """Lists in one list of which each is followed alone: put together, what is behind the first would not be read."""
 
 
-def are_commands(over: Value) -> bool:
-    """Return whether it is a list of lists of texts, such as the arguments of several commands."""
+STARTS = expression(rb"(?i)exec|spawn|\$`|\brun\b|command")
+"""What code has in it that starts programs, or calls something that does."""
+
+
+def are_commands(over: Value, body: Node | None) -> bool:
+    """Return whether it is a list of arguments, or parts of them, of several commands that `body` starts."""
     items = over.items or ()
-    return 1 < len(items) <= MOST_COMMANDS and all(
-        one.items is not None and any(part.texts for part in one.items) for one in items
-    )
+    if not 1 < len(items) <= MOST_COMMANDS:
+        return False
+    if all(one.items is not None and any(part.texts for part in one.items) for one in items):
+        return True
+    known = all(one.exact is not None or one.items is not None or one.fields is not None for one in items)
+    return known and body is not None and STARTS.search(body.text or b"") is not None
 
 
 def m_each(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
@@ -235,7 +245,8 @@ def m_each(machine: Machine, owner: Value, args: Args, place: Place) -> Value | 
     chosen = first(args)
     if chosen.function is None or owner.items is None:
         return None
-    if are_commands(owner) and not chosen.others:
+    body = chosen.function.body[0] if isinstance(chosen.function.body, tuple) else None
+    if are_commands(owner, body) and not chosen.others:
         with machine.turn_by_turn(len(owner.items)) as one_by_one:
             made = [machine.follow(chosen.function, [one], {}, chosen.owner) for one in owner.items if one_by_one]
         if made:

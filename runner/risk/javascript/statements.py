@@ -117,7 +117,7 @@ def for_in_statement(walker: JavaScript, node: Node) -> Value:
     keys = any(child.type == "in" for child in node.children)
     body = node.child_by_field_name("body")
     grows = not keys and body is not None and COLLECTS.search(body.text or b"") is not None
-    turns = fold.spread(over) if grows or (not keys and are_commands(over)) else None
+    turns = fold.spread(over) if grows or (not keys and are_commands(over, body)) else None
     if left is not None and turns:
         with walker.machine.turn_by_turn(len(turns)) as one_by_one:
             for turn in turns if one_by_one else ():

@@ -14,7 +14,7 @@ from runner.risk.verdict.naming import AT_RUN_TIME, Named, identifier, listed, q
 if TYPE_CHECKING:
     from runner.risk.model.acts import Act
 
-ROWS = {"table": "rows", "collection": "documents"}
+ROWS = {"table": "rows", "collection": "documents", "model": "records"}
 """What things hold that are deleted one by one, where no other word says what is."""
 ORDER = ("file", "document", "table", "collection", "queue", "topic", "volume", "container", "image", "network")
 """Kinds of things, what is inside of another one first."""
@@ -30,6 +30,8 @@ OF_MODEL = expression(
     r"@prisma/client(?:\.\w{1,40})?\(\)\.(\w{1,60})\.\w{1,40}$|(?:^|\.)~?prisma\.(\w{1,60})\.\w{1,40}$"
 )
 """How the model of Prisma's that a method is of is named: by a property of the client."""
+MODEL = expression(r"(?:^|[/.])([A-Z]\w{0,59})\.(?:(?:delete|update)(?:Many|One)|destroy|bulkCreate|insertMany)$")
+"""A class that another file has for a table, in the name of a method of it."""
 IDENTIFIER = expression(r"[A-Za-z_]\w{0,59}")
 
 
@@ -71,6 +73,8 @@ def held_by(act: Act, where: str = "what") -> Held | None:
     model = OF_MODEL.search(act.name)
     if not known and model is not None:
         known = {"table": model[1] or model[2]}
+    if not known and (imported := MODEL.search(act.name)) is not None:
+        known = {"model": imported[1]}
     if not known and "rows" in act.fields and (plain := act.get(where).exact or ""):
         known = {"table": plain}
     if not known and "rows" in act.fields and IDENTIFIER.fullmatch(plain := act.get(where).name.rpartition(".")[2]):
