@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.parts.gauges.run_strips import CUT_SHORT, Strip, Written, files_written, strips, written
 from app.parts.roles import Role, announce
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +54,7 @@ class RunTimeline(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("The run over time")
+        self.setAccessibleName(tr("The run over time"))
         self.hide()
         look.changed.connect(self.update)
 
@@ -99,8 +100,10 @@ class RunTimeline(QWidget):
         if before != len(self._strips):
             self.updateGeometry()
         said = ", ".join(f"{one.name} {one.said}" for one in self._strips)
-        cap = f", ended: {self._cap}" if self._cap else ""
-        files = "".join(f", {one.words} at {one.at:.1f} s" for one in self._files[:MOST_SAID])
+        cap = tr(", ended: {cap}", cap=self._cap) if self._cap else ""
+        files = "".join(
+            tr(", {words} at {at} s", words=one.words, at=f"{one.at:.1f}") for one in self._files[:MOST_SAID]
+        )
         self.setAccessibleDescription(f"{self._duration:.1f} s: {said}{cap}{files}")
         self.update()
 
@@ -155,7 +158,7 @@ class RunTimeline(QWidget):
     def _wrote_at(self, x: float) -> str:
         """Return what was written where the cursor is, in words."""
         near = [one.words for one in self._written if abs(self._x(one.at) - x) <= self._look.px(4)]
-        more = f" and {len(near) - MOST_NAMED:,} more" if len(near) > MOST_NAMED else ""
+        more = tr(" and {count} more", count=f"{len(near) - MOST_NAMED:,}") if len(near) > MOST_NAMED else ""
         return ", ".join(near[:MOST_NAMED]) + more
 
     # ---- painting ----
