@@ -17,7 +17,7 @@ from runner.model.result import Outcome
 from runner.model.shown import hides
 from runner.model.submission import Submission
 from runner.model.tool_facts import FACTS
-from runner.model.translation import capital, plural, tr, translated, within
+from runner.model.translation import capital, numeral, plural, tr, translated, within
 
 if TYPE_CHECKING:
     from runner.model.decision import Decision
@@ -44,7 +44,7 @@ YOU = "(you)"
 def span(seconds: float) -> str:
     """Return a duration: `0.4 s`, `24 s`, `3 min`, `2 h`, `5 days`."""
     if seconds < 10:
-        return f"{seconds:.1f} s"
+        return f"{numeral(seconds, '.1f')} s"
     for length, word in ((86_400, tr("days")), (3_600, "h"), (60, "min")):
         if seconds >= 2 * length:
             return f"{int(seconds // length)} {word}"
@@ -53,7 +53,7 @@ def span(seconds: float) -> str:
 
 def times(asked: int) -> str:
     """Return how often an agent has sent the same request; empty for once."""
-    return tr("asked {asked} times", asked=f"{asked:,}") if asked > 1 else ""
+    return tr("asked {asked} times", asked=numeral(asked)) if asked > 1 else ""
 
 
 def claim(request: Request) -> str:
@@ -93,7 +93,7 @@ def sender(request: Request, several: bool = False) -> str:
     if several and request.program and not request.session:
         return tr("{agent} as {program}", agent=agent, program=quoted(request.program))
     return (
-        tr("session {session} of {agent}", session=f"{request.session:,}", agent=agent)
+        tr("session {session} of {agent}", session=numeral(request.session), agent=agent)
         if several and request.session
         else agent
     )
@@ -340,7 +340,7 @@ def ended(result: Result) -> str:
                 exit_code=result.exit_code,
             )
         case Outcome.TIMED_OUT:
-            return tr("Stopped after {seconds} s (time limit).", seconds=f"{limits.seconds:g}")
+            return tr("Stopped after {seconds} s (time limit).", seconds=numeral(limits.seconds, "g"))
         case Outcome.OUT_OF_MEMORY:
             return tr("Stopped: used more than {memory_mb} MB of memory (limit).", memory_mb=limits.memory_mb)
         case Outcome.OUT_OF_DISK:

@@ -12,7 +12,7 @@ from app.parts.plain import tip
 from app.state.agent_day import NONE, AgentDay
 from app.state.allowances import summary
 from runner.identity.allowance import Allowance
-from runner.model.translation import to_translate, tr, translated
+from runner.model.translation import numeral, to_translate, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -149,7 +149,7 @@ class AgentsModel(QAbstractTableModel):
             case "Hours":
                 return ""
             case "Refused":
-                return f"{self._cases.refused_by_agent.get(agent.name, 0):,}"
+                return numeral(self._cases.refused_by_agent.get(agent.name, 0))
             case _:
                 return _state(agent)
 
@@ -176,7 +176,7 @@ def _spoken(text: str, column: str, day: AgentDay) -> str:
 def _hours(day: AgentDay) -> str:
     """Return how many requests came when: `3 from 09:00, 12 from 10:00`."""
     found = ", ".join(
-        tr("{number} from {hour}:00", number=f"{number:,}", hour=f"{hour:02}")
+        tr("{number} from {hour}:00", number=numeral(number), hour=f"{hour:02}")
         for hour, number in enumerate(day.hours)
         if number
     )

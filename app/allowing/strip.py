@@ -15,7 +15,7 @@ from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import NetworkMode
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -148,7 +148,7 @@ class RefusedStrip(QFrame):
         shown = {row.key for row in self.rows if row.key is not None}
         others = len(self._refused.keys() - shown) + self._left_out
         self.said.setText(self._summary(card))
-        self.more.setText(tr("Show {others} more", others=f"{others:,}"))
+        self.more.setText(tr("Show {others} more", others=numeral(others)))
         self.more.setVisible(bool(others))
         self.none.setVisible(not self._refused and card.result is None)
         for row in self.rows[: self._used]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from app.parts.text.lines import Summary
 from app.parts.text.visible_characters import visible
 from runner.model.behaviour import DeedKind
-from runner.model.translation import tr, translated
+from runner.model.translation import numeral, tr, translated
 from runner.model.verdict import Verb
 from runner.risk.explain.foreseen import Came
 
@@ -53,7 +53,7 @@ def _deeds(deeds: Iterable[Deed], mark: str = "") -> Iterator[Summary]:
         ink = "high" if mark else "medium" if one.failed else "muted"
         yield Summary(
             visible(one.what),
-            tr("{kinds}, after {at} s", kinds=_KINDS[one.kind], at=f"{one.at:.1f}"),
+            tr("{kinds}, after {at} s", kinds=_KINDS[one.kind], at=numeral(one.at, ".1f")),
             visible(state),
             ink,
         )
@@ -63,7 +63,7 @@ def _foreseen(one: ActOutcome) -> Summary:
     act = one.act
     of = tr(" of") if act.verb is Verb.CHANGES_RIGHTS and act.target else ""
     title = f"{translated(act.verb.value)}{of} {act.target}".strip()
-    line = tr(", line {line}", line=f"{act.line:,}") if act.line else ""
+    line = tr(", line {line}", line=numeral(act.line)) if act.line else ""
     title = visible(title[:1].upper() + title[1:])
     return Summary(title, tr("Foreseen by the assessment{line}", line=line), visible(one.words), _INKS[one.came])
 

@@ -12,7 +12,7 @@ from app.chrome.resting_notice import RestingNotice
 from app.parts.column import READABLE
 from app.parts.notice import Notice, Tone
 from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -50,7 +50,7 @@ def silence(seconds: float) -> str:
         "The engine of Assent has not answered for {seconds} s: agents wait and nothing can "
         "be decided or stopped. If it does not come back, end the processes of all runs "
         "here, then quit and start Assent again.",
-        seconds=f"{seconds:.0f}",
+        seconds=numeral(seconds, ".0f"),
     )
 
 

@@ -18,7 +18,7 @@ from app.queue.answers import JustNowList
 from app.queue.held_at_work import HeldAtWork
 from app.queue.panel import NOBODY, NOTHING, nothing_waits
 from app.running.outcome import OutcomeView
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -115,7 +115,7 @@ class Dock(QWidget):
     def refresh(self) -> None:
         """Say how many wait."""
         waiting = self._cases.count_waiting()
-        self.count.setText(tr("{waiting} waiting", waiting=f"{waiting:,}") if waiting else "")
+        self.count.setText(tr("{waiting} waiting", waiting=numeral(waiting)) if waiting else "")
         self.none.say(*nothing_waits(self._cases, self._work))
         nobody = self._cases.agents == ()
         self.none.setHidden(bool(waiting) or nobody)

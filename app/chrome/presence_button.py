@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from app import phrases
 from app.chrome.presence import MINUTES
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from PySide6.QtCore import SignalInstance
@@ -28,7 +28,7 @@ def words(cases: Cards, presence: Presence) -> str:
     """Return what is to be known: `Away, 3 wait`, `Quiet until 15:40`; empty where all is as usual."""
     if presence.away:
         waiting = cases.count_waiting()
-        return tr("Away, {waiting} wait", waiting=f"{waiting:,}") if waiting else tr("Away")
+        return tr("Away, {waiting} wait", waiting=numeral(waiting)) if waiting else tr("Away")
     return tr("Quiet until {clock}", clock=phrases.clock(time.time() + presence.left)) if presence.quiet else ""
 
 

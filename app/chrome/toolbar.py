@@ -16,7 +16,7 @@ from app.parts.key_names import key_text
 from app.parts.plain import plain_label, tip
 from runner.approval.modes import Mode
 from runner.model.request import Isolation
-from runner.model.translation import plural, tr, within
+from runner.model.translation import numeral, plural, tr, within
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QEnterEvent, QResizeEvent
@@ -183,7 +183,7 @@ class Toolbar(QWidget):
 
     def _work_words(self) -> str:
         number = len(self._work.at_work())
-        return tr("{number} at work", number=f"{number:,}") if number else ""
+        return tr("{number} at work", number=numeral(number)) if number else ""
 
     def _held_words(self) -> str:
         held = self._cases.count_held()
@@ -236,7 +236,7 @@ def _warmth(facts: object) -> list[str]:
         return []
     runs = facts["hits"] + facts["misses"]
     used = tr("; {facts} of {runs} runs began in one", facts=facts["hits"], runs=runs) if runs else ""
-    waiting = tr(", the oldest for {facts} s", facts=f"{facts['oldest']:.0f}") if facts["ready"] else ""
+    waiting = tr(", the oldest for {facts} s", facts=numeral(facts["oldest"], ".0f")) if facts["ready"] else ""
     return [
         tr(
             "{facts} of {facts_2} containers wait started{waiting}{used}",

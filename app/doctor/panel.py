@@ -20,7 +20,7 @@ from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.parts.text.to_clipboard import to_clipboard
 from runner.commands.check import stronger
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
@@ -237,7 +237,7 @@ class DoctorPanel(QWidget):
                     "{works} of {count} check work, the others are not in use. Nothing to do.",
                     "{works} of {count} checks work, the others are not in use. Nothing to do.",
                     len(self._checks),
-                    works=f"{works:,}",
+                    works=numeral(works),
                 )
                 if works < len(self._checks)
                 else plural("{count} check, nothing to do.", "{count} checks, nothing to do.", len(self._checks))

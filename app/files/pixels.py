@@ -6,7 +6,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
 from app.files.found import PNG, WIDEST, Picture, Undrawn
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 NEEDED = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
 """The chunks of a PNG that Qt is given. Of others it unpacks all that they hold, a thousand times their size."""
@@ -32,7 +32,7 @@ def drawn(data: bytes, form: bytes, widest: int = WIDEST) -> Picture:
     reader.setAutoDetectImageFormat(False)
     reader.setAutoTransform(True)
     whole = reader.size()
-    words = tr("{width} × {height} pixels", width=f"{whole.width():,}", height=f"{whole.height():,}")
+    words = tr("{width} × {height} pixels", width=numeral(whole.width()), height=numeral(whole.height()))
     if whole.width() * whole.height() > MOST_PIXELS:
         raise Undrawn(tr("A picture of {words}: too large to be drawn.", words=words))
     if max(whole.width(), whole.height()) > widest:

@@ -17,7 +17,7 @@ from app.files.found import MOST_TABLE, MOST_TEXT, Preview, Table, Text, Undrawn
 from app.files.kinds import JSON, LANGUAGES, TABLES, ending
 from app.parts.amounts import size
 from app.parts.text.visible_characters import expose
-from runner.model.translation import capital, plural, tr
+from runner.model.translation import capital, numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -198,7 +198,7 @@ def plain_text(text: str, language: str, said: str = "", whole: bool = True) -> 
     parts = [said] if said else []
     if not whole or len(text) > MOST_TEXT:
         parts.append(
-            tr("The first {most_text} characters are shown. Save it to see all of it", most_text=f"{MOST_TEXT:,}")
+            tr("The first {most_text} characters are shown. Save it to see all of it", most_text=numeral(MOST_TEXT))
         )
     elif not text:
         parts.append(tr("Empty"))

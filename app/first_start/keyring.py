@@ -15,7 +15,7 @@ from app.parts.plain import plain_label, say
 from runner.identity.keyring_answer import KeyringAnswer
 from runner.identity.secrets import PATIENCE, Vault
 from runner.model.errors import KnownError
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -32,7 +32,7 @@ WHY = tr(
 )
 OPENING = tr(
     "Opening the keyring. If your desktop asks for a password, answer it there; Assent waits {patience} s.",
-    patience=f"{PATIENCE:.0f}",
+    patience=numeral(PATIENCE, ".0f"),
 )
 
 

@@ -20,7 +20,7 @@ from runner.audit.export.exporting import ExportFormat
 from runner.audit.history.search import Filter
 from runner.model.errors import KnownError
 from runner.model.request import Tool
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -92,7 +92,7 @@ class ListActions(QObject):
         if len(rows) == 2:
             self.menu.addAction(tr("Compare the two"), self.compare)
             self.menu.addSeparator()
-        many = f" {len(rows):,}" if len(rows) > 1 else ""
+        many = f" {numeral(len(rows))}" if len(rows) > 1 else ""
         self.menu.addAction(tr("Copy{many} as Markdown", many=many), self.copy_markdown)
         if len(rows) == 1 and rows[0].tool is Tool.CODE_EXECUTE:
             self.menu.addAction(tr("Copy as a new request (JSON)"), self.copy_request)
@@ -167,7 +167,7 @@ class ListActions(QObject):
                 tr(
                     "At most {most} requests are copied at once; {count} are selected.",
                     most=MOST,
-                    count=f"{len(names):,}",
+                    count=numeral(len(names)),
                 )
             )
             return

@@ -16,7 +16,7 @@ from app.parts.text.lines import Summary, list_view
 from app.state.allowances import allowed
 from runner.audit.history.changes import MOST, read_changes
 from runner.model.errors import KnownError
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 from runner.system.clock import LAST_TIME
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class ChangesList(QFrame):
         self.setProperty("card", True)
         self.model = NarrowedRows(self)
         self.view = list_view(look, self.model, tr("Changes"))
-        self.view.setToolTip(tr("The newest {most} changes", most=f"{MOST:,}"))
+        self.view.setToolTip(tr("The newest {most} changes", most=numeral(MOST)))
         self.nothing = EmptyState(
             look, "history", tr("Nothing found"), tr("Settings, agents, grants and the PIN are listed.")
         )

@@ -11,7 +11,7 @@ from app.link.background import Errands
 from app.parts.notice import Tone
 from runner.identity import signer
 from runner.model.errors import KnownError
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,12 +101,12 @@ def verdict_words(verdict: Verification, problem: str = "") -> tuple[str, str]:
         if verdict.altered and verdict.first_broken is None:
             return Tone.BAD.value, verdict.what
         good = (
-            tr(" Entries 1 to {entries} are as they were written.", entries=f"{verdict.entries:,}")
+            tr(" Entries 1 to {entries} are as they were written.", entries=numeral(verdict.entries))
             if verdict.entries
             else ""
         )
         return Tone.BAD.value, tr("The ledger was changed. {what}{good}", what=verdict.what, good=good)
     if verdict.unsure or problem:
         return Tone.WARN.value, " ".join(filter(None, (tr("Not vouched for:"), verdict.what, verdict.unsure, problem)))
-    signed = tr("Entries up to {signed_to} are signed.", signed_to=f"{verdict.signed_to:,}")
+    signed = tr("Entries up to {signed_to} are signed.", signed_to=numeral(verdict.signed_to))
     return Tone.GOOD.value, " ".join((verdict.what, signed, *verdict.outside))

@@ -15,7 +15,7 @@ from app.parts.notice import Notice, Tone
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.history.search import Filter, Interrupted
 from runner.model.errors import KnownError
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +133,7 @@ class Exporting(QObject):
     @Slot(int)
     def _show_progress(self, count: int) -> None:
         if self._export is not None:
-            written = tr(" {count} are written.", count=f"{count:,}") if count else ""
+            written = tr(" {count} are written.", count=numeral(count)) if count else ""
             self.notice.say(Tone.INFO, tr("Exporting…{written}", written=written), CANCEL)
             self.notice.show()
 

@@ -44,7 +44,7 @@ from runner.model.events import (
     WorkMoved,
     WorkRecorded,
 )
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -263,7 +263,7 @@ class HistoryPanel(QWidget):
 
     @Slot(int)
     def _progressed(self, entries: int) -> None:
-        done = tr(" {entries} entries are good so far.", entries=f"{entries:,}") if entries else ""
+        done = tr(" {entries} entries are good so far.", entries=numeral(entries)) if entries else ""
         self._say(Tone.INFO, tr("Checking the ledger…{done}", done=done))
 
     @Slot(str, str)

@@ -14,7 +14,7 @@ from app.parts.sections import Listed, Pairs
 from runner.audit.retention.retention import size_words
 from runner.model.decision import Decider
 from runner.model.result import Outcome
-from runner.model.translation import capital, tr, translated
+from runner.model.translation import capital, numeral, tr, translated
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -74,10 +74,10 @@ def removal(error: ContentRemoved) -> words.Named:
         (tr("At"), phrases.when(removed.at)),
         (tr("By"), tr("The settings, by themselves") if by_setting else tr("You, or somebody with your account")),
         (tr("Rule"), _rule(removed.rule, by_setting)),
-        (tr("Entry"), f"{removed.seq:,}"),
+        (tr("Entry"), numeral(removed.seq)),
     ]
     if removed.requests > 1:
-        pairs.append((tr("Together with"), tr("{requests} more", requests=f"{removed.requests - 1:,}")))
+        pairs.append((tr("Together with"), tr("{requests} more", requests=numeral(removed.requests - 1))))
     if removed.key:
         pairs.append((tr("Signed with"), tr("key {halves}", halves=_halves(phrases.visible(removed.key)))))
     return pairs
@@ -131,7 +131,8 @@ def _rule(rule: dict[str, object], by_setting: bool) -> str:
     parts = []
     if isinstance(days := rule.get("older_than_days"), int | float):
         parts.append(
-            tr("Content older than {days} days", days=f"{days:g}") + (" (history.keep_days)" if by_setting else "")
+            tr("Content older than {days} days", days=numeral(days, "g"))
+            + (" (history.keep_days)" if by_setting else "")
         )
     if isinstance(kept := rule.get("keep_bytes"), int):
         parts.append(

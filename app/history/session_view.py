@@ -18,7 +18,7 @@ from app.parts.fold import FoldingRow
 from app.parts.narrowed import NarrowedRows
 from app.parts.plain import plain_label
 from app.parts.text.lines import list_view
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -132,7 +132,7 @@ class PastSessionView(QFrame):
     def _say_count(self) -> None:
         shown, whole = self.model.rowCount(), len(self._record.steps) if self._record is not None else 0
         self.count.setText(
-            tr("{shown} of {whole} entries", shown=f"{shown:,}", whole=f"{whole:,}") if shown != whole else ""
+            tr("{shown} of {whole} entries", shown=numeral(shown), whole=numeral(whole)) if shown != whole else ""
         )
         self.count.setVisible(shown != whole)
 

@@ -10,7 +10,7 @@ from app import phrases
 from app.history.work_words import work_words
 from app.parts.text.lines import Summary
 from runner.audit.history import past_work
-from runner.model.translation import capital, plural, tr
+from runner.model.translation import capital, numeral, plural, tr
 
 if TYPE_CHECKING:
     from runner.audit.history.past_work import PastSession, PastStep
@@ -45,8 +45,8 @@ def figures(session: PastSession) -> list[str]:
         if session.recorded or session.commands
         else []
     )
-    parts += [tr("{held} held", held=f"{session.held:,}")] * bool(session.held)
-    parts += [tr("{refused} not run", refused=f"{session.refused:,}")] * bool(session.refused)
+    parts += [tr("{held} held", held=numeral(session.held))] * bool(session.held)
+    parts += [tr("{refused} not run", refused=numeral(session.refused))] * bool(session.refused)
     parts += [plural("{count} host refused", "{count} hosts refused", session.hosts_refused)] * bool(
         session.hosts_refused
     )
@@ -57,7 +57,7 @@ def figures(session: PastSession) -> list[str]:
 def became(session: PastSession) -> list[str]:
     """Return what became of its changes, in parts."""
     parts = [plural("{count} change applied", "{count} changes applied", session.applied)] * bool(session.applied)
-    parts += [tr("{undone} undone", undone=f"{session.undone:,}")] * bool(session.undone)
+    parts += [tr("{undone} undone", undone=numeral(session.undone))] * bool(session.undone)
     return [*parts, *[tr("discarded")] * session.discarded]
 
 
@@ -132,7 +132,7 @@ def step_line(step: PastStep) -> Summary:
         case past_work.HOST:
             refused = facts.get("allowed") is False
             times = facts.get("times")
-            often = tr("{times} times", times=f"{times:,}") if isinstance(times, int) and times > 1 else ""
+            often = tr("{times} times", times=numeral(times)) if isinstance(times, int) and times > 1 else ""
             what = f"{(tr('Host refused') if refused else tr('Host reached'))}: {said('host')}:{said('port')}"
             below = DOT.join(filter(None, (at, said("why") if refused else "", often)))
             return Summary(what, below, tr("refused") if refused else "", "high" if refused else "muted")

@@ -18,7 +18,7 @@ from runner.model.recorded import WHOLE
 from runner.model.rehearsal import REHEARSED, REHEARSING, RELEASED, Rehearsal, outcome_words
 from runner.model.request import NetworkMode
 from runner.model.result import Result
-from runner.model.translation import capital, plural, tr
+from runner.model.translation import capital, numeral, plural, tr
 from runner.model.tried import TRIAL_ENDED, TRIED, TRYING, Tried
 from runner.requests.bounds import NAMES, changed_limits
 
@@ -106,11 +106,13 @@ def _refused(result: Result) -> str:
         return ""
     named = ", ".join(phrases.visible(one.name) + _times(one.times) for one in refused[:MOST_REFUSED])
     left = len(refused) - MOST_REFUSED
-    return tr("Refused: {named}{rest}.", named=named, rest=tr(" and {left} more", left=f"{left:,}") if left > 0 else "")
+    return tr(
+        "Refused: {named}{rest}.", named=named, rest=tr(" and {left} more", left=numeral(left)) if left > 0 else ""
+    )
 
 
 def _times(count: int) -> str:
-    return tr(" ({count} times)", count=f"{count:,}") if count > 1 else ""
+    return tr(" ({count} times)", count=numeral(count)) if count > 1 else ""
 
 
 def decision(record: CaseRecord) -> Named:
@@ -177,7 +179,7 @@ def sender(record: CaseRecord) -> Named:
     pairs += phrases.claims(request)
     if request.session:
         pairs.append(
-            (tr("Session"), tr("{session}, counted since that start of Assent", session=f"{request.session:,}"))
+            (tr("Session"), tr("{session}, counted since that start of Assent", session=numeral(request.session)))
         )
     return [(name, words) for name, words in pairs if words]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.model import work_entries
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 from runner.model.work_entries import BY_ITSELF, UNCHANGED, WorkDeed
 
 if TYPE_CHECKING:
@@ -77,4 +77,4 @@ def _deed(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> str:
     what = tr("Changes {get}{rest}", get=_DEEDS.get(kind, kind), rest=f" ({number})" if number else "")
     what += tr(" as it goes") if body.get("by") == BY_ITSELF else ""
     left = body.get("kept_count")
-    return tr("{what}, {left} left, changed since", what=what, left=f"{left:,}") if isinstance(left, int) else what
+    return tr("{what}, {left} left, changed since", what=what, left=numeral(left)) if isinstance(left, int) else what

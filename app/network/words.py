@@ -12,7 +12,7 @@ from app.parts.amounts import size
 from app.parts.text.visible_characters import visible
 from runner.model.network import HTTPS_PORT, Destination, UnusableHost, is_address
 from runner.model.request import Isolation, NetworkMode, Tool
-from runner.model.translation import plural, to_translate, tr
+from runner.model.translation import numeral, plural, to_translate, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -213,7 +213,7 @@ def breakable(text: str) -> str:
 
 def outcome(contact: Contact) -> str:
     """Return what came of it, and how often."""
-    times = "" if contact.times == 1 else tr(", {times} times", times=f"{contact.times:,}")
+    times = "" if contact.times == 1 else tr(", {times} times", times=numeral(contact.times))
     word = {True: tr("reached"), False: tr("refused"), None: tr("not reached")}[contact.allowed]
     return f"{word}{times}"
 

@@ -17,7 +17,7 @@ from app.prompt.stack import urgency
 from app.state.attention import attention, headline
 from runner.approval.modes import Mode
 from runner.model.assessment import Level
-from runner.model.translation import capital, tr, translated, within
+from runner.model.translation import capital, numeral, tr, translated, within
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
@@ -91,7 +91,7 @@ class Tray(QObject):
         for card in waiting[:LISTED]:
             self._menu.addAction(entry(card), partial(self._window.show_waiting, card.id))
         if len(waiting) > LISTED:
-            self._menu.addAction(tr("and {count} more", count=f"{len(waiting) - LISTED:,}"), self._window.review)
+            self._menu.addAction(tr("and {count} more", count=numeral(len(waiting) - LISTED)), self._window.review)
         if waiting:
             self._menu.addSeparator()
         self._menu.addAction(tr("Open Assent"), self._window.review)

@@ -24,7 +24,7 @@ from runner.model.events import (
     TrialMoved,
     TroubleCleared,
 )
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -158,8 +158,8 @@ class PromptStack(QWidget):
         """Say how many more wait, and how many of them are CRITICAL."""
         critical = sum(card.level is Level.CRITICAL for card in others)
         self.more.setText(
-            tr("+{count} more", count=f"{len(others):,}")
-            + (tr(", {critical} CRITICAL", critical=f"{critical:,}") if critical else "")
+            tr("+{count} more", count=numeral(len(others)))
+            + (tr(", {critical} CRITICAL", critical=numeral(critical)) if critical else "")
         )
         self.more.setVisible(bool(others))
 

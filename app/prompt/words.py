@@ -12,7 +12,7 @@ from app.state import attention, rehearsals
 from runner.model.assessment import Level, attention_words
 from runner.model.request import CODE, Tool
 from runner.model.tool_facts import FACTS
-from runner.model.translation import tr, translated
+from runner.model.translation import numeral, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,7 +44,7 @@ class CardChip:
 def wants(request: Request) -> str:
     """Return what the agent wants, after its name: `wants to run Python`."""
     if request.tool is Tool.CODE_EXECUTE:
-        return tr("wants to run {language}", language=phrases.language(request.language) or "code")
+        return tr("wants to run {language}", language=phrases.language(request.language) or tr("code"))
     return translated(FACTS[request.tool].wants)
 
 
@@ -81,7 +81,7 @@ def where(request: Request) -> list[tuple[str, str]]:
     if request.image:
         parts.append(tr("image {image}", image=phrases.visible(request.image[:19])))
     if request.offset or request.most_bytes:
-        parts.append(tr("{size} from byte {offset}", size=size(request.most_bytes), offset=f"{request.offset:,}"))
+        parts.append(tr("{size} from byte {offset}", size=size(request.most_bytes), offset=numeral(request.offset)))
     return [(tr("Where"), ", ".join(parts))]
 
 
@@ -89,12 +89,14 @@ def limits(request: Request) -> list[str]:
     """Return every limit in a word or two."""
     asked = request.limits
     return [
-        f"{asked.seconds:g} s",
-        tr("{memory_mb} MB memory", memory_mb=f"{asked.memory_mb:,}"),
-        tr("{cpu_cores} cores", cpu_cores=f"{asked.cpu_cores:g}") if request.limits_cpu else tr("CPU not limited"),
-        tr("{disk_mb} MB disk", disk_mb=f"{asked.disk_mb:,}"),
+        f"{numeral(asked.seconds, 'g')} s",
+        tr("{memory_mb} MB memory", memory_mb=numeral(asked.memory_mb)),
+        tr("{cpu_cores} cores", cpu_cores=numeral(asked.cpu_cores, "g"))
+        if request.limits_cpu
+        else tr("CPU not limited"),
+        tr("{disk_mb} MB disk", disk_mb=numeral(asked.disk_mb)),
         tr("{size} output", size=size(asked.output_bytes)),
-        tr("{processes} processes", processes=f"{asked.processes:,}"),
+        tr("{processes} processes", processes=numeral(asked.processes)),
     ]
 
 

@@ -16,7 +16,7 @@ from app.parts.row_background import RowDelegate, paint_ground
 from app.queue.model import CARD, LINE, state, why_missed
 from app.queue.order import Lane
 from app.state import attention
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -119,10 +119,10 @@ class QueueDelegate(RowDelegate):
             paint_ring(painter, self._look, deadline - since_boot(), card.window, corner, ink)
         words = [phrases.asks_for(card.request)]
         if card.several and card.request.session:
-            words.insert(0, tr("session {session}", session=f"{card.request.session:,}"))
+            words.insert(0, tr("session {session}", session=numeral(card.request.session)))
         if card.asked > 1:
             # At the front and short: the end of a row is cut off in a narrow window.
-            words.insert(0, f"{card.asked:,}\N{MULTIPLICATION SIGN}")
+            words.insert(0, f"{numeral(card.asked)}\N{MULTIPLICATION SIGN}")
         if card.waiting and card.paused:
             # In place of its age: a row has no room for both.
             words.append(

@@ -18,7 +18,7 @@ from app.remembering.dialog import About
 from app.remembering.rows import RuleRow, offer_row
 from runner.approval.learning import Learned
 from runner.model.decision import Verdict
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
@@ -104,12 +104,12 @@ class AnswerDots(QWidget):
         self._answers = tuple(reversed(found.looked_at))
         self._covered = frozenset(one.id for offer in found.offers for one in offer.covered)
         counts = Counter(words.kind_of_answer(one) for one in self._answers)
-        said = ", ".join(f"{number:,} {kind}" for kind, number in counts.most_common())
+        said = ", ".join(f"{numeral(number)} {kind}" for kind, number in counts.most_common())
         self.setAccessibleName(
             tr(
                 "The latest requests: {said}; {count} of them an offer would cover",
                 said=said,
-                count=f"{len(self._covered):,}",
+                count=numeral(len(self._covered)),
             )
         )
         self.setToolTip(

@@ -23,7 +23,7 @@ from app.remembering.trial import Trial
 from runner.approval.learning import Learned
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, GatewayOpened, GrantsChanged, RequestDecided, TroubleCleared
-from runner.model.translation import to_translate, tr, translated
+from runner.model.translation import numeral, to_translate, tr, translated
 from runner.policy.newrule import add_rule
 from runner.policy.rulefile import FILE
 
@@ -234,7 +234,7 @@ class RulesPanel(QWidget):
     def _know_learned(self, found: Learned) -> None:
         self._show()
         self.learned.show_learned(found)
-        number = f" ({len(found.offers):,})" if found.offers else ""
+        number = f" ({numeral(len(found.offers))})" if found.offers else ""
         self.tabs.setTabText(LEARNED, tr("From your answers{number}", number=number))
 
     def _lay_out(self) -> None:

@@ -9,7 +9,7 @@ from app.parts.amounts import size
 from app.parts.text.alike import circled
 from runner.approval.learning import OFTEN
 from runner.model.decision import Verdict
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 from runner.policy.grants import Grant, Subject
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def learned(found: Learned) -> str:
     shapes = (
         tr("of one shape")
         if len(found.offers) == 1
-        else tr("of the same {count} shapes", count=f"{len(found.offers):,}")
+        else tr("of the same {count} shapes", count=numeral(len(found.offers)))
     )
     answered = plural("{count} request", "{count} requests", found.answered)
     return plural(
@@ -201,7 +201,7 @@ def nothing_learned(found: Learned) -> tuple[str, str]:
         " You answered {answered} of the last {count} request.",
         " You answered {answered} of the last {count} requests.",
         len(found.looked_at),
-        answered=f"{found.answered:,}",
+        answered=numeral(found.answered),
     )
     return tr("Nothing to offer yet"), when + (so_far if found.looked_at else "")
 
@@ -231,8 +231,8 @@ def replayed(one: Offer, looked_at: int) -> str:
     approved = sum(past.answered and not past.refused for past in one.covered)
     others = len(one.covered) - approved - len(one.refused)
     parts = [
-        tr("{approved} that you approved", approved=f"{approved:,}"),
-        *[tr("{others} that you did not answer", others=f"{others:,}")] * bool(others),
+        tr("{approved} that you approved", approved=numeral(approved)),
+        *[tr("{others} that you did not answer", others=numeral(others))] * bool(others),
     ]
     return plural(
         "{often}. Of the last {count} request it covers {parts}.",
@@ -248,10 +248,10 @@ def refused(one: Offer) -> str:
     if not one.refused:
         return ""
     shown = "; ".join(past(each) for each in one.refused[:3])
-    more = tr("; and {count} more", count=f"{len(one.refused) - 3:,}") if len(one.refused) > 3 else ""
+    more = tr("; and {count} more", count=numeral(len(one.refused) - 3)) if len(one.refused) > 3 else ""
     return tr(
         "It would also have approved {count} that you denied: {shown}{more}.",
-        count=f"{len(one.refused):,}",
+        count=numeral(len(one.refused)),
         shown=shown,
         more=more,
     )
@@ -291,9 +291,9 @@ def _where(grant: Grant) -> str:
 
 def _limits(limits: Limits) -> str:
     amounts = (
-        f"{limits.seconds:g} s",
+        f"{numeral(limits.seconds, 'g')} s",
         tr("{size} of memory", size=size(limits.memory_mb * _MB)),
-        tr("{cpu_cores} of a processor", cpu_cores=f"{limits.cpu_cores:g}"),
+        tr("{cpu_cores} of a processor", cpu_cores=numeral(limits.cpu_cores, "g")),
         tr("{size} of disk", size=size(limits.disk_mb * _MB)),
         tr("{size} of output", size=size(limits.output_bytes)),
         plural("{count} process", "{count} processes", limits.processes),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.files.kinds import JSON, LANGUAGES, PAGES, PICTURES, TABLES, TEXTS, VECTORS, ending
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +33,7 @@ class ChosenFiles:
         if not self.others:
             return ""
         large = (
-            tr(", {too_large} of them too large to draw here", too_large=f"{self.too_large:,}")
+            tr(", {too_large} of them too large to draw here", too_large=numeral(self.too_large))
             if self.too_large
             else ""
         )

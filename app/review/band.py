@@ -17,7 +17,7 @@ from app.review.passage import STOPPED, STOPPED_WHY, passage
 from app.review.picture import PassagePicture
 from app.state import attention, rehearsals, trials
 from runner.model.assessment import Level
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -198,4 +198,4 @@ def _look_at(assessment: Assessment | None, code: str) -> tuple[int, str]:
         # What the sentence says already is not said twice: the line itself is.
         lines = code.split("\n")
         why = lines[span.line - 1][: LOOK_LENGTH * 2] if 0 < span.line <= len(lines) else ""
-    return span.line, tr("Look at line {line}: {why}", line=f"{span.line:,}", why=phrases.visible(why)[:LOOK_LENGTH])
+    return span.line, tr("Look at line {line}: {why}", line=numeral(span.line), why=phrases.visible(why)[:LOOK_LENGTH])

@@ -25,7 +25,7 @@ from app.state import attention, rehearsals
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.events import RequestAssessed, RequestDecided
-from runner.model.translation import plural, tr, within
+from runner.model.translation import numeral, plural, tr, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -175,7 +175,7 @@ class Batch(QDialog):
                 if apart
                 else tr("Nothing is left to answer")
             )
-        more = tr("; {apart} more can only be denied here", apart=f"{apart:,}") if apart else ""
+        more = tr("; {apart} more can only be denied here", apart=numeral(apart)) if apart else ""
         return plural(
             "Answer {count} request, each once{more}",
             "Answer {count} requests, each once{more}",

@@ -12,7 +12,7 @@ from app import phrases
 from app.parts.text.differences import SHOWN, numbered, write_line
 from app.parts.text.text_area import BY_KEYBOARD
 from runner.model.difference import Side
-from runner.model.translation import plural, tr, translated
+from runner.model.translation import numeral, plural, tr, translated
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QFocusEvent
@@ -121,7 +121,7 @@ class ChangesView(QPlainTextEdit):
                 case Side.SAME:
                     self._write(cursor, numbered(" ", line.new, line.text), "text")
         if len(lines) > SHOWN:
-            self._write(cursor, tr("and {count} more lines, see Code", count=f"{len(lines) - SHOWN:,}"), "muted")
+            self._write(cursor, tr("and {count} more lines, see Code", count=numeral(len(lines) - SHOWN)), "muted")
 
     def _write(self, cursor: QTextCursor, text: str, ink: str, ground: str = "") -> None:
         write_line(cursor, text, getattr(self._look.tokens, ink), ground)

@@ -12,7 +12,7 @@ from runner.model.containment import Containment, absences, conflicts, unreachab
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import Isolation, NetworkMode
 from runner.model.tool_facts import FACTS
-from runner.model.translation import plural, tr, translated
+from runner.model.translation import numeral, plural, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -210,10 +210,10 @@ def _network(request: Request) -> Chip:
 
 def _time(request: Request, asked: float | None) -> Chip:
     seconds = request.limits.seconds
-    was = tr(" (asked: {asked} s)", asked=f"{asked:g}") if asked is not None and asked != seconds else ""
+    was = tr(" (asked: {asked} s)", asked=numeral(asked, "g")) if asked is not None and asked != seconds else ""
     return Chip(
-        tr("ends after {seconds} s{was}", seconds=f"{seconds:g}", was=was),
+        tr("ends after {seconds} s{was}", seconds=numeral(seconds, "g"), was=was),
         "timer",
         holds=True,
-        short=f"{seconds:g} s{was}",
+        short=f"{numeral(seconds, 'g')} s{was}",
     )

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
 from app.parts.key_names import key_text
 from app.review.editor_colors import EditorColors
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
@@ -181,7 +181,7 @@ class _Numbers(QWidget):
 def can_edit(code: str) -> str:
     """Return why `code` cannot be changed here; empty when it can."""
     if any(len(line) > MOST_LINE for line in code.split("\n")):
-        return tr("A line has more than {most_line} characters: too long to change here.", most_line=f"{MOST_LINE:,}")
+        return tr("A line has more than {most_line} characters: too long to change here.", most_line=numeral(MOST_LINE))
     if any(sign in code for sign in "\r\u2028\u2029\u00a0\ufdd0\ufdd1"):
         # QPlainTextEdit would change these without a word.
         return tr("The code has line ends or blanks that an editor would change without a word.")

@@ -12,7 +12,7 @@ from app.parts.amounts import size
 from app.parts.boxes import keep_from_edge
 from app.parts.plain import plain_label
 from app.parts.sections import Pairs, Section
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -188,7 +188,7 @@ class _Field(QDoubleSpinBox):
 
     def textFromValue(self, value: float) -> str:
         """Return the number without trailing zeros."""
-        return f"{value:.{self.decimals()}f}".rstrip("0").rstrip(".") if self.decimals() else f"{value:.0f}"
+        return f"{value:.{self.decimals()}f}".rstrip("0").rstrip(".") if self.decimals() else numeral(value, ".0f")
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -205,12 +205,12 @@ def limit_pairs(request: Request, asked: Limits) -> list[tuple[str, str]]:
 
 def _words(request: Request, limits: Limits) -> list[tuple[str, str]]:
     cores = (
-        tr("{cpu_cores} of a core", cpu_cores=f"{limits.cpu_cores:g}")
+        tr("{cpu_cores} of a core", cpu_cores=numeral(limits.cpu_cores, "g"))
         if limits.cpu_cores < 1
-        else tr("{cpu_cores} cores", cpu_cores=f"{limits.cpu_cores:g}")
+        else tr("{cpu_cores} cores", cpu_cores=numeral(limits.cpu_cores, "g"))
     )
     return [
-        (tr("Time"), f"{limits.seconds:g} s"),
+        (tr("Time"), f"{numeral(limits.seconds, 'g')} s"),
         (tr("Memory"), size(limits.memory_mb * _MB)),
         (tr("CPU"), cores if request.limits_cpu else tr("not limited here")),
         (tr("Disk"), size(limits.disk_mb * _MB) + (tr(" of the memory") if request.isolation.files_are_memory else "")),

@@ -16,7 +16,7 @@ from app.today.lane_view import LANE
 from app.today.reading import MOST_BARS
 from app.today.spans import answers, kinds, passed, stopped, waits
 from runner.audit.history.counting import percentile
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 WORDS, FRAME, LINES = 200, 110, 120
 """Pixels of height for the words of an empty page, for heading, axis and edges of the card, and for the lines."""
-NOTE = tr("The newest {most_bars} requests of the day", most_bars=f"{MOST_BARS:,}")
+NOTE = tr("The newest {most_bars} requests of the day", most_bars=numeral(MOST_BARS))
 
 
 class OfToday(QWidget):
@@ -133,7 +133,7 @@ class TodayLanes(OfToday):
                 "{most} of {count} lane; Today has all",
                 "{most} of {count} lanes; Today has all",
                 len(found),
-                most=f"{most:,}",
+                most=numeral(most),
             )
         self.card.show_day(found[:most], note)
         self.card.setVisible(bool(found[:most]))
@@ -156,17 +156,20 @@ def in_brief(shown: SpanFigures) -> list[tuple[str, str]]:
         return []
     by_you = answers(found)
     words = [
-        tr("{approved} approved", approved=f"{by_you.approved:,}"),
-        tr("{denied} denied", denied=f"{by_you.denied:,}"),
+        tr("{approved} approved", approved=numeral(by_you.approved)),
+        tr("{denied} denied", denied=numeral(by_you.denied)),
     ]
     pairs = [
-        (tr("You"), ", ".join([*words, tr("{missed} missed", missed=f"{by_you.missed:,}")] if by_you.missed else words))
+        (
+            tr("You"),
+            ", ".join([*words, tr("{missed} missed", missed=numeral(by_you.missed))] if by_you.missed else words),
+        )
     ]
     median = percentile(waits(shown, shown.first, shown.last), 0.5)
     if median is not None:
         pairs.append((tr("Median"), tr("{median} to decide", median=phrases.span(median))))
     if by_itself := sum(number for kind, number in found.items() if passed(kind)):
-        pairs.append((tr("Passed"), tr("{by_itself} without asking", by_itself=f"{by_itself:,}")))
+        pairs.append((tr("Passed"), tr("{by_itself} without asking", by_itself=numeral(by_itself))))
     if tries := sum(one.tries for one in stopped(shown).values()):
         pairs.append((tr("Refused"), plural("{count} try of running code", "{count} tries of running code", tries)))
     return pairs

@@ -14,7 +14,7 @@ from runner.audit.history.counting import HOST
 from runner.audit.history.filter import UNFORESEEN
 from runner.model.assessment import Level
 from runner.model.result import Outcome
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -153,7 +153,7 @@ def _attempted(facts: Known) -> Iterable[Notable]:
         if agent is None or one.agent in named or len(named) == MOST_ATTEMPTS:
             continue
         named.add(one.agent)
-        times = {1: "once", 2: "twice"}.get(one.times, tr("{times} times", times=f"{one.times:,}"))
+        times = {1: "once", 2: "twice"}.get(one.times, tr("{times} times", times=numeral(one.times)))
         words = tr("{agent} asked {times} to {deed}", agent=phrases.visible(one.agent), times=times, deed=one.deed)
         show = ToHistory({"agent": one.agent, "level": str(int(Level.CRITICAL)), **facts.period})
         when = tr("last {when}", when=phrases.when(one.last))
@@ -182,13 +182,13 @@ def _left_by_work(facts: Known) -> Iterable[Notable]:
         )
         parts = [plural("{count} command", "{count} commands", session.command_count)] * bool(session.command_count)
         if past is not None and past.held:
-            parts.append(tr("{held} held", held=f"{past.held:,}"))
+            parts.append(tr("{held} held", held=numeral(past.held)))
         if session.held:
             parts.append(
                 plural("{count} command for you to answer", "{count} commands for you to answer", len(session.held))
             )
         if past is not None and past.refused:
-            parts.append(tr("{refused} not run", refused=f"{past.refused:,}"))
+            parts.append(tr("{refused} not run", refused=numeral(past.refused)))
         if past is not None and past.hosts_refused:
             parts.append(plural("{count} host refused", "{count} hosts refused", past.hosts_refused))
         if _is_cut_off(one):
@@ -265,7 +265,7 @@ def _missed(shown: SpanFigures, facts: Known) -> Iterable[Notable]:
         below = tr("Nobody answered in time. Longer times to answer are a setting.")
         state = {"verdict": "expired", **facts.period}
         yield Notable(
-            "medium", tr("{missed} requests were missed", missed=f"{missed:,}"), below, tr("Show"), ToHistory(state)
+            "medium", tr("{missed} requests were missed", missed=numeral(missed)), below, tr("Show"), ToHistory(state)
         )
 
 
@@ -274,12 +274,12 @@ def _alike(found: Learned) -> Iterable[Notable]:
     offers = tuple(one for one in found.offers if not one.refused)
     if offers:
         clear = replace(found, offers=offers)
-        shapes = tr("of one shape") if len(offers) == 1 else tr("of {count} shapes", count=f"{len(offers):,}")
+        shapes = tr("of one shape") if len(offers) == 1 else tr("of {count} shapes", count=numeral(len(offers)))
         words = plural(
             "{alike} of your last {count} answer were {shapes}",
             "{alike} of your last {count} answers were {shapes}",
             found.answered,
-            alike=f"{clear.alike:,}",
+            alike=numeral(clear.alike),
             shapes=shapes,
         )
         below = tr("What you approve again and again can be remembered, within bounds")
@@ -293,7 +293,7 @@ def _at_the_limit(shown: SpanFigures, facts: Known) -> Iterable[Notable]:
         below = tr("They were stopped and gave no result. The time limit is a setting.")
         yield Notable(
             "medium",
-            tr("{count} runs reached their time limit", count=f"{count:,}"),
+            tr("{count} runs reached their time limit", count=numeral(count)),
             below,
             tr("Show"),
             ToHistory(state),

@@ -31,7 +31,7 @@ from runner.audit.history.counting import HOST, bucket, percentile
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.result import Outcome
-from runner.model.translation import capital, plural, tr, translated
+from runner.model.translation import capital, numeral, plural, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,14 +74,14 @@ def show_tiles(tiles: Tiles, shown: SpanFigures) -> None:
     worked = [day for _, day in at_work(shown)]
     run, turned_down = sum(day.let_run for day in worked), sum(day.turned_down for day in worked)
     words = [
-        tr("{approved} approved", approved=f"{by_you.approved + run:,}"),
-        tr("{denied} denied", denied=f"{by_you.denied + turned_down:,}"),
+        tr("{approved} approved", approved=numeral(by_you.approved + run)),
+        tr("{denied} denied", denied=numeral(by_you.denied + turned_down)),
     ]
     if by_you.missed:
-        words.append(tr("{missed} missed", missed=f"{by_you.missed:,}"))
+        words.append(tr("{missed} missed", missed=numeral(by_you.missed)))
     curve = _sums(by_step(shown, decided), at_work_by_step(shown, lambda day: day.let_run + day.turned_down))
     number = by_you.approved + by_you.denied + run + turned_down
-    tiles.decisions.show_figure(f"{number:,}", _DOT.join(words), curve)
+    tiles.decisions.show_figure(numeral(number), _DOT.join(words), curve)
     _show_median(tiles, shown)
     by_itself = sum(number for kind, number in found.items() if passed(kind))
     share = (
@@ -94,7 +94,7 @@ def show_tiles(tiles: Tiles, shown: SpanFigures) -> None:
         if total
         else tr("No request in this time")
     )
-    tiles.passed.show_figure(f"{by_itself:,}", share, list(by_step(shown, passed).values()))
+    tiles.passed.show_figure(numeral(by_itself), share, list(by_step(shown, passed).values()))
     tried = stopped(shown)
     not_run = sum(day.not_run for day in worked)
     tries = sum(one.tries for one in tried.values()) + not_run + sum(len(day.hosts) for day in worked)
@@ -106,7 +106,7 @@ def show_tiles(tiles: Tiles, shown: SpanFigures) -> None:
     named += [plural("{count} command", "{count} commands", not_run)] * bool(not_run)
     below = tr("Refused: {named}", named=", ".join(named)) if named else tr("Nothing was refused to code and programs")
     curve = _sums(stopped_by_step(shown), at_work_by_step(shown, lambda day: day.not_run + len(day.hosts)))
-    tiles.contained.show_figure(f"{tries:,}", below, curve)
+    tiles.contained.show_figure(numeral(tries), below, curve)
 
 
 def _sums(one: dict[int, int], other: dict[int, int]) -> list[int]:
@@ -142,7 +142,7 @@ def columns(shown: SpanFigures) -> list[Column]:
     found = []
     for step in shown.steps:
         pieces = tuple((piece.ink, of.get(step, 0)) for piece, of in zip(STACKED, numbers, strict=True))
-        said = [f"{number:,} {piece.name}" for piece, (_, number) in zip(STACKED, pieces, strict=True) if number]
+        said = [f"{numeral(number)} {piece.name}" for piece, (_, number) in zip(STACKED, pieces, strict=True) if number]
         words = f"{step_name(shown.figures.unit, step, long=True)}: {', '.join(said) or tr('no request')}"
         found.append(Column(step_name(shown.figures.unit, step), pieces, words))
     return found
@@ -291,5 +291,5 @@ def _most(shares: Sequence[Share]) -> list[Share]:
     rest = shares[MOST_SHARES - 1 :]
     return [
         *shares[: MOST_SHARES - 1],
-        Share(tr("{count} more", count=f"{len(rest):,}"), sum(one.number for one in rest), "edge"),
+        Share(tr("{count} more", count=numeral(len(rest))), sum(one.number for one in rest), "edge"),
     ]

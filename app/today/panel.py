@@ -32,7 +32,7 @@ from runner.approval.learning import Learned
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged, RequestArrived, RequestAssessed, RequestDecided
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 from runner.system.durable import replace_file
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ class TodayPanel(QWidget):
         self.heading.tell(self._state())
         overview.show_tiles(self.tiles, shown)
         if shown.span is TimeSpan.TODAY:
-            note = tr("The newest {most_bars} requests of the day", most_bars=f"{MOST_BARS:,}") if read.cut else ""
+            note = tr("The newest {most_bars} requests of the day", most_bars=numeral(MOST_BARS)) if read.cut else ""
             at_work = {one.name for one in self._work.at_work()} if self._work is not None else frozenset()
             worked = session_bars(read.sessions, at_work, time.time())
             self.span_card.show_day(lanes([*self._bars.values(), *worked]), note)
@@ -272,7 +272,7 @@ class TodayPanel(QWidget):
         held = self._work.count_held() if self._work is not None else 0
         parts = [
             plural("{count} agent", "{count} agents", len(known)),
-            *[tr("{waiting} waiting for you", waiting=f"{waiting:,}")] * bool(waiting),
+            *[tr("{waiting} waiting for you", waiting=numeral(waiting))] * bool(waiting),
         ]
         parts += [plural("{count} command at work held for you", "{count} commands at work held for you", held)] * bool(
             held
@@ -283,8 +283,8 @@ class TodayPanel(QWidget):
         ] * bool(left)
         parts += [tr("nothing waiting")] * (not waiting and not held and not left)
         at_work = len(self._work.at_work()) if self._work is not None else 0
-        parts += [tr("{running} running", running=f"{running:,}")] * bool(running) + [
-            tr("{at_work} at work", at_work=f"{at_work:,}")
+        parts += [tr("{running} running", running=numeral(running))] * bool(running) + [
+            tr("{at_work} at work", at_work=numeral(at_work))
         ] * bool(at_work)
         return _DOT.join(parts)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from app.parts import dates
 from runner.audit.history.counting import CountedKind, DecidedBy, StoppedTry, Tries, Unit, percentile
 from runner.model.decision import Decider, Verdict
-from runner.model.translation import to_translate, tr
+from runner.model.translation import numeral, to_translate, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -150,7 +150,7 @@ def by_agent(shown: SpanFigures) -> dict[str, str]:
             found.setdefault(kind.agent, Counter())[word] += number
     order = list(_BECAME.values())
     return {
-        agent: ", ".join(f"{counts[word]:,} {word}" for word in order if counts[word])
+        agent: ", ".join(f"{numeral(counts[word])} {word}" for word in order if counts[word])
         for agent, counts in found.items()
     }
 

@@ -9,7 +9,7 @@ from app.parts.amounts import size
 from app.parts.text.lines import Summary
 from runner.model.codec import UnreadableValue, decode
 from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE, ChangeKind, FileKind, RunChanges
-from runner.model.translation import plural, tr, translated
+from runner.model.translation import numeral, plural, tr, translated
 
 if TYPE_CHECKING:
     from runner.audit.history.search import CaseRecord
@@ -26,7 +26,7 @@ def counts(changes: FileChanges) -> str:
     if changes.unknown:
         return tr("unknown")
     numbers = ((changes.added, tr("added")), (changes.changed, tr("changed")), (changes.removed, tr("removed")))
-    return ", ".join(f"{number:,} {word}" for number, word in numbers if number) or NOTHING
+    return ", ".join(f"{numeral(number)} {word}" for number, word in numbers if number) or NOTHING
 
 
 def sentence(changes: FileChanges) -> str:
@@ -35,7 +35,7 @@ def sentence(changes: FileChanges) -> str:
         return tr("What it changed is not known. {unknown}", unknown=phrases.visible(changes.unknown))
     if not changes.count:
         return tr("It changed no file.")
-    rest = tr(" {left_out} of them are not listed.", left_out=f"{changes.left_out:,}") if changes.left_out else ""
+    rest = tr(" {left_out} of them are not listed.", left_out=numeral(changes.left_out)) if changes.left_out else ""
     return tr("Files: {counts}.{rest}", counts=counts(changes), rest=rest)
 
 
@@ -94,7 +94,7 @@ def undoing(plan: UndoPlan) -> tuple[str, str]:
     parts += [plural("{count} file is removed", "{count} files are removed", removed)] * bool(removed)
     sentences.append(f"{', '.join(parts)}." if parts else tr("The files are the same already."))
     if changes.left_out:
-        sentences.append(tr("{left_out} of them are not listed.", left_out=f"{changes.left_out:,}"))
+        sentences.append(tr("{left_out} of them are not listed.", left_out=numeral(changes.left_out)))
     if plan.stays:
         sentences.append(tr("Installed packages ({stays}) stay as they are.", stays=", ".join(plan.stays)))
     if plan.special:

@@ -15,7 +15,7 @@ from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.parts.sections import Listed, wrapped_label
 from app.why.wrong_level import WrongLevel
-from runner.model.translation import tr
+from runner.model.translation import plural, tr
 from runner.risk.explain import why_words
 from runner.risk.explain.why import reasons_for
 
@@ -138,9 +138,7 @@ class WhySection(QWidget):
             if number < len(shown):
                 row.say(reasons, shown[number])
         left = len(reasons.holding) - len(shown)
-        self.more.setText(
-            tr("and {left} more {rest}", left=f"{left:,}", rest=tr("place") if left == 1 else tr("places"))
-        )
+        self.more.setText(plural("and {count} more place", "and {count} more places", left))
         self.more.setVisible(left > 0)
         self.not_lower.show_lines(why_words.lower(reasons))
         self.not_higher.show_lines(why_words.higher(reasons))

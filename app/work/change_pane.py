@@ -25,7 +25,7 @@ from app.work.change_parts import KEYS, PartsView
 from app.work.change_rows import ChangeRow, RowKind
 from app.work.unified import lines_of, parts_of
 from runner.model.errors import KnownError
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 from runner.workspace.change import How
 from runner.workspace.entry import TreeKind
 
@@ -253,7 +253,7 @@ class ChangePane(QWidget):
         named = [f"{words.SIGNS[one.how]}  {words.path(one)}" for one in row.changes[:MOST_NAMED]]
         more = len(row.changes) - len(named)
         if more:
-            named.append(tr("and {more} more", more=f"{more:,}"))
+            named.append(tr("and {more} more", more=numeral(more)))
         number = plural("{count} change", "{count} changes", len(row.changes))
         say(
             self.below,

@@ -35,7 +35,7 @@ from app.work.change_rows import RUNS_LATER, ChangeTable, RowKind, table_of
 from app.work.deed_progress import DeedProgress
 from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 from runner.system.tasks import in_daemon
 from runner.work.added import not_read
 from runner.workspace.change import How, digest
@@ -315,10 +315,12 @@ class ChangesCard(QFrame):
         session = self._session
         chosen = self.model.chosen
         wanted, whole = len(self.model.table.wanted(chosen)), self.model.table.number
-        self.ticked.setText(tr("{wanted} of {whole} ticked", wanted=f"{wanted:,}", whole=f"{whole:,}") if whole else "")
+        self.ticked.setText(
+            tr("{wanted} of {whole} ticked", wanted=numeral(wanted), whole=numeral(whole)) if whole else ""
+        )
         things = plural("{count} change", "{count} changes", wanted)
         if in_part := len(self.model.in_part):
-            things += tr(", {in_part} in part", in_part=f"{in_part:,}")
+            things += tr(", {in_part} in part", in_part=numeral(in_part))
         text = tr("Apply {things}  A", things=things) if chosen else tr("Apply  A")
         self.apply.setText(text)
         self.apply.setAccessibleName(f"{text.removesuffix('  A')}, A")
@@ -723,9 +725,9 @@ async def _awaited(answer: Future[Applied]) -> Applied:
 
 def _some(names: list[str]) -> str:
     """Return the first of some names."""
-    more = tr(" and {count} more", count=f"{len(names) - MOST_NAMED:,}") if len(names) > MOST_NAMED else ""
+    more = tr(" and {count} more", count=numeral(len(names) - MOST_NAMED)) if len(names) > MOST_NAMED else ""
     return f"{', '.join(names[:MOST_NAMED])}{more}"
 
 
 def _number(count: int) -> str:
-    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
+    return _NUMBERS[count] if count < len(_NUMBERS) else numeral(count)

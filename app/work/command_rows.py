@@ -10,7 +10,7 @@ from app.parts.text.visible_characters import visible
 from app.phrases import clock, when
 from app.work import words
 from runner.model.assessment import Level
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -147,9 +147,9 @@ def _group(group: list[CommandSeen], opened: frozenset[int]) -> Iterator[Command
     more = tr(" and {count} more", count=len(names) - NAMED) if len(names) > NAMED else ""
     text = f"{', '.join(map(visible, names[:NAMED]))}{more}"
     whole = "\n".join(visible(one.text[:LONGEST]) for one in group[:20])
-    more_lines = tr("\nand {count} more", count=f"{len(group) - 20:,}") if len(group) > 20 else ""
+    more_lines = tr("\nand {count} more", count=numeral(len(group) - 20)) if len(group) > 20 else ""
     yield CommandRow(
-        first.at, text, tr("{count} times", count=f"{len(group):,}"), "muted", f"{whole}{more_lines}", first.number
+        first.at, text, tr("{count} times", count=numeral(len(group))), "muted", f"{whole}{more_lines}", first.number
     )
 
 
@@ -176,4 +176,4 @@ def _note(one: CommandSeen, held: Mapping[int, str]) -> tuple[str, str]:
 
 
 def _times(number: int) -> str:
-    return "" if number == 1 else tr(" {number} times", number=f"{number:,}")
+    return "" if number == 1 else tr(" {number} times", number=numeral(number))

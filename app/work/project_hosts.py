@@ -16,7 +16,7 @@ from app.parts.fold import fit
 from app.parts.plain import plain_label, say
 from app.work import words
 from runner.model.errors import KnownError
-from runner.model.translation import tr
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -84,7 +84,7 @@ class ProjectHostsDialog(QDialog):
         more = len(found) - len(self.rows)
         say(
             self.message,
-            "" if found and not more else tr("And {more} more.", more=f"{more:,}") if more else NONE,
+            "" if found and not more else tr("And {more} more.", more=numeral(more)) if more else NONE,
             "muted",
         )
 

@@ -21,7 +21,7 @@ from app.state.work_cards import refused
 from app.work import words
 from app.work.held import HeldDialog
 from runner.model.network import NOT_LISTED
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -124,7 +124,7 @@ class Questions(QWidget):
             host.setVisible(number < len(hosts))
         left = len(places) - len(hosts) + (len(session.held) - len(commands) if session is not None and at_work else 0)
         quiet = _quiet(session) if session is not None and not self._low else ""
-        said = " ".join(part for part in (tr("And {left} more.", left=f"{left:,}") if left else "", quiet) if part)
+        said = " ".join(part for part in (tr("And {left} more.", left=numeral(left)) if left else "", quiet) if part)
         self.more.setText(said)
         self.more.setVisible(bool(said))
         shown = len(commands) + len(hosts)

@@ -14,7 +14,7 @@ from app.parts.text.visible_characters import expose, visible
 from app.phrases import clock, day
 from app.state.work_cards import refused
 from runner.model.network import Contact
-from runner.model.translation import plural, tr, within
+from runner.model.translation import numeral, plural, tr, within
 from runner.sandbox.file_names import shown
 from runner.workspace.change import How
 from runner.workspace.entry import is_folder
@@ -161,7 +161,7 @@ def answered(session: WorkSession) -> list[str]:
         (tr("refused by you"), session.turned_down),
         (tr("not run"), session.not_run),
     )
-    return [f"{number:,} {what}" for what, number in numbers if number]
+    return [f"{numeral(number)} {what}" for what, number in numbers if number]
 
 
 def refusing(session: WorkSession) -> str:
@@ -253,7 +253,9 @@ def name(path: bytes) -> str:
 
 def counts(added: int, removed: int) -> str:
     """Return `+14 −3`."""
-    return " ".join(part for part in (f"+{added:,}" * bool(added), f"{MINUS}{removed:,}" * bool(removed)) if part)
+    return " ".join(
+        part for part in (f"+{numeral(added)}" * bool(added), f"{MINUS}{numeral(removed)}" * bool(removed)) if part
+    )
 
 
 def counted_lines(found: LineDifference) -> str:
@@ -277,7 +279,7 @@ def written(done: Applied, session: WorkSession, verb: str, things: str) -> str:
     text = tr("{verb}: {meant} in {project}.", verb=verb, meant=meant, project=home_path(session.project))
     if done.passed_over:
         named = ", ".join(name(one) for one in done.passed_over[:3])
-        more = tr(" and {count} more", count=f"{len(done.passed_over) - 3:,}") if len(done.passed_over) > 3 else ""
+        more = tr(" and {count} more", count=numeral(len(done.passed_over) - 3)) if len(done.passed_over) > 3 else ""
         text += tr(" Left alone, because somebody changed it in this moment: {named}{more}.", named=named, more=more)
     return text
 
@@ -287,7 +289,7 @@ def left_by_undo(plan: WayBack) -> str:
     if not plan.kept:
         return ""
     named = "; ".join(f"{name(path)}: {why}" for path, why in plan.kept[:MOST_LEFT])
-    more = tr("; and {count} more", count=f"{len(plan.kept) - MOST_LEFT:,}") if len(plan.kept) > MOST_LEFT else ""
+    more = tr("; and {count} more", count=numeral(len(plan.kept) - MOST_LEFT)) if len(plan.kept) > MOST_LEFT else ""
     return plural(
         "{count} path stays as now, to be taken back later: {named}{more}.",
         "{count} paths stay as now, to be taken back later: {named}{more}.",

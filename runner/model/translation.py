@@ -9,6 +9,7 @@ from __future__ import annotations
 import gettext
 import re
 import struct
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,8 +44,9 @@ class Translation:
         english = one if count == 1 else many
         found = english
         if self._catalogue is not None:
-            found = self._checked(many, self._catalogue.ngettext(one, many, count), english)
-        return _insert(found, {"count": f"{count:,}", **parts})
+            with suppress(ArithmeticError):  # the rule that says which form it is comes from the catalogue
+                found = self._checked(many, self._catalogue.ngettext(one, many, count), english)
+        return _insert(found, {"count": numeral(count), **parts})
 
     def _checked(self, pattern: str, found: str, english: str) -> str:
         """Return `found` where it has the parts of `pattern`, and no other; else the `english` text."""
@@ -140,3 +142,16 @@ def capital(text: str) -> str:
 def within(text: str) -> str:
     """Return a text that begins a line as it stands within one: English makes its first letter small."""
     return text[:1].lower() + text[1:] if _now.language == ENGLISH else text
+
+
+SAMPLE = "1,234.5"
+"""A text of each catalogue: its translation shows what parts thousands and decimals, as `1.234,5`."""
+
+
+def numeral(value: float, form: str = ",") -> str:
+    """Return a number as the chosen language writes it, in a `form` of Python's: `1,204`, in German `1.204`."""
+    text = format(value, form)
+    if _now.language == ENGLISH:
+        return text
+    sample = translated(SAMPLE)
+    return text.translate({ord(","): sample[1], ord("."): sample[-2]})

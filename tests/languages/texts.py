@@ -16,6 +16,7 @@ from runner.model.lifecycle import Phase
 from runner.model.request import Tool
 from runner.model.result import Outcome
 from runner.model.tool_facts import FACTS
+from runner.model.translation import SAMPLE
 from runner.model.verdict import Verb
 from runner.risk.rules.knowledge import table
 from runner.settings.declared import declared
@@ -85,5 +86,5 @@ def of_engine() -> tuple[tuple[str, str], ...]:
     words = (*Outcome, *Phase, *Mode, *Capability, *ChangeKind, *TreeKind, *Verb)
     found += [("runner/model", word.value) for word in words]
     found += [("runner/model", tool.value.replace("_", " ")) for tool in Tool]
-    found += [("runner/model", text) for text in (NO_FINDINGS, NOTHING_STANDS_OUT, "Reason", "Project", "Task")]
+    found += [("runner/model", text) for text in (NO_FINDINGS, NOTHING_STANDS_OUT, SAMPLE, "Reason", "Project", "Task")]
     return tuple(found)

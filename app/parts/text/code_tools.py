@@ -15,7 +15,7 @@ from app.parts.text.listing import remark
 from app.parts.text.matches import Matches
 from app.parts.text.searching import SearchBar
 from app.parts.text.to_clipboard import to_clipboard
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,7 +162,7 @@ class CodeTools(QObject):
         """Return what the menu offers to copy there: words of the menu, and the text."""
         source = self._listing.lines[line]
         found = self._listing.findings_at(line)
-        offered = [(tr("Copy line {line}", line=f"{line + 1:,}"), source)]
+        offered = [(tr("Copy line {line}", line=numeral(line + 1)), source)]
         if path := path_at(source, column):
             shown = path if len(path) <= LONGEST_WORD else f"{path[:LONGEST_WORD]}\N{HORIZONTAL ELLIPSIS}"
             offered.append((tr("Copy {shown}", shown=shown), path))

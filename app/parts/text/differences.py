@@ -12,7 +12,7 @@ from app.parts.text.difference_colors import DifferenceColors
 from app.parts.text.line_notes import LineNote
 from app.parts.text.visible_characters import expose
 from runner.model.difference import DiffLine, Side
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,11 +82,11 @@ class DifferenceView(QPlainTextEdit):
                 case Side.SAME:
                     self._write(cursor, numbered(" ", line.new, line.text), "text")
         if len(lines) > SHOWN:
-            self._write(cursor, tr("and {count} more lines", count=f"{len(lines) - SHOWN:,}"), "muted")
+            self._write(cursor, tr("and {count} more lines", count=numeral(len(lines) - SHOWN)), "muted")
         if cut:
             self._write(
                 cursor,
-                tr("Only the first {most_text} characters of each were compared.", most_text=f"{MOST_TEXT:,}"),
+                tr("Only the first {most_text} characters of each were compared.", most_text=numeral(MOST_TEXT)),
                 "muted",
             )
         cursor.endEditBlock()
@@ -191,5 +191,5 @@ def write_line(cursor: QTextCursor, text: str, ink: str, ground: str = "") -> No
 def numbered(sign: str, number: int | None, text: str) -> str:
     """Return a line of a difference with its sign and number; what is too long is cut, and says so."""
     shown = expose(text[:LONGEST]).text
-    cut = tr(" … {count} more characters", count=f"{len(text) - LONGEST:,}") if len(text) > LONGEST else ""
+    cut = tr(" … {count} more characters", count=numeral(len(text) - LONGEST)) if len(text) > LONGEST else ""
     return f"{sign} {number or '':>4}  {shown}{cut}"

@@ -8,7 +8,7 @@ from app.parts.rows import Rows
 from app.parts.text.visible_characters import WIDEST, Shown, cells, expose, indent, lines_of, plain, segments
 from runner.model.assessment import WHOLE, Finding, Level
 from runner.model.shown import LONGEST_SHOWN
-from runner.model.translation import tr, translated
+from runner.model.translation import numeral, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -110,7 +110,7 @@ def _exposed(text: str) -> Shown:
     if len(text) <= LONGEST_SHOWN or plain(text):
         return expose(text)
     shown = expose(text[:LONGEST_SHOWN])
-    more = tr(" … {count} more characters of this line", count=f"{len(text) - LONGEST_SHOWN:,}")
+    more = tr(" … {count} more characters of this line", count=numeral(len(text) - LONGEST_SHOWN))
     end = len(shown.text)
     starts = shown.starts or tuple(range(end + 1))
     return Shown(shown.text + more, (*shown.escapes, (end, end + len(more))), starts, shown.narrow)

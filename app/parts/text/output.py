@@ -14,7 +14,7 @@ from app.parts.text.output_order import NOT_KEPT, in_order
 from app.parts.text.pane import OutputPane
 from app.parts.text.scrollback import Scrollback
 from app.parts.text.searching import SearchBar
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 from runner.sandbox.output import OutputNews, Stream
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class OutputView(QWidget):
             self.search.tell("")
             return
         line = self.pane.find_next(step)
-        self.search.tell(tr("Not found") if line is None else tr("Line {line}", line=f"{line + 1:,}"))
+        self.search.tell(tr("Not found") if line is None else tr("Line {line}", line=numeral(line + 1)))
 
     # ---- saving and keys ----
 
