@@ -19,6 +19,7 @@ from runner.model.decision import Decider, Verdict
 from runner.model.headline import headline
 from runner.model.lifecycle import Phase
 from runner.model.result import Outcome
+from runner.model.sentence_translation import in_words
 from runner.model.tool_facts import CLIENT_TOOLS
 from runner.model.translation import tr, translated
 
@@ -90,7 +91,7 @@ def titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[Title
     codes = history.beginnings(nameless) if nameless else {}
     found = history.attentions([row.seq for row in rows if isinstance(row, Row) and row.level is not None])
     verdicts = history.verdicts([row.seq for row in rows if isinstance(row, Row)])
-    short = {seq: phrases.visible(headline(verdict)) for seq, verdict in verdicts.items()}
+    short = {seq: phrases.visible(in_words(headline(verdict))) for seq, verdict in verdicts.items()}
     return tuple(
         TitledRow(row, _title(row, codes), _date(row), _attention(row, found), short.get(row.seq, "")) for row in rows
     )

@@ -48,6 +48,11 @@ class Translation:
                 found = self._checked(many, self._catalogue.ngettext(one, many, count), english)
         return _insert(found, {"count": numeral(count), **parts})
 
+    def known(self, english: str) -> str:
+        """Return the translation, with the names of its parts; empty where there is none."""
+        found = english if self._catalogue is None or not english else self._catalogue.gettext(english)
+        return "" if found == english else self._checked(english, found, "")
+
     def _checked(self, pattern: str, found: str, english: str) -> str:
         """Return `found` where it has the parts of `pattern`, and no other; else the `english` text."""
         if found == english or not found:
@@ -127,6 +132,11 @@ def translated(text: str, /, **parts: object) -> str:
     It is a `to_translate` one, or one that the engine speaks, such as the reason of a rule.
     """
     return _now.text(text, parts)
+
+
+def known(text: str, /) -> str:
+    """Return the translation of a text; empty where the chosen language has none, as English has."""
+    return _now.known(text)
 
 
 def to_translate(text: str, /) -> str:

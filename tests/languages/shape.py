@@ -1,6 +1,6 @@
 """What a page holds, without its words: rows, choices and buttons. Printed for one language, as JSON.
 
-    python -m tests.languages.shape LANGUAGE SCENE ...
+python -m tests.languages.shape LANGUAGE SCENE ...
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def main(language: str, names: list[str]) -> int:
 
 
 def shape_of(window: QWidget) -> Shape:
-    """Return the rows of each list, the choices of each box, and which buttons are there, can be pressed, are ticked."""
+    """Return the rows of each list, the choices of each box, and which buttons are there and can be pressed."""
     from PySide6.QtCore import QModelIndex
     from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QComboBox
 
