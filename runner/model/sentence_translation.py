@@ -257,8 +257,8 @@ def _name(words: str) -> str:
     """Return what an agent may have chosen, as it is, where its form says so; '' for anything else."""
     if words.startswith(OPENING) and words.endswith(CLOSING) and words.count(CLOSING) == words.count(OPENING) == 1:
         return words
-    if " " in words:
-        return ""
+    if " " in words or words.endswith("\N{HORIZONTAL ELLIPSIS}"):
+        return ""  # what is cut there may have been a word of ours
     whole = words.replace("\N{HORIZONTAL ELLIPSIS}", "*")
     return words if PLAIN.fullmatch(whole) or NAME.fullmatch(words) else ""
 

@@ -6,13 +6,13 @@ whole process: it is chosen before the first text is asked for.
 
 from __future__ import annotations
 
-import gettext
 import re
 import struct
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gettext import GNUTranslations
     from pathlib import Path
 
 ENGLISH = "en"
@@ -75,16 +75,18 @@ def _insert(text: str, parts: dict[str, object]) -> str:
     return _PART.sub(lambda found: format(parts[found[1]]) if found[1] in parts else found[0], text)
 
 
-def _read(language: str, folder: Path) -> gettext.GNUTranslations | None:
+def _read(language: str, folder: Path) -> GNUTranslations | None:
     """Return the catalogue of a language; None for English, and where there is none that can be read."""
     if language == ENGLISH or not _NAME.fullmatch(language):
         return None
+    from gettext import GNUTranslations
+
     file = folder / f"{language}.mo"
     try:
         if file.stat().st_size > LARGEST:
             return None
         with file.open("rb") as stream:
-            return gettext.GNUTranslations(stream)
+            return GNUTranslations(stream)
     except (OSError, ValueError, LookupError, EOFError, ArithmeticError, RecursionError, struct.error):
         return None
 

@@ -77,6 +77,7 @@ def test_the_reason_of_a_rule_may_lead() -> None:
         "Reads a.csv and b.csv to nothing.",
         "Reads a.csv, as far as could be read, and deletes all.",
         "Reads a.csv and wri…",
+        "Reads a.c…",
         "",
         ".",
         "; ",
