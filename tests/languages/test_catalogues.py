@@ -83,7 +83,7 @@ def test_what_is_new_comes_without_a_translation(tmp_path: Path) -> None:
     """A new language has every text; what is translated stays, what no text asks for goes."""
     made = brought_up_to_date(begun("fr"))
     assert {one.id if isinstance(one.id, tuple) else (one.id, "") for one in made} - {("", "")} == set(texts())
-    assert not any(any(one.string) for one in made if one.id)
+    assert not any(any(one.string or "") for one in made if one.id)
     some = made["Deny"]
     some.string = "Refuser"
     made.add("Said by nobody", "Dit par personne")
