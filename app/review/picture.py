@@ -43,6 +43,7 @@ class PassagePicture(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._passage = Passage()
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -59,6 +59,7 @@ class Plot(QWidget):
 
     def __init__(self, look: Look, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._at = -1
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -220,7 +221,9 @@ class ColumnsPlot(Plot):
             if number == int(number):
                 painter.setPen(QColor(tokens.muted))
                 box = QRectF(0, y - px(9), room.left() - px(6), px(18))
-                painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{number:,.0f}")
+                painter.drawText(
+                    box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numeral(number, ",.0f")
+                )
 
     def _paint_names(self, painter: QPainter, width: float) -> None:
         """Write as many names below as there is room for, at equal distances."""

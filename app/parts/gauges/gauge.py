@@ -187,6 +187,7 @@ class Sparkline(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._points: deque[tuple[float, float]] = deque(maxlen=_POINTS)
         self._limit: float | None = None

@@ -42,6 +42,7 @@ class RunTimeline(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._readings: list[Usage] = []
         self._strips: list[Strip] = []

@@ -63,6 +63,7 @@ class Summary:
 def set_up_rows(view: QListView, name: str) -> None:
     """Make `view` a list of rows of their own heights, as wide as it is, from which one is chosen and none edited."""
     view.setAccessibleName(name)
+    view.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
     view.setFrameShape(QFrame.Shape.NoFrame)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -165,6 +166,7 @@ def set_up_painted(view: QTableView, model: QAbstractItemModel, name: str) -> No
     """Make `view` such a table."""
     view.setModel(model)
     view.setAccessibleName(name)
+    view.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
     # The view would paint a square behind what the delegate paints.
     view.setStyleSheet("selection-background-color: transparent;")
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
