@@ -16,6 +16,7 @@ from app.results.thumbnails import Thumbnails
 from runner.audit.history.search import ANYTHING, Filter
 from runner.audit.ledger.row import Row
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -68,18 +69,20 @@ class HistoryList(QFrame):
         self._thumbnails = Thumbnails(read, self)
         self.model = HistoryModel(self._thumbnails.of_file, self)
         self._thumbnails.changed.connect(self.model.paint_again)
-        self.view = list_view(look, self.model, "History")
+        self.view = list_view(look, self.model, tr("History"))
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.nothing = EmptyState(
-            look, "history", "No history yet", "What agents ask and do, and what became of it, is kept here."
+            look, "history", tr("No history yet"), tr("What agents ask and do, and what became of it, is kept here.")
         )
-        self.no_match = EmptyState(look, "search", "Nothing found", "Try removing a filter.", "Clear filters")
-        self.failure = EmptyState(look, "circle-alert", "The history cannot be read", "")
+        self.no_match = EmptyState(
+            look, "search", tr("Nothing found"), tr("Try removing a filter."), tr("Clear filters")
+        )
+        self.failure = EmptyState(look, "circle-alert", tr("The history cannot be read"), "")
         self.waiting = QWidget()
         self._pages = QStackedWidget()
         for page in (self.waiting, self.nothing, self.no_match, self.failure, self.view):
             self._pages.addWidget(page)
-        self.searching = plain_label("Searching\N{HORIZONTAL ELLIPSIS}", "muted")
+        self.searching = plain_label(tr("Searching\N{HORIZONTAL ELLIPSIS}"), "muted")
         self.searching.setContentsMargins(look.px(12), look.px(4), look.px(12), look.px(4))
         self.searching.hide()
         self._slow = QTimer(self)
@@ -216,7 +219,7 @@ class HistoryList(QFrame):
             self._pages.setCurrentWidget(self.nothing)
             return
         words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
-        self.failure.say("The history cannot be read", words)
+        self.failure.say(tr("The history cannot be read"), words)
         self._pages.setCurrentWidget(self.failure)
 
     def _show_page(self) -> None:

@@ -21,6 +21,7 @@ from runner.model.headline import headline
 from runner.model.lifecycle import Phase
 from runner.model.result import Outcome
 from runner.model.tool_facts import CLIENT_TOOLS
+from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 PAGE = 100
 """Rows read at a time."""
-UNREADABLE = "This request cannot be read"
+UNREADABLE = tr("This request cannot be read")
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 _DOT = " \N{MIDDLE DOT} "
@@ -235,7 +236,7 @@ def _date(row: Row | UnreadableRow) -> tuple[int, ...]:
 def summary(line: TitledRow, row: Row | UnreadableRow) -> Summary:
     """Return one request in a row."""
     if isinstance(row, UnreadableRow):
-        return Summary(line.title, phrases.visible(row.why), "damaged", "high", None)
+        return Summary(line.title, phrases.visible(row.why), tr("damaged"), "high", None)
     claim = phrases.in_quotes(line.title)
     about = (phrases.visible(row.agent), phrases.language(row.language), phrases.clock(row.arrived_at))
     below = (claim, *about) if line.headline else about
@@ -248,17 +249,19 @@ def _state(row: Row) -> tuple[str, str]:
     passed = row.verdict is Verdict.APPROVED and row.decider in (Decider.RULE, Decider.GRANT)
     if row.outcome is not None:
         ink = "low" if row.outcome is Outcome.OK else "high"
-        return (f"passed, {row.outcome.value}" if passed else row.outcome.value), ink
+        return (
+            tr("passed, {value}", value=translated(row.outcome.value)) if passed else translated(row.outcome.value)
+        ), ink
     match row.verdict:
         case None:
-            return ("waiting" if row.phase is Phase.ASKED else row.phase.value), "accent_ink"
+            return (tr("waiting") if row.phase is Phase.ASKED else translated(row.phase.value)), "accent_ink"
         case Verdict.APPROVED:
-            state = "passed" if passed else "approved"
-            return ("running", "accent_ink") if row.phase is Phase.RUNNING else (state, "low")
+            state = tr("passed") if passed else tr("approved")
+            return (tr("running"), "accent_ink") if row.phase is Phase.RUNNING else (state, "low")
         case Verdict.DENIED:
-            return "denied", "high"
+            return tr("denied"), "high"
         case Verdict.EXPIRED:
-            return "expired", "medium"
+            return tr("expired"), "medium"
         case Verdict.WITHDRAWN:
             # Some clients run their tool where nobody answers in time.
-            return ("not waited for", "medium") if row.tool in CLIENT_TOOLS else ("withdrawn", "muted")
+            return (tr("not waited for"), "medium") if row.tool in CLIENT_TOOLS else (tr("withdrawn"), "muted")
