@@ -12,19 +12,21 @@ from app.history.reader import Reader
 from app.parts.empty import EmptyState
 from app.parts.plain import plain_label
 from app.parts.text.lines import HEADING, HEIGHT, list_view
+from app.results.thumbnails import Thumbnails
 from runner.audit.history.search import ANYTHING, Filter
 from runner.audit.ledger.row import Row
 from runner.model.errors import KnownError
 from runner.model.translation import tr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from app.history.model import HistoryUpdate, TitledRow
     from app.look.look import Look
+    from runner.model.result import CapturedFile
 
 NEWS_MS = 300
 """News is read at most this often."""
@@ -45,7 +47,10 @@ class HistoryList(QFrame):
     """Lines have come in."""
     clear_filters = Signal()
 
-    def __init__(self, path: Path, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, path: Path, look: Look, read: Callable[[CapturedFile], bytes], parent: QWidget | None = None
+    ) -> None:
+        """`read` gives the content of a file that a run created; raises KnownError."""
         super().__init__(parent)
         self._look = look
         self._reader = Reader(path, "history", self)
@@ -61,7 +66,9 @@ class HistoryList(QFrame):
         self._broken = False
         """The last attempt to read failed."""
         self.setProperty("card", True)
-        self.model = HistoryModel(self)
+        self._thumbnails = Thumbnails(read, self)
+        self.model = HistoryModel(self._thumbnails.of_file, self)
+        self._thumbnails.changed.connect(self.model.paint_again)
         self.view = list_view(look, self.model, tr("History"))
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.nothing = EmptyState(

@@ -11,6 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from app import phrases
 from app.history import session_words
 from app.parts.text.lines import SUMMARY, Summary
+from app.results.choosing import PICTURES, VECTORS, thumbnail_of
 from app.state import attention
 from runner.audit.history.past_work import PastSession
 from runner.audit.history.search import UnreadableRow
@@ -24,12 +25,14 @@ from runner.model.tool_facts import CLIENT_TOOLS
 from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from PySide6.QtCore import QObject
+    from PySide6.QtGui import QImage
 
     from runner.audit.history.search import Filter, History
     from runner.model.assessment import Level
+    from runner.model.result import CapturedFile
 
 PAGE = 100
 """Rows read at a time."""
@@ -37,6 +40,7 @@ UNREADABLE = tr("This request cannot be read")
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 _DOT = " \N{MIDDLE DOT} "
+_DRAWN = (*PICTURES, *VECTORS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,8 @@ class TitledRow:
     """What the badge says; None where nothing stood out, or where that is not known."""
     headline: str = ""
     """What it would do, in short; empty where that is not known."""
+    picture: CapturedFile | None = None
+    """The picture that its run made, which stands for it in the list; None for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +98,18 @@ def titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[Title
     found = history.attentions([row.seq for row in rows if isinstance(row, Row) and row.level is not None])
     verdicts = history.verdicts([row.seq for row in rows if isinstance(row, Row)])
     short = {seq: phrases.visible(in_words(headline(verdict))) for seq, verdict in verdicts.items()}
+    files = history.files([row.seq for row in rows if isinstance(row, Row) and row.finished_seq is not None], _DRAWN)
+    pictures = {seq: thumbnail_of(made) for seq, made in files.items()}
     return tuple(
-        TitledRow(row, _title(row, codes), _date(row), _attention(row, found), short.get(row.seq, "")) for row in rows
+        TitledRow(
+            row,
+            _title(row, codes),
+            _date(row),
+            _attention(row, found),
+            short.get(row.seq, ""),
+            pictures.get(row.seq),
+        )
+        for row in rows
     )
 
 
@@ -118,8 +134,12 @@ def merged(old: Sequence[TitledRow], news: HistoryUpdate, *, whole: bool) -> lis
 class HistoryModel(QAbstractTableModel):
     """One column. What has been read stays until something else is asked for."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(
+        self, picture_of: Callable[[CapturedFile | None], QImage | None], parent: QObject | None = None
+    ) -> None:
+        """`picture_of` gives the small picture of a file for a row; None while there is none."""
         super().__init__(parent)
+        self._picture_of = picture_of
         self._lines: list[TitledRow] = []
         self._at_work: frozenset[str] = frozenset()
 
@@ -127,8 +147,12 @@ class HistoryModel(QAbstractTableModel):
         """Take in which working copies have a program at work now."""
         if names != self._at_work:
             self._at_work = names
-            if self._lines:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(self._lines) - 1, 0))
+            self.paint_again()
+
+    def paint_again(self) -> None:
+        """Have all rows painted as they are now."""
+        if self._lines:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._lines) - 1, 0))
 
     @property
     def lines(self) -> Sequence[TitledRow]:
@@ -161,8 +185,7 @@ class HistoryModel(QAbstractTableModel):
             self._lines = [*lines[:added], *self._lines]
             self.endInsertRows()
         self._lines = list(lines)
-        if lines:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(lines) - 1, 0))
+        self.paint_again()
         return added
 
     def line(self, row: int) -> TitledRow | None:
@@ -195,7 +218,8 @@ class HistoryModel(QAbstractTableModel):
         if line is None:
             return None
         if role == SUMMARY:
-            return replace(self._summary(line), heading=self._heading(index.row()))
+            picture = self._picture_of(line.picture)
+            return replace(self._summary(line), heading=self._heading(index.row()), picture=picture)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return self._summary(line).spoken
         return None

@@ -97,8 +97,8 @@ class HistoryPanel(QWidget):
         self._wanted = ""
         self._reader = Reader(places.ledger, "record", self)
         self.filters = Filters(look)
-        self.list = HistoryList(places.ledger, look)
         captured = partial(captures.read, places)
+        self.list = HistoryList(places.ledger, look, captured)
         self.detail = Detail(look, show_folder, captured, CaseKeeping(places.disputed, self))
         self.session = PastSessionView(look)
         self.checking = Checking(places, vouching, self)
