@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import phrases
+from app.files.kinds import PICTURES, VECTORS
 from app.history import session_words
 from app.parts.text.lines import SUMMARY, Summary
-from app.results.choosing import PICTURES, VECTORS, thumbnail_of
+from app.results.choosing import thumbnail_of
 from app.state import attention
 from runner.audit.history.past_work import PastSession
 from runner.audit.history.search import UnreadableRow

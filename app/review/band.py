@@ -174,6 +174,7 @@ class VerdictBand(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens, px = self._look.tokens, self._look.px
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tokens.hover if self.is_calm else tokens.tint(self._level)))

@@ -237,6 +237,7 @@ class LanesView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self._paint_axis(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         now = time.time()

@@ -185,6 +185,7 @@ class ColumnsPlot(Plot):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         top, room = self._top, self._room
         self._paint_scale(painter, top)
@@ -289,6 +290,7 @@ class SharesPlot(Plot):
     def paintEvent(self, event: QPaintEvent) -> None:
         px, tokens = self._look.px, self._look.tokens
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if not self._shares:
             painter.setFont(self._look.font(-0.5))

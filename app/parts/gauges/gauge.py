@@ -216,6 +216,7 @@ class Sparkline(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         room = QRectF(self.rect()).adjusted(1, 2, -1, -2)
         ink = QColor(getattr(self._look.tokens, self._ink))

@@ -168,6 +168,7 @@ class RunTimeline(QWidget):
         if not self._strips or self._duration <= 0:
             return
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self._paint_axis(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for number, strip in enumerate(self._strips):

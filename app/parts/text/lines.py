@@ -83,6 +83,7 @@ class LinesDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         summary = index.data(SUMMARY)
         if not isinstance(summary, Summary):
             return

@@ -38,6 +38,7 @@ class Ruler(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.fillRect(self.rect(), QColor(self._look.tokens.gutter))
         thick = self._look.px(3)
         worst: dict[int, Level] = {}
