@@ -40,7 +40,7 @@ from app.state import attention
 from app.undo import words as undo
 from app.undo.changes import ChangedFilesView
 from runner.audit.history.terms import SoughtWords
-from runner.model.request import NetworkMode
+from runner.model.request import SENT, NetworkMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,7 +121,7 @@ class Detail(QFrame):
         self.plan = PlanView(look)
         self.facts = RecordFacts(look, open_folder, keeping)
         self.extras = {
-            name: CodeView(look) for name in (VERSION, WITHHELD, "Variables", "Input", "Known files", PROGRAMS)
+            name: CodeView(look) for name in (VERSION, WITHHELD, "Variables", "Input", SENT, "Known files", PROGRAMS)
         }
         self.nothing = EmptyState(look, "history", *CHOOSE)
         self._blank = QWidget()
@@ -321,6 +321,7 @@ class Detail(QFrame):
             WITHHELD: words.withheld_text(record),
             "Variables": "" if request.context in ("", "{}") else request.context,
             "Input": request.stdin,
+            SENT: words.sent(record),
             "Known files": "\n".join(f"{one.path}:\n{one.text}" for one in request.known),
             PROGRAMS: "\n".join(f"{part.name}:\n{part.text}" for part in request.programs),
         }

@@ -21,6 +21,10 @@ _DEEDS = {
     WorkDeed.DISCARD.not_done: "not discarded",
     work_entries.UNKNOWN: "applied or not: that cannot be found out any more",
 }
+_PLAIN = {
+    work_entries.END: "Program at work ended by a person",
+    work_entries.NOT_AS_IT_GOES: "Apply as it goes not switched on after all",
+}
 _BY_ITSELF = (work_entries.STARTED, work_entries.ENDED)
 
 
@@ -48,12 +52,12 @@ def work_words(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> t
             what = f"Answer did not reach command {said('number')}"
         case work_entries.CARRIED:
             what = f"Port {said('port')} carried to {said('address')}"
-        case work_entries.END:
-            what = "Program at work ended by a person"
+        case work_entries.SENT:
+            what = f"Sent to {said('sandbox')}: {said('sends')}"
         case work_entries.AS_IT_GOES:
             what = f"Apply as it goes switched {'on' if body.get('on') is True else 'off'}"
-        case work_entries.NOT_AS_IT_GOES:
-            what = "Apply as it goes not switched on after all"
+        case _ if kind in _PLAIN:
+            what = _PLAIN[kind]
         case _:
             what = _deed(kind, body, said)
     parts = [f"{what}{later}", project, said("why")]

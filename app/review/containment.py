@@ -136,8 +136,10 @@ def _elsewhere(request: Request) -> Chip:
         name = phrases.visible(request.brought_by)
         return Chip(f"{name}: not checked by Assent, may leave this machine", "globe", holds=False, short=name)
     where = phrases.visible(request.sent_to) or "E2B"
-    files = phrases.visible(request.files_sent) or "files"
-    return Chip(f"sent to {where}: code, input, {files}", "globe", holds=False)
+    # What stays here comes last, and where there is little room not at all: cut in the middle it would seem to leave.
+    short = "files" if request.sends is None else request.sends.short
+    sent = f"sent to {where}: code, input"
+    return Chip(f"{sent}, {request.files_sent or 'files'}", "globe", holds=False, short=f"{sent}, {short}")
 
 
 def _place(request: Request, kept: Iterable[Kept]) -> Chip:
