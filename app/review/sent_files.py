@@ -284,6 +284,5 @@ def rows_of(sent: SentFiles) -> tuple[SentRow, ...]:
 
 def _row(one: SentFile, why: str = "", *, tick: bool = False) -> SentRow:
     kind = "a link" if one.mode == LINK else "a program" if int(one.mode, 8) & 0o111 else ""
-    return SentRow(
-        one.name, readable_size(one.size), phrases.visible(why or kind), tick=one.name if tick else "", leaves=not tick
-    )
+    said = phrases.visible(why) if why else kind
+    return SentRow(one.name, readable_size(one.size), said, tick=one.name if tick else "", leaves=not tick)
