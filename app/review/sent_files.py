@@ -13,14 +13,14 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QSizePolicy, QTableView, QVBoxLayout, QWidget
 
 from app import phrases
-from app.parts.amounts import counted
+from app.parts.amounts import size
 from app.parts.plain import plain_label
 from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import Index, RowModel
 from app.parts.text.lines import set_up_painted
 from app.parts.tick import BOX, paint_tick
-from runner.model.amounts import readable_size
-from runner.model.sent_files import LEAVES, LINK, NEVER
+from runner.model.sent_files import LINK
+from runner.model.translation import numeral, plural, to_translate, tr, translated
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -32,9 +32,13 @@ if TYPE_CHECKING:
 
 ROW = 28
 SENT_ROW = Qt.ItemDataRole.UserRole + 31
-HINT = "Whoever runs the service can read what leaves. Tick a file that may hold a secret to send it as well."
-HINT_NONE = "Whoever runs the service can read what leaves."
-HELD = "Stays here, unless you tick it"
+REASONS = (
+    to_translate("by its name"),
+    to_translate("a repository of its own"),
+    to_translate("neither a file nor a link"),
+    to_translate("it changes while it is read"),
+)
+"""Words of the engine about files that may hold a secret, and about what is never sent."""
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 
@@ -74,7 +78,7 @@ class SentRows(RowModel[SentRow]):
         return self.offered and 0 <= number < len(self.rows) and bool(self.rows[number].tick)
 
     def spoken(self, row: SentRow) -> str:
-        state = "" if not row.tick else "ticked" if row.tick in self.ticked else "not ticked"
+        state = "" if not row.tick else tr("ticked") if row.tick in self.ticked else tr("not ticked")
         return ", ".join(filter(None, (state, row.spoken)))
 
     def more(self, row: SentRow, role: int) -> Any:
@@ -141,7 +145,7 @@ class SentList(QTableView):
         self._rows = rows
         self._seen = False
         self._pressed = -1
-        set_up_painted(self, rows, "Files that would leave this machine")
+        set_up_painted(self, rows, tr("Files that would leave this machine"))
         self._delegate = SentDelegate(look, self)
         self.setItemDelegate(self._delegate)
         self.verticalHeader().setDefaultSectionSize(look.px(ROW))
@@ -249,11 +253,19 @@ class SentFilesView(QWidget):
         same = self._sent is not None and self._sent.including(()) == sent.including(())
         self._sent = sent
         self.rows.ticked = frozenset(sent.included)
-        number = counted(len(sent.files), "file")
-        self.total.setText(
-            f"{number}, {readable_size(sent.size)}, would be sent to {phrases.visible(host) or 'another machine'}"
+        where = phrases.visible(host) or tr("another machine")
+        said = plural(
+            "{count} file, {size}, would be sent to {where}",
+            "{count} files, {size}, would be sent to {where}",
+            len(sent.files),
+            size=size(sent.size),
+            where=where,
         )
-        self.hint.setText(HINT if sent.held else HINT_NONE)
+        self.total.setText(said)
+        hint = tr("Whoever runs the service can read what leaves.")
+        if sent.held:
+            hint = f"{hint} {tr('Tick a file that may hold a secret to send it as well.')}"
+        self.hint.setText(hint)
         if same:
             self.rows.say_changed(len(self.rows.rows))
         else:
@@ -269,20 +281,24 @@ def rows_of(sent: SentFiles) -> tuple[SentRow, ...]:
     """Return all rows: what may hold a secret, what never leaves, what leaves; in that order."""
     rows: list[SentRow] = []
     if sent.held:
-        rows.append(SentRow(HELD, heading=True))
-        rows += [_row(one.file, f"may hold a secret, {one.why}", tick=True) for one in sent.held]
+        rows.append(SentRow(tr("Stays here, unless you tick it"), heading=True))
+        for one in sent.held:
+            why = tr("may hold a secret, {why}", why=phrases.visible(translated(one.why)))
+            rows.append(_row(one.file, why, tick=True))
     if sent.left_out:
-        rows.append(SentRow(NEVER.rstrip(":"), heading=True))
-        rows += [SentRow(one.name, why=phrases.visible(one.why), leaves=False) for one in sent.left_out]
-        if sent.further_left_out:
-            rows.append(SentRow(f"and {sent.further_left_out:,} more", leaves=False))
-    rows.append(SentRow(LEAVES.rstrip(":"), heading=True))
+        rows.append(SentRow(tr("Stays here in any case"), heading=True))
+        rows += [SentRow(one.name, why=phrases.visible(translated(one.why)), leaves=False) for one in sent.left_out]
+        if more := sent.further_left_out:
+            rows.append(SentRow(tr("and {count} more", count=numeral(more)), leaves=False))
+    rows.append(SentRow(tr("Leaves this machine"), heading=True))
     held = {one.file.name for one in sent.held}
-    rows += [_row(one) for one in sent.files if one.name not in held]
+    link, program = tr("a link"), tr("a program")
+    for file in sent.files:
+        if file.name not in held:
+            runs = file.mode != LINK and int(file.mode, 8) & 0o111
+            rows.append(_row(file, link if file.mode == LINK else program if runs else ""))
     return tuple(rows)
 
 
-def _row(one: SentFile, why: str = "", *, tick: bool = False) -> SentRow:
-    kind = "a link" if one.mode == LINK else "a program" if int(one.mode, 8) & 0o111 else ""
-    said = phrases.visible(why) if why else kind
-    return SentRow(one.name, readable_size(one.size), said, tick=one.name if tick else "", leaves=not tick)
+def _row(one: SentFile, why: str, *, tick: bool = False) -> SentRow:
+    return SentRow(one.name, size(one.size), why, tick=one.name if tick else "", leaves=not tick)

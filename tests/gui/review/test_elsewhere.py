@@ -26,7 +26,7 @@ def test_what_leaves_this_machine_is_the_first_thing_said() -> None:
     assert others[0].words == "Empty sandbox, promised by E2B" and not others[0].holds, "a promise holds nothing"
     env, code = SentFile(".env", 5, "644", "e" * 64), SentFile("a.py", 2000, "644", "a" * 64)
     with_project = replace(there, sends=SentFiles(listing([code]), (HeldFile(env.line, "by its name"),)))
-    words = "sent to cloud.example: code, input, 1 file of the project, 2 kB; 1 that may hold a secret stays here"
+    words = "sent to cloud.example: code, input, 1 file of the project, 2.0 KB; 1 that may hold a secret stays here"
     assert chips(with_project)[0].words == words
     # Other contents, or one file more: another digest.
     assert with_project.sends is not None
