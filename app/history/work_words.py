@@ -61,7 +61,7 @@ def work_words(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> t
         case work_entries.CARRIED:
             what = tr("Port {said} carried to {said_2}", said=said("port"), said_2=said("address"))
         case work_entries.SENT:
-            what = tr("Sent to {place}: {files}", place=said("sandbox"), files=said("sends"))
+            what = tr("To be sent to {place}: {files}", place=said("sandbox"), files=said("sends"))
         case work_entries.AS_IT_GOES:
             what = tr("Apply as it goes switched {rest}", rest=tr("on") if body.get("on") is True else tr("off"))
         case _ if kind in _PLAIN:

@@ -95,8 +95,8 @@ def attempt(arguments: argparse.Namespace, places: Places, project: Path, words:
                 require_word(places)
             files = kept.enter_context(contextlib.closing(sending.packed(copy, sends, copy.folder)))
             copy = copy.note_sandbox(f"{copy.sandbox}: {sends.words}")
-            note_sent(places, copy, sends)
             kept.enter_context(removed_after_kill(sandbox.service))
+            note_sent(places, copy, sends)
             trip = Trip(sandbox, copy, files)
             result = trip.made(job)
             with contextlib.suppress(OSError):  # on a full disk its changes are worth more

@@ -229,6 +229,8 @@ async def test_files_that_a_person_includes_are_in_the_digest_the_history_and_th
     said = request.id, request.digest, request.code
     assert await editing.approve(*said, draft.request.digest), "without what is on screen it is another version"
     assert await editing.approve(*said, draft.request.digest, None, [".env"]) == ""
+    await stage.until(lambda: stage.sandbox.runs)
+    stage.sandbox.runs[0].finish("done")
     answer = await ticket.answered(HANGS)
     assert answer is not None and answer.note == "A person has sent .env as well."
     assert [(body["digest"], body["included"]) for _, body in entries(stage, "edited")] == [
