@@ -13,18 +13,20 @@ import pytest
 
 from runner.model.errors import KnownError
 from runner.model.request import Language
+from runner.sandbox import programs
 from runner.sandbox.local import bubblewrap, syscalls
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.sandbox.local.syscalls import FILTERED
 from runner.sandbox.seccomp import libseccomp, narrowed, own, profile
 from runner.sandbox.seccomp.own import OwnProfile, check
+from runner.system import computing
 from tests.sandbox.conftest import job
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 ALLOW, ERRNO, KILL = "SCMP_ACT_ALLOW", "SCMP_ACT_ERRNO", "SCMP_ACT_KILL_PROCESS"
-OWN = json.loads(narrowed.seccomp("sandbox.json"))
+OWN = json.loads(programs.seccomp("sandbox.json"))
 ALLOWED = sorted({name for rule in OWN["syscalls"] if rule["action"] == ALLOW for name in rule["names"]})
 """The calls that Assent's own filter lets through, some of them under conditions."""
 NUMBERS = libseccomp.CallNumbers()
@@ -58,7 +60,7 @@ def rule(name: str, index: int, op: str, value: int, two: int = 0, action: str =
 def answer(program: bytes, name: str, *arguments: int) -> int:
     """What the kernel does with a call on this machine, by going through the program as it does."""
     steps = list(struct.iter_unpack("<HBBI", program))
-    machine = syscalls.MACHINES[os.uname().machine][0]
+    machine = computing.MACHINES[os.uname().machine][0]
     call = struct.pack("<IIQ6Q", libseccomp._number(name), machine, 0, *arguments, *[0] * (6 - len(arguments)))
     loaded = at = 0
     while True:
@@ -71,7 +73,7 @@ def answer(program: bytes, name: str, *arguments: int) -> int:
                 loaded &= operand
                 holds = False
             case 0x06:
-                return operand
+                return int(operand)
             case 0x05:
                 at += operand
                 holds = False

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from runner.sandbox.seccomp.own import OwnProfile
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+/-]{0,127}", re.ASCII)
+APPARMOR = "AppArmor profile "
+"""Begins its protection."""
 UNCONFINED = "unconfined"
 """What Docker takes for no profile at all, in place of its own."""
 OPTION = "name=apparmor"
@@ -49,7 +51,7 @@ class OwnProfiles:
         if self.apparmor:
             _require(self.apparmor, info)
         checked = None if self.seccomp is None else await asyncio.to_thread(self.seccomp.checked)
-        more = (f"AppArmor profile {self.apparmor} of the engine's machine",) if self.apparmor else ()
+        more = (f"{APPARMOR}{self.apparmor} of the engine's machine",) if self.apparmor else ()
         return ContainerProfiles("" if checked is None else checked.text, self.apparmor), lambda filtered: (
             *((filtered,) if checked is None else checked.protections(filtered)),
             *more,
