@@ -11,7 +11,9 @@ from PySide6.QtCore import QObject
 from app import phrases
 from app.link.background import Errands
 from app.parts.amounts import counted
+from app.parts.column import ScrollColumn
 from app.parts.confirm import ConfirmDialog
+from app.parts.plain import plain_label
 from runner.model.errors import KnownError
 from runner.sandbox.seccomp.narrowed import WiderProfile
 from runner.sandbox.seccomp.own import check
@@ -21,18 +23,22 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
+    from app.look.look import Look
     from app.settings.form import Form
 
 PROFILE, ALLOWS = "seccomp_profile", "seccomp_allows"
+FEW, FEW_HEIGHT, LINES_HEIGHT = 12, 60, 200
+"""Names that have room in the smaller height, and the two heights in pixels."""
 TITLE = "Allow what Assent's own filter forbids?"
 
 
 class SeccompCheck(QObject):
     """One check at a time. What was agreed to for one file does not count for another that is chosen in its place."""
 
-    def __init__(self, page: QWidget) -> None:
+    def __init__(self, page: QWidget, look: Look) -> None:
         super().__init__(page)
         self._page = page
+        self._look = look
         self._errands = Errands("seccomp profile", self)
         self._busy = False
 
@@ -68,16 +74,27 @@ class SeccompCheck(QObject):
                 if yes:
                     save({**changes, ALLOWS: (*agreed, *error.calls)})
 
-            ConfirmDialog(self._page.window(), TITLE, words(path, error.calls), "Allow them", answered).open()
+            dialog = ConfirmDialog(self._page.window(), TITLE, words(path, error.calls), "Allow them", answered)
+            dialog.put_above_buttons(_listed(error.calls, self._look))
+            dialog.open()
 
         self._busy = True
         self._errands.send(lambda: check(Path(os.path.expanduser(path)), agreed), checked, failed)
 
 
 def words(path: str, calls: tuple[str, ...]) -> str:
-    """Return what the person reads before the answer: each call by its name."""
+    """Return what the person reads before the answer; below it stands each call by its name."""
     name = phrases.visible(os.path.basename(path))
     return (
-        f"{name} lets code make {counted(len(calls), 'system call')} that Assent's own filter forbids: "
-        f"{', '.join(calls)}. Each reaches a part of this machine's kernel that is closed to code otherwise."
+        f"{name} lets code make {counted(len(calls), 'system call')} that Assent's own filter forbids. Each reaches a "
+        "part of this machine's kernel that is closed to code otherwise:"
     )
+
+
+def _listed(calls: tuple[str, ...], look: Look) -> QWidget:
+    """Return the names, which scroll where there are many."""
+    names = plain_label(", ".join(calls), wrap=True)
+    area = ScrollColumn("System calls")
+    area.column.addWidget(names)
+    area.setFixedHeight(look.px(LINES_HEIGHT if len(calls) > FEW else FEW_HEIGHT))
+    return area

@@ -92,7 +92,7 @@ class SettingsPanel(QWidget):
         self.registries: dict[str, RegistryHosts] = {}
         self._tool_hosts: dict[str, ToolHosts] = {}
         self._consent = Consent(self, bridge, look)
-        self._seccomp = SeccompCheck(self)
+        self._seccomp = SeccompCheck(self, look)
         self.state = plain_label(role="muted", wrap=True)
         self.revert = QPushButton("Revert")
         self.save = QPushButton("Save")
