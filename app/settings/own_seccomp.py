@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject
 
 from app import phrases
 from app.link.background import Errands
-from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
 from app.parts.confirm import ConfirmDialog
 from app.parts.plain import plain_label
 from runner.model.errors import KnownError
+from runner.model.translation import plural, tr
 from runner.sandbox.seccomp.narrowed import WiderProfile
 from runner.sandbox.seccomp.own import check
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PROFILE, ALLOWS = "seccomp_profile", "seccomp_allows"
 FEW, FEW_HEIGHT, LINES_HEIGHT = 12, 60, 200
 """Names that have room in the smaller height, and the two heights in pixels."""
-TITLE = "Allow what Assent's own filter forbids?"
+TITLE = tr("Allow what Assent's own filter forbids?")
 
 
 class SeccompCheck(QObject):
@@ -67,14 +67,14 @@ class SeccompCheck(QObject):
             self._busy = False
             if not isinstance(error, WiderProfile) or form.fixed(ALLOWS):
                 what = str(error) if isinstance(error, KnownError) else f"{type(error).__name__}: {error}"
-                refuse(f"Not saved: {what}")
+                refuse(tr("Not saved: {error}", error=what))
                 return
 
             def answered(yes: bool) -> None:
                 if yes:
                     save({**changes, ALLOWS: (*agreed, *error.calls)})
 
-            dialog = ConfirmDialog(self._page.window(), TITLE, words(path, error.calls), "Allow them", answered)
+            dialog = ConfirmDialog(self._page.window(), TITLE, words(path, error.calls), tr("Allow them"), answered)
             dialog.put_above_buttons(_listed(error.calls, self._look))
             dialog.open()
 
@@ -85,16 +85,20 @@ class SeccompCheck(QObject):
 def words(path: str, calls: tuple[str, ...]) -> str:
     """Return what the person reads before the answer; below it stands each call by its name."""
     name = phrases.visible(os.path.basename(path))
-    return (
-        f"{name} lets code make {counted(len(calls), 'system call')} that Assent's own filter forbids. Each reaches a "
-        "part of this machine's kernel that is closed to code otherwise:"
+    return plural(
+        "{name} lets code make {count} system call that Assent's own filter forbids. It reaches a part of this "
+        "machine's kernel that is closed to code otherwise:",
+        "{name} lets code make {count} system calls that Assent's own filter forbids. Each reaches a part of this "
+        "machine's kernel that is closed to code otherwise:",
+        len(calls),
+        name=name,
     )
 
 
 def _listed(calls: tuple[str, ...], look: Look) -> QWidget:
     """Return the names, which scroll where there are many."""
     names = plain_label(", ".join(calls), wrap=True)
-    area = ScrollColumn("System calls")
+    area = ScrollColumn(tr("System calls"))
     area.column.addWidget(names)
     area.setFixedHeight(look.px(LINES_HEIGHT if len(calls) > FEW else FEW_HEIGHT))
     return area
