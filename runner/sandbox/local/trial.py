@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.local.group import GROUPED, PREFIX
 from runner.sandbox.local.syscalls import FILTERED
+from runner.sandbox.seccomp.own import PROFILE, WIDENED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,7 +45,7 @@ class TrialLook:
     def failed(self, wanted: tuple[str, ...]) -> str:
         """Return the first of the `wanted` protections that is not there; '' where all are. Raises OSError.
 
-        One that is not among these is by a profile: a filter besides that of Assent.
+        What a profile protects is a filter besides that of Assent.
         """
         looks: Mapping[str, Callable[[], bool]] = {
             NETWORK: self._has_no_network,
@@ -57,7 +58,8 @@ class TrialLook:
             FILTERED: lambda: self._status.get("Seccomp", "0").strip() == "2",
             GROUPED: lambda: f"/{PREFIX}-" in (self._process / "cgroup").read_text(),
         }
-        return next((one for one in wanted if not looks.get(one, self._has_two_filters)()), "")
+        own = dict.fromkeys((one for one in wanted if one.startswith((PROFILE, WIDENED))), self._has_two_filters)
+        return next((one for one in wanted if not (own.get(one) or looks[one])()), "")
 
     def _has_two_filters(self) -> bool:
         """Return whether two filters are in force that are not in force here, where the kernel counts them (5.9)."""

@@ -101,10 +101,13 @@ def check(path: Path, agreed: Collection[str]) -> CheckedProfile:
 
 
 def _contents(path: Path) -> bytes:
-    """Return what is in the file: a plain one that nobody else can change. Raises UnusableProfile."""
+    """Return what is in the file: a plain one that nobody else can change. Raises UnusableProfile.
+
+    Agents read it too where nothing runs for that reason, so it does not say where the file is.
+    """
     if not path.is_absolute():
         raise UnusableProfile(
-            f"The seccomp profile {path} does not count: it is not named from the root.", "Name it so."
+            f"The seccomp profile {path.name} does not count: it is not named from the root.", "Name it so."
         )
     try:
         with os.fdopen(open_file(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
@@ -112,12 +115,14 @@ def _contents(path: Path) -> bytes:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         why = "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror or str(error)
-        raise UnusableProfile(f"The seccomp profile {path} cannot be read: {why}.", REMEDY) from error
+        raise UnusableProfile(f"The seccomp profile {path.name} cannot be read: {why}.", REMEDY) from error
     if about.st_uid not in (0, os.geteuid()) or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise UnusableProfile(
-            f"The seccomp profile {path} does not count: other accounts can change it.",
-            f'chmod go-w "{path}", as its owner.',
+            f"The seccomp profile {path.name} does not count: other accounts can change it.",
+            "Take the right to write from them (chmod go-w).",
         )
     if len(data) > MOST_BYTES:
-        raise UnusableProfile(f"The seccomp profile {path} does not count: it has more than {MOST_BYTES >> 10} KB.")
+        raise UnusableProfile(
+            f"The seccomp profile {path.name} does not count: it has more than {MOST_BYTES >> 10} KB."
+        )
     return data
