@@ -99,6 +99,19 @@ def test_a_call_that_was_agreed_to_is_let_through(tmp_path: Path) -> None:
     assert asyncio.run(printed("ptrace")) == "13\n13\ndone\ndone\n"
 
 
+def test_one_with_which_nothing_works_is_named_as_the_cause(tmp_path: Path) -> None:
+    said = {**FORBIDS, "syscalls": [{"names": ["getdents64", "statx", "newfstatat"], "action": "SCMP_ACT_ERRNO"}]}
+    client, profiles = engine.client(), OwnProfiles(OwnProfile(put(tmp_path, said)))
+
+    async def body() -> None:
+        sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, client, profiles=profiles)
+        ready = await sandbox.check()
+        assert not ready.ready and ready.problem.startswith("With your profile own.json: ")
+        await sandbox.close()
+
+    asyncio.run(body())
+
+
 def test_an_engine_without_apparmor_says_so_and_runs_nothing() -> None:
     client = engine.client()
 

@@ -57,6 +57,12 @@ class OwnProfiles:
             *more,
         )
 
+    def during(self, profiles: ContainerProfiles) -> str:
+        """Return the beginning of a sentence on a trial that failed with `profiles`; '' where there are none."""
+        names = [self.seccomp.name] if profiles.seccomp and self.seccomp is not None else []
+        names += [profiles.apparmor] if profiles.apparmor else []
+        return f"With your profile {' and '.join(names)}: " if names else ""
+
     def inactive(self, isolation: Isolation) -> tuple[str, ...]:
         """Return which of them say nothing in containers of this kind, with the reason."""
         if isolation is Isolation.DOCKER:

@@ -358,7 +358,8 @@ class ContainerSandbox:
         if result.outcome is not Outcome.OK:
             # An engine that was lost in the middle may be back in a moment: that says nothing of the sandbox.
             failure = EngineHangs if result.outcome is Outcome.ENGINE_LOST else KnownError
-            raise failure(*trial.problem(self._isolation, result))
+            what, remedy = trial.problem(self._isolation, result)
+            raise failure(f"{self._own_profiles.during(self._profiles)}{what}", remedy)
         if reports and (result.observed is None or result.observed.gap == NEVER_REPORTED):
             raise KnownError("The runtime does not report what code does.", "Open Doctor.")
         return {language.value: result.meta.versions.get(language.value, "")}

@@ -356,7 +356,7 @@ def _unshared(as_root: bool, may_nest: bool) -> tuple[str, ...]:
 def _filters(profile: CheckedProfile | None) -> tuple[bytes, ...]:
     """Return the programs that the kernel takes, none where the machine is not known. Raises KnownError."""
     own = syscalls.program(without=frozenset(() if profile is None else profile.widened))
-    return tuple(filter(None, (own, b"" if profile is None else compiled(profile.filter))))
+    return tuple(filter(None, (own, b"" if profile is None else syscalls.leaving_newer(compiled(profile.filter)))))
 
 
 def _groups() -> ControlGroups | KnownError:

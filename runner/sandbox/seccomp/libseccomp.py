@@ -34,8 +34,8 @@ ACTIONS = {
 """Of seccomp.h. An error has its number in the lower half."""
 OPTIMIZE, BY_HALVING = 8, 2
 """`SCMP_FLTATR_CTL_OPTIMIZE`: the kernel then finds a call in a tree."""
-MOST_STEPS = 4096
-"""`BPF_MAXINSNS`: the kernel takes no longer program."""
+MOST_STEPS = 4096 - 16
+"""The kernel takes no longer program (`BPF_MAXINSNS`), and a few steps may be put before it."""
 STEP_BYTES = 8
 
 
