@@ -26,7 +26,7 @@ FINDINGS = {
     "door.toml": [f"door-{number}" for number in range(1, 6)],
     "newcomer26.toml": [f"new26-{number}" for number in range(1, 18)],
     "changes.toml": [f"changes-{number}" for number in range(1, 22)],
-    "seccomp.toml": [f"seccomp-{number}" for number in range(1, 16)],
+    "seccomp.toml": [f"seccomp-{number}" for number in range(1, 17)],
     "quick.toml": [f"quick-{number}" for number in range(1, 5)],
     "house.toml": [f"house-{number}" for number in range(1, 5)],
     "past.toml": [f"past-{number}" for number in range(1, 16)],

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.approval.rehearsable import too_weak
 from runner.model.decision import Verdict
+from runner.model.rehearsal import RehearsalMode
+from runner.model.request import Isolation
+from runner.sandbox.local.group import GROUPED
+from runner.sandbox.local.syscalls import FILTERED
 from runner.sandbox.seccomp.own import check
 from tests.patience import HANGS
 from tests.stages.engine import Stage
@@ -15,17 +20,17 @@ from tests.stages.engine import Stage
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.asyncio
 
-
-def protections(folder: Path, forbidden: str) -> tuple[str, ...]:
+def protections(folder: Path, forbidden: str, *allowed: str) -> tuple[str, ...]:
     path = folder / "own.json"
-    rules = [{"names": [forbidden], "action": "SCMP_ACT_ERRNO"}]
+    rules: list[dict[str, object]] = [{"names": [forbidden], "action": "SCMP_ACT_ERRNO"}]
+    rules += [{"names": [one], "action": "SCMP_ACT_ALLOW"} for one in allowed]
     path.write_text(json.dumps({"defaultAction": "SCMP_ACT_ALLOW", "syscalls": rules}))
     path.chmod(0o600)
-    return check(path, ()).protections("ours")
+    return check(path, allowed).protections(FILTERED)
 
 
+@pytest.mark.asyncio
 async def test_with_another_content_of_the_file_what_was_approved_is_not_run(tmp_path: Path) -> None:
     async with Stage(tmp_path / "home").opened() as stage:
         stage.sandbox.protections = protections(tmp_path, "mkdir")
@@ -43,3 +48,11 @@ async def test_with_another_content_of_the_file_what_was_approved_is_not_run(tmp
         again = await stage.asked()
         assert again.case.request.digest != digest
         assert again.case.request.code == asked.case.request.code
+
+
+@pytest.mark.parametrize("isolation", [Isolation.LOCAL, Isolation.DOCKER])
+def test_nothing_is_tried_before_an_answer_where_a_profile_allows_more(tmp_path: Path, isolation: Isolation) -> None:
+    for allowed, may in (((), True), (("ptrace",), False)):
+        there = (*protections(tmp_path, "mkdir", *allowed), GROUPED)
+        assert (too_weak(RehearsalMode.ANY, isolation, there) == "") is may
+        assert (too_weak(RehearsalMode.ANY, isolation, there, asked=True) == "") is may
