@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from runner.settings.loading import Settings
 
 SECCOMP_NAME, APPARMOR_NAME = "Seccomp profile", "AppArmor profile"
-OTHERS = "It says nothing in gVisor, which answers system calls itself, nor in sandboxes that others promise."
+OTHERS = (
+    "An open console enforces the file as it was at its start. It says nothing in gVisor, which answers system calls "
+    "itself, nor in sandboxes that others promise."
+)
 SELINUX = "What SELinux adds is the engine's own, and Assent changes nothing about it."
 STOPPED = "Nothing is run in the local sandbox and in Docker until it does."
 SHOWN = 16
