@@ -41,7 +41,7 @@ def test_it_is_said_where_a_profile_is_enforced_and_where_not(tmp_path: Path) ->
     settings = Settings(seccomp_profile=str(path))
     for found, words, state in (
         ({Isolation.LOCAL: works, Isolation.DOCKER: works}, "enforced in the local sandbox and Docker.", State.OK),
-        ({Isolation.LOCAL: works, Isolation.DOCKER: broken}, "enforced in the local sandbox. An open console", State.OK),
+        ({Isolation.LOCAL: works, Isolation.DOCKER: broken}, "enforced in the local sandbox. An open", State.OK),
         ({Isolation.GVISOR: without, Isolation.DOCKER: broken}, "enforced nowhere now", State.WARN),
         ({Isolation.PROCESS: without}, "enforced nowhere now", State.WARN),
     ):
