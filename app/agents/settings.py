@@ -35,7 +35,7 @@ from runner.identity.agents import INKS, NAME
 from runner.identity.allowance import Allowance
 from runner.model.errors import KnownError
 from runner.model.request import Language
-from runner.model.translation import plural, tr
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -362,7 +362,9 @@ class _Limit(QDoubleSpinBox):
     def offer(self, value: float, most: float) -> None:
         """Show `value`; no more than `most` can be chosen."""
         self.setRange(0, max(most, value))
-        self.setSpecialValueText(tr("As in Settings ({most}{suffix})", most=f"{most:,.0f}", suffix=self.suffix()))
+        self.setSpecialValueText(
+            tr("As in Settings ({most}{suffix})", most=numeral(most, ",.0f"), suffix=self.suffix())
+        )
         self.setValue(value)
 
     def wheelEvent(self, event: QWheelEvent) -> None:

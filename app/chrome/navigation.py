@@ -112,6 +112,7 @@ class PageButton(QToolButton):
         width = max(height, round(QFontMetricsF(font).horizontalAdvance(_short(self._count))) + px(8))
         room = QRectF(self.width() - width - px(3), px(1), width, height)
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(getattr(tokens, self._ink)))

@@ -59,6 +59,7 @@ class WayDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         way = index.data(WAY)
         if not isinstance(way, Way):
             return

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import phrases
+from app.files.kinds import PICTURES, VECTORS
 from app.history import session_words
 from app.parts.text.lines import SUMMARY, Summary
-from app.results.choosing import PICTURES, VECTORS, thumbnail_of
+from app.results.choosing import thumbnail_of
 from app.state import attention
 from runner.audit.history.past_work import PastSession
 from runner.audit.history.search import UnreadableRow
@@ -20,6 +21,7 @@ from runner.model.decision import Decider, Verdict
 from runner.model.headline import headline
 from runner.model.lifecycle import Phase
 from runner.model.result import Outcome
+from runner.model.sentence_translation import in_words
 from runner.model.tool_facts import CLIENT_TOOLS
 from runner.model.translation import tr, translated
 
@@ -96,7 +98,7 @@ def titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[Title
     codes = history.beginnings(nameless) if nameless else {}
     found = history.attentions([row.seq for row in rows if isinstance(row, Row) and row.level is not None])
     verdicts = history.verdicts([row.seq for row in rows if isinstance(row, Row)])
-    short = {seq: phrases.visible(headline(verdict)) for seq, verdict in verdicts.items()}
+    short = {seq: phrases.visible(in_words(headline(verdict))) for seq, verdict in verdicts.items()}
     files = history.files([row.seq for row in rows if isinstance(row, Row) and row.finished_seq is not None], _DRAWN)
     pictures = {seq: thumbnail_of(made) for seq, made in files.items()}
     return tuple(

@@ -149,6 +149,7 @@ class _PackageDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         package = index.data(PACKAGE)
         px, tokens = self._look.px, self._look.tokens
         room = QRect(option.rect)

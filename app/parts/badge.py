@@ -70,6 +70,7 @@ class ClassBadge(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         _paint(painter, self._look, self._words, self._ground, QPointF(0, 0))
         painter.end()
 
@@ -104,5 +105,6 @@ class Badge(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         paint_badge(painter, self._look, self._level, QPointF(0, 0), self._found)
         painter.end()

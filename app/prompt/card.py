@@ -294,6 +294,7 @@ class PromptCard(QFrame):
         worst = attention(self._card)
         tokens, px = self._look.tokens, self._look.px
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tokens.low if worst is None else tokens.ink(worst)))

@@ -46,6 +46,7 @@ class AnswersDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         one = index.data(ANSWERED)
         if not isinstance(one, Answered):
             return

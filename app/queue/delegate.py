@@ -44,6 +44,7 @@ class QueueDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         room = QRectF(option.rect)
         line = index.data(LINE)
         painter.save()

@@ -135,6 +135,7 @@ class AnswerDots(QWidget):
         across = max(1, self.width() // cell)
         tokens = self._look.tokens
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for place, one in enumerate(self._answers):

@@ -9,6 +9,7 @@ from app.parts.amounts import size
 from app.parts.text.alike import circled
 from runner.approval.learning import OFTEN
 from runner.model.decision import Verdict
+from runner.model.sentence_translation import in_words
 from runner.model.translation import numeral, plural, tr
 from runner.policy.grants import Grant, Subject
 
@@ -215,7 +216,7 @@ def kind_of_answer(one: Past) -> str:
 
 def offered(one: Offer) -> tuple[str, str]:
     """Return what an offer is about: what it does; and whose it is, with what its agent calls it."""
-    does = phrases.visible(one.latest.headline) or tr("A program")
+    does = phrases.visible(in_words(one.latest.headline)) or tr("A program")
     title = phrases.in_quotes(phrases.short(phrases.visible(one.latest.title))) if one.latest.title else ""
     return does, " \N{MIDDLE DOT} ".join(filter(None, (phrases.visible(one.latest.agent), title)))
 

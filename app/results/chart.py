@@ -27,6 +27,7 @@ class ChartView(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._lines: list[tuple[str, list[float | None]]] = []
         self._ends = ("", "")
@@ -53,6 +54,7 @@ class ChartView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         try:
             self._paint(painter)
         finally:

@@ -100,6 +100,7 @@ class _Paper(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         try:
             self._paint(painter, QRectF(event.rect()))
         finally:

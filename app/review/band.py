@@ -17,7 +17,7 @@ from app.review.passage import STOPPED, STOPPED_WHY, passage
 from app.review.picture import PassagePicture
 from app.state import attention, rehearsals, trials
 from runner.model.assessment import Level
-from runner.model.translation import numeral, tr
+from runner.model.translation import numeral, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -174,6 +174,7 @@ class VerdictBand(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens, px = self._look.tokens, self._look.px
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tokens.hover if self.is_calm else tokens.tint(self._level)))
@@ -193,8 +194,9 @@ def _look_at(assessment: Assessment | None, code: str) -> tuple[int, str]:
     if assessment is None or span is None or not code:
         return 0, ""
     found = [one for one in assessment.findings if one.span.line <= span.line <= max(one.span.end_line, one.span.line)]
-    why = max(found, key=lambda one: one.level).reason if found else ""
-    if not why or why.rstrip(".").casefold() in assessment.verdict.sentence.casefold():
+    reason = max(found, key=lambda one: one.level).reason if found else ""
+    why = translated(reason)
+    if not reason or reason.rstrip(".").casefold() in assessment.verdict.sentence.casefold():
         # What the sentence says already is not said twice: the line itself is.
         lines = code.split("\n")
         why = lines[span.line - 1][: LOOK_LENGTH * 2] if 0 < span.line <= len(lines) else ""

@@ -155,6 +155,7 @@ class ApproveButton(DecisionButton):
             return
         share = self._look.step(min(1.0, self._since.elapsed() / HOLD_MS))
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         room, round_by = QRectF(self.rect()), self._look.px(6)

@@ -174,6 +174,7 @@ class _Numbers(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self._editor.paint_numbers(painter, event.rect())
         painter.end()
 

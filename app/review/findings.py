@@ -130,6 +130,7 @@ class _FindingDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         px, tokens = self._look.px, self._look.tokens
         finding: Finding = index.data(FINDING)
         room: QRect = option.rect

@@ -43,6 +43,7 @@ class PassagePicture(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._passage = Passage()
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -115,6 +116,7 @@ class PassagePicture(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for one in self._drawn():
             self._draw(painter, one)

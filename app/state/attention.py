@@ -8,6 +8,7 @@ from app import phrases
 from app.state import trials
 from runner.model.assessment import Level, attention_words
 from runner.model.headline import headline as short_form
+from runner.model.sentence_translation import in_words
 from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def sentence(card: Card) -> str:
     """Return what the request would do in one sentence; empty before it was assessed."""
     if card.assessment is None:
         return ""
-    return phrases.visible(card.assessment.verdict.sentence or card.assessment.reasons[0])
+    return phrases.visible(in_words(card.assessment.verdict.sentence or card.assessment.reasons[0]))
 
 
 def headline(card: Card) -> str:
@@ -112,4 +113,6 @@ def headline_of(assessment: Assessment | None, request: Request) -> str:
     """Return the same of what was assessed so."""
     if assessment is None:
         return tr("Not assessed: {does}", does=phrases.does(request))
-    return phrases.visible(short_form(assessment.verdict)) or phrases.short(assessment.reasons[0].rstrip("."))
+    return phrases.visible(in_words(short_form(assessment.verdict))) or phrases.short(
+        in_words(assessment.reasons[0].rstrip("."))
+    )

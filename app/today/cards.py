@@ -148,6 +148,7 @@ class Legend(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         px, metrics = self._look.px, self.fontMetrics()
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         left = 0
         for ink, name in self._entries:
@@ -296,6 +297,7 @@ class NotableRow(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.fillRect(0, 0, self._look.px(3), self.height(), QColor(getattr(self._look.tokens, self._ink)))
         painter.end()
 

@@ -59,6 +59,7 @@ class Plot(QWidget):
 
     def __init__(self, look: Look, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._at = -1
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -184,6 +185,7 @@ class ColumnsPlot(Plot):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         top, room = self._top, self._room
         self._paint_scale(painter, top)
@@ -220,7 +222,9 @@ class ColumnsPlot(Plot):
             if number == int(number):
                 painter.setPen(QColor(tokens.muted))
                 box = QRectF(0, y - px(9), room.left() - px(6), px(18))
-                painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{number:,.0f}")
+                painter.drawText(
+                    box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numeral(number, ",.0f")
+                )
 
     def _paint_names(self, painter: QPainter, width: float) -> None:
         """Write as many names below as there is room for, at equal distances."""
@@ -286,6 +290,7 @@ class SharesPlot(Plot):
     def paintEvent(self, event: QPaintEvent) -> None:
         px, tokens = self._look.px, self._look.tokens
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if not self._shares:
             painter.setFont(self._look.font(-0.5))

@@ -289,6 +289,7 @@ class ChangeDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         row = index.data(CHANGE)
         if not isinstance(row, ChangeRow):
             return

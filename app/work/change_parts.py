@@ -162,6 +162,7 @@ class PartsView(DifferenceView):
         if not self._parts:
             return
         painter = QPainter(self.viewport())
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for part, block in self._on_screen():
             state = Qt.CheckState.Checked if part in self._ticked else Qt.CheckState.Unchecked

@@ -65,6 +65,7 @@ class CommandDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         row = index.data(_COMMAND)
         if not isinstance(row, CommandRow):
             return

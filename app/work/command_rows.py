@@ -10,6 +10,7 @@ from app.parts.text.visible_characters import visible
 from app.phrases import clock, when
 from app.work import words
 from runner.model.assessment import Level
+from runner.model.sentence_translation import in_words
 from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
@@ -171,8 +172,8 @@ def _note(one: CommandSeen, held: Mapping[int, str]) -> tuple[str, str]:
     if one.held:
         return tr("you let it run"), "muted"
     if one.level in (Level.HIGH.name, Level.CRITICAL.name):
-        return f"{one.level}: {visible(one.sentence)}" if one.sentence else one.level, "muted"
-    return visible(one.sentence), "muted"
+        return f"{one.level}: {visible(in_words(one.sentence))}" if one.sentence else one.level, "muted"
+    return visible(in_words(one.sentence)), "muted"
 
 
 def _times(number: int) -> str:

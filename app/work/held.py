@@ -22,6 +22,7 @@ from app.work import words
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
+from runner.model.sentence_translation import in_words
 from runner.model.translation import to_translate, tr, translated
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class HeldDialog(QDialog):
         self.where = plain_label(
             tr("In {folder}, over its copy of the project.", folder=words.home_path(command.folder)), "muted", wrap=True
         )
-        told = [phrases.visible(one) for one in (command.sentence, *command.reasons, command.sandbox) if one]
+        told = [phrases.visible(in_words(one)) for one in (command.sentence, *command.reasons, command.sandbox) if one]
         self.reasons = plain_label("\n".join(told), "warn", wrap=True)
         self.code = CodeView(look)
         self.code.setAccessibleName(tr("The command"))

@@ -21,6 +21,7 @@ from app.state.work_cards import refused
 from app.work import words
 from app.work.held import HeldDialog
 from runner.model.network import NOT_LISTED
+from runner.model.sentence_translation import in_words
 from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class HeldCommandRow(QFrame):
             self.guard.rearm()
         self._session, self._command = session, command
         self.text.setText(phrases.visible(command.text))
-        said = command.reasons[0] if command.reasons else command.sentence
+        said = in_words(command.reasons[0] if command.reasons else command.sentence)
         self.why.setText(phrases.visible(f"{command.level} {said}".strip()))
         self.setAccessibleName(tr("Held command: {words}", words=phrases.visible(command.text)))
         self.run.setAccessibleName(

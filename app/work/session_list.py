@@ -131,6 +131,7 @@ class SessionDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         row = index.data(_SESSION)
         if not isinstance(row, SessionRow):
             return

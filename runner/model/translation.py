@@ -6,13 +6,13 @@ whole process: it is chosen before the first text is asked for.
 
 from __future__ import annotations
 
-import gettext
 import re
 import struct
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gettext import GNUTranslations
     from pathlib import Path
 
 ENGLISH = "en"
@@ -48,6 +48,11 @@ class Translation:
                 found = self._checked(many, self._catalogue.ngettext(one, many, count), english)
         return _insert(found, {"count": numeral(count), **parts})
 
+    def known(self, english: str) -> str:
+        """Return the translation, with the names of its parts; empty where there is none."""
+        found = english if self._catalogue is None or not english else self._catalogue.gettext(english)
+        return "" if found == english else self._checked(english, found, "")
+
     def _checked(self, pattern: str, found: str, english: str) -> str:
         """Return `found` where it has the parts of `pattern`, and no other; else the `english` text."""
         if found == english or not found:
@@ -70,16 +75,18 @@ def _insert(text: str, parts: dict[str, object]) -> str:
     return _PART.sub(lambda found: format(parts[found[1]]) if found[1] in parts else found[0], text)
 
 
-def _read(language: str, folder: Path) -> gettext.GNUTranslations | None:
+def _read(language: str, folder: Path) -> GNUTranslations | None:
     """Return the catalogue of a language; None for English, and where there is none that can be read."""
     if language == ENGLISH or not _NAME.fullmatch(language):
         return None
+    from gettext import GNUTranslations
+
     file = folder / f"{language}.mo"
     try:
         if file.stat().st_size > LARGEST:
             return None
         with file.open("rb") as stream:
-            return gettext.GNUTranslations(stream)
+            return GNUTranslations(stream)
     except (OSError, ValueError, LookupError, EOFError, ArithmeticError, RecursionError, struct.error):
         return None
 
@@ -127,6 +134,11 @@ def translated(text: str, /, **parts: object) -> str:
     It is a `to_translate` one, or one that the engine speaks, such as the reason of a rule.
     """
     return _now.text(text, parts)
+
+
+def known(text: str, /) -> str:
+    """Return the translation of a text; empty where the chosen language has none, as English has."""
+    return _now.known(text)
 
 
 def to_translate(text: str, /) -> str:

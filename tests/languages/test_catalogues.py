@@ -9,10 +9,12 @@ import pytest
 
 from runner.model.translation import ENGLISH, available, part_names
 from runner.settings.declared import declared
-from tests.languages.catalogues import FOLDER, brought_up_to_date, catalogue
+from tests.languages.catalogues import FOLDER, begun, brought_up_to_date, catalogue, write
 from tests.languages.texts import texts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from babel.messages.catalog import Message
 
 LANGUAGES = sorted(file.stem for file in FOLDER.glob("*.po"))
@@ -75,6 +77,21 @@ def test_bringing_a_catalogue_up_to_date_changes_nothing_that_is_there(language:
     before = catalogue(FOLDER / f"{language}.po")
     after = brought_up_to_date(before)
     assert [(one.id, one.string) for one in after] == [(one.id, one.string) for one in before]
+
+
+def test_what_is_new_comes_without_a_translation(tmp_path: Path) -> None:
+    """A new language has every text; what is translated stays, what no text asks for goes."""
+    made = brought_up_to_date(begun("fr"))
+    assert {one.id if isinstance(one.id, tuple) else (one.id, "") for one in made} - {("", "")} == set(texts())
+    assert not any(any(one.string or "") for one in made if one.id)
+    some = made["Deny"]
+    some.string = "Refuser"
+    made.add("Said by nobody", "Dit par personne")
+    write(made, tmp_path / "fr.po")
+    again = brought_up_to_date(catalogue(tmp_path / "fr.po"))
+    assert (again["Deny"].string, again.get("Said by nobody")) == ("Refuser", None)
+    with (tmp_path / "fr.mo").open("rb") as stream:
+        assert gettext.GNUTranslations(stream).gettext("Deny") == "Refuser"
 
 
 def test_every_catalogue_can_be_chosen() -> None:

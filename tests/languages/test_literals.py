@@ -13,7 +13,6 @@ FILES = {
     "app/start/opening.py": "printed on the terminal, where no window can be opened",
     "app/start/single.py": "printed on the terminal, where no window can be opened",
     "app/start/login.py": "what is written into the file of the desktop",
-    "app/history/clipboard.py": "what is copied for agents and reports",
     "app/look/look.py": "names of fonts",
     "app/files/vector.py": "names of fonts, and a picture",
 }

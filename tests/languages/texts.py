@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
+SENTENCES = "runner/model/sentence_translation.py"
 ONE, SEVERAL = frozenset({"tr", "to_translate"}), "plural"
 Text = tuple[str, str]
 """The English text, and its form for several; that is '' where there is but one."""
@@ -34,7 +35,7 @@ Text = tuple[str, str]
 def texts() -> Mapping[Text, list[str]]:
     """Return every text with the files that it is in."""
     found: dict[Text, list[str]] = defaultdict(list)
-    for file in sorted((ROOT / "app").rglob("*.py")):
+    for file in (*sorted((ROOT / "app").rglob("*.py")), ROOT / SENTENCES):
         place = file.relative_to(ROOT).as_posix()
         for text in texts_of(ast.parse(file.read_text("utf-8"))):
             if place not in found[text]:

@@ -187,6 +187,7 @@ class Sparkline(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._points: deque[tuple[float, float]] = deque(maxlen=_POINTS)
         self._limit: float | None = None
@@ -215,6 +216,7 @@ class Sparkline(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         room = QRectF(self.rect()).adjusted(1, 2, -1, -2)
         ink = QColor(getattr(self._look.tokens, self._ink))

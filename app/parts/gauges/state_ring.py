@@ -80,6 +80,7 @@ class StateRing(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens = self._look.tokens
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         width = self._look.px(2)
         room = QRectF(self.rect()).adjusted(width, width, -width, -width)

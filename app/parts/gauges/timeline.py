@@ -42,6 +42,7 @@ class RunTimeline(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._readings: list[Usage] = []
         self._strips: list[Strip] = []
@@ -167,6 +168,7 @@ class RunTimeline(QWidget):
         if not self._strips or self._duration <= 0:
             return
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self._paint_axis(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for number, strip in enumerate(self._strips):

@@ -229,6 +229,7 @@ class CodeCanvas(TextArea):
     def paintEvent(self, event: QPaintEvent) -> None:
         first, port = self.verticalScrollBar().value(), self.viewport().rect()
         painter = QPainter(self.viewport())
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         try:
             self._painting.draw(painter, first, port.width(), port.height(), self.hasFocus())
             self.draw_focus(painter)
