@@ -26,6 +26,7 @@ FINDINGS = {
     "door.toml": [f"door-{number}" for number in range(1, 6)],
     "newcomer26.toml": [f"new26-{number}" for number in range(1, 18)],
     "changes.toml": [f"changes-{number}" for number in range(1, 22)],
+    "seccomp.toml": [f"seccomp-{number}" for number in range(1, 17)],
     "languages.toml": [f"language-{number}" for number in range(1, 8)],
     "quick.toml": [f"quick-{number}" for number in range(1, 5)],
     "house.toml": [f"house-{number}" for number in range(1, 5)],
