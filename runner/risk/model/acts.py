@@ -354,19 +354,9 @@ class Trail:
         finally:
             self.around = kept
 
-    @contextmanager
-    def picking(self) -> Iterator[None]:
-        """While a branch is looked at: in a loop it is done only to what meets a condition."""
-        kept = self.around
-        self.picked()
-        try:
-            yield
-        finally:
-            self.around = kept
-
     def picked(self) -> None:
-        """Note that the rest of a turn is done only to what meets a condition."""
-        if self.around >= REPEATED:
+        """Note that what follows in the turn of a loop is done only to what meets a condition."""
+        if self.around and self.around >= REPEATED:
             self.around |= {PICKED}
 
     @contextmanager

@@ -52,7 +52,9 @@ def calls(walker: Python, node: ast.Call) -> Value:
     if called.name in FINDERS and args:
         return _module(walker, args[0], node, hidden_name(node.args[0]))
     made = _called_here(walker, node, called, args, named)
-    return _about_rows(called, made, args, node)
+    if called.attribute in CONDITIONS or called.attribute == "query" or called.name in OF_ROWS:
+        return _about_rows(called, made, args, node)
+    return made
 
 
 def _given(walker: Python, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
@@ -80,10 +82,8 @@ def _about_rows(called: Value, made: Value, args: list[Value], node: ast.Call) -
     """Label what a call gives that is about rows of a table: which, and whether there may be no condition."""
     if called.attribute in CONDITIONS and _is_open(node):
         return made.labelled((ANY_CONDITION,))
-    if called.name in OF_ROWS or called.attribute == "query":
-        model = next((one.name.rpartition(".")[2] for one in args[:1] if CLASS.fullmatch(one.name)), "")
-        return made.labelled((f"{ROWS_OF}{model}",)) if model else made
-    return made
+    model = next((one.name.rpartition(".")[2] for one in args[:1] if CLASS.fullmatch(one.name)), "")
+    return made.labelled((f"{ROWS_OF}{model}",)) if model and called.attribute not in CONDITIONS else made
 
 
 CONDITIONS = words("filter filter_by exclude where")

@@ -101,15 +101,19 @@ def conditional(walker: Python, node: ast.If) -> None:
     current: ast.If = node
     while True:
         test, start = walker.value(current.test), len(walker.trail.acts)
-        with walker.trail.picking():
-            walker.branch(current.body)
+        around = walker.trail.around
+        walker.trail.picked()
+        walker.branch(current.body)
+        walker.trail.around = around
         if test.labels:
             note_condition(walker.trail, depends_on(current.test, test), start, place(current.test))
         if len(current.orelse) == 1 and isinstance(current.orelse[0], ast.If):
             current = current.orelse[0]
             continue
-        with walker.trail.picking():
+        if current.orelse:
+            walker.trail.picked()
             walker.branch(current.orelse)
+            walker.trail.around = around
         if isinstance(node.body[-1], LEAVES):
             walker.trail.picked()
         return

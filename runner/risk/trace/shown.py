@@ -33,12 +33,14 @@ STANDS_FOR = expression(
     r"|password|passwd|secret|none|null|true|false|todo|foo.*|bar.*|str|string|text|input|prompt)"
 )
 """Values that only stand where a password would."""
+ENDINGS = ("password", "passwd", "passphrase", "pwd", "key", "token")
+"""How each of these names ends, in small letters."""
 LIKE_A_KEY = expression(r"(?=[^\s]*\d)[\w./+=:-]{12,300}")
 
 
 def note_written(trail: Trail, name: str, value: str, place: Place) -> None:
     """Note that a password or a key stands in the code, as the value of what is called `name`."""
-    if not 4 <= len(value) <= 300 or STANDS_FOR.fullmatch(value) is not None:
+    if not name.lower().endswith(ENDINGS) or not 4 <= len(value) <= 300 or STANDS_FOR.fullmatch(value) is not None:
         return
     if OF_PASSWORD.fullmatch(name) is not None and " " not in value:
         trail.add("written-secret", name, {"what": text("a password")}, place)

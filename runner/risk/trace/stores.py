@@ -96,27 +96,29 @@ def note_statements(trail: Trail, act: Act) -> None:
         note_statement(act)
 
 
-BUILT = expression(r"(?:sqlalchemy|sqlmodel)(?:\.\w{1,40})*\.(?P<verb>delete|update)\(\)(?P<rest>.*)")
-"""A statement that SQLAlchemy puts together."""
-BY_MODEL = expression(r"(?P<model>\w{1,60})\.objects\b(?:\(\))?(?P<rest>.*)\.(?P<verb>update|bulk_update)$")
-"""A change of the rows of a model of Django's."""
+BUILT = expression(r"\.(delete|update)\(\)")
+"""Where a statement begins that SQLAlchemy puts together."""
+OF_ROWS = expression(r"(\w{1,60})\.objects\b")
+"""The model of Django's in the name of a method of its rows."""
 
 
 def _built(act: Act) -> DataChange | None:
     """Return what a statement does that functions put together and no text; None where that is not known."""
     made = act.get("sql") if not act.get("sql").texts else UNKNOWN
     labels = labels_of((made, act.get("at")))
-    match = BUILT.fullmatch(made.name) or BY_MODEL.search(act.name)
-    if match is None:
-        return None
-    model = match["model"] if "model" in match.groupdict() else ""
-    model = model or next((label[len(ROWS_OF) :] for label in sorted(labels) if label.startswith(ROWS_OF)), "")
-    some = ".where" in match["rest"] or ".filter" in match["rest"] or ".exclude" in match["rest"]
-    if match["verb"] == "delete":
-        effect = Effect.DELETES if some and ANY_CONDITION not in labels else Effect.DELETES_ALL
+    model = next((label[len(ROWS_OF) :] for label in sorted(labels) if label.startswith(ROWS_OF)), "")
+    if (begun := BUILT.search(made.name)) is not None and made.name.startswith(("sqlalchemy.", "sqlmodel.")):
+        if "(" in made.name[: begun.start()]:
+            return None
+        deletes, rest = begun[1] == "delete", made.name[begun.end() :]
+    elif act.name.endswith((".update", ".bulk_update")) and (rows := OF_ROWS.search(act.name)) is not None:
+        deletes, rest, model = False, act.name[rows.end() :], rows[1]
     else:
-        effect = Effect.CHANGES if some and ANY_CONDITION not in labels else Effect.CHANGES_ALL
-    return DataChange(effect, model, "rows of")
+        return None
+    some = any(method in rest for method in (".where", ".filter", ".exclude")) and ANY_CONDITION not in labels
+    if deletes:
+        return DataChange(Effect.DELETES if some else Effect.DELETES_ALL, model, "rows of")
+    return DataChange(Effect.CHANGES if some else Effect.CHANGES_ALL, model, "rows of")
 
 
 def database(act: Act) -> frozenset[str]:

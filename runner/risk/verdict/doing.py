@@ -63,7 +63,10 @@ def doings(acts: Iterable[Act], targets: Targets) -> Iterator[Doing]:
     for act in itertools.islice(acts, MOST_LOOKED_AT):
         describe = _of_mocked if MOCKED in act.labels else BY_KIND.get(act.kind)
         if describe is not None and (found := describe(act, targets)) is not None:
-            yield Doing(found[0], _on_machine_named(act, _of_picked(act, found[1])), act)
+            named = found[1]
+            if act.labels:
+                named = _on_machine_named(act, _of_picked(act, named) if PICKED in act.labels else named)
+            yield Doing(found[0], named, act)
 
 
 MOCKED = "mocked"
@@ -91,7 +94,7 @@ def _on_machine_named(act: Act, named: Named) -> Named:
 
 def _of_picked(act: Act, named: Named) -> Named:
     """Say of what is done to what was found that it is done only where a condition is met."""
-    if PICKED not in act.labels or act.kind not in OF_PLACES or MEETS in named.words:
+    if act.kind not in OF_PLACES or MEETS in named.words:
         return named
     source, to, target = named.words.partition(" to ")
     if not source.startswith(FOUND):
