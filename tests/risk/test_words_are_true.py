@@ -141,6 +141,11 @@ def test_a_key_that_a_client_takes_to_a_bucket_is_seen() -> None:
         ),
         (
             P,
+            "from pathlib import Path\nfor p in Path('a').rglob('*.cfg'):\n    p.write_text('')",
+            "Deletes the content of what is named *.cfg in “a”.",
+        ),
+        (
+            P,
             "from pathlib import Path\nfor p in Path('a').glob('*.jpeg'):\n    p.rename(p.with_suffix('.jpg'))",
             "Moves what is named *.jpeg in “a” to a/….jpg.",
         ),

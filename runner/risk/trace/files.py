@@ -93,6 +93,9 @@ class WrittenFiles:
         return frozenset(labels)
 
     def _written(self, act: Act) -> frozenset[str]:
+        emptied = act.kind == "write" and act.name.endswith(("write_text", "write_bytes"))
+        if emptied and act.get("data").exact == "" and "found" in act.get("path").labels:
+            act.fields["empties"] = text("yes")
         if act.kind == "write" and _is_rewritten(act.get("path"), act.get("data")):
             act.fields["rewrites"] = text("yes")
         if (known := act.get("data").exact) is not None and len(known) <= LONGEST_SETTINGS and "=" in known:

@@ -103,7 +103,7 @@ def _of_picked(act: Act, named: Named) -> Named:
     return named._replace(words=f"{source}{MEETS}{comma}{variable}{to}{target}")
 
 
-FOUND = (FINDS, NAMED, "what is older ")
+FOUND = (FINDS, NAMED, "the content of what", "what is older ")
 
 
 Described = tuple[Verb, Named] | None

@@ -71,6 +71,8 @@ def writes(act: Act, targets: Targets) -> Described:
         return Verb.RUNS_ON_START, named._replace(words=f"{named.words} ({by})")
     edits = "yes" in (act.get("edit").text, act.get("rewrites").text)
     named = path_of(path, "file")
+    if act.get("empties").text == "yes" and "found" in path.labels:
+        return Verb.DELETES, Named(f"the content of {named.words}", computed=True)
     if act.kind == "link" or "link" in act.name:
         return Verb.WRITES, named._replace(
             words=f"a link to {path_of(act.get('source'), 'file').words} at {named.words}"
