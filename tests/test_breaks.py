@@ -74,7 +74,7 @@ FINDINGS = {
     "e2b.toml": [f"e2b-{number}" for number in range(1, 31)],
     "plugin.toml": [f"plugin-{number}" for number in range(1, 8)],
     "held.toml": [f"held-{number}" for number in range(1, 23)],
-    "window.toml": [f"window-{number}" for number in range(1, 21)],
+    "window.toml": [f"window-{number}" for number in range(1, 24)],
     "xmend.toml": [f"xmend-{number}" for number in range(1, 8)],
     "tmend.toml": [f"tmend-{number}" for number in range(1, 18)],
     "words.toml": [f"words-{number}" for number in range(1, 12)],

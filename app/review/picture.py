@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.parts.plain import tip
 from app.parts.roles import Role
 from app.review.passage import Passage, Station
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ class PassagePicture(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setAccessibleDescription("Shows the details")
+        self.setAccessibleDescription(tr("Shows the details"))
         look.changed.connect(self._fit)
 
     @property

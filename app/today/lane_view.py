@@ -15,6 +15,7 @@ from app.parts.agent import paint_dot
 from app.parts.plain import tip
 from app.parts.roles import Role, announce
 from app.today.bars import OTHERS, AgentLane, Axis, Bar, Stretch, axis
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,8 +61,8 @@ class LanesView(QWidget):
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.CrossCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Agents through the day")
-        self.setAccessibleDescription("Arrow keys go from one to the next, Enter opens it in History.")
+        self.setAccessibleName(tr("Agents through the day"))
+        self.setAccessibleDescription(tr("Arrow keys go from one to the next, Enter opens it in History."))
         self._tick = QTimer(self)
         self._tick.setInterval(TICK_MS)
         self._tick.timeout.connect(self._let_time_pass)
@@ -323,7 +324,7 @@ class LanesView(QWidget):
         painter.setPen(QPen(QColor(self._look.tokens.accent), 1))
         painter.setBrush(shade)
         painter.drawRect(QRectF(room.left() + first, number * px(LANE) + 2, last - first, px(LANE) - 4))
-        words = f"{phrases.clock(self._axis.moment(first, room.width()))} to "
+        words = tr("{clock} to ", clock=phrases.clock(self._axis.moment(first, room.width())))
         words += phrases.clock(self._axis.moment(last, room.width()))
         painter.setFont(self._look.font(-1.25, bold=True))
         painter.setPen(QColor(self._look.tokens.text))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.parts.plain import tip
 from app.parts.roles import Role, announce
+from runner.model.translation import numeral
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,7 +176,7 @@ class ColumnsPlot(Plot):
     def _side(self) -> float:
         """The width at the left for the numbers of the scale."""
         px, metrics = self._look.px, QFontMetricsF(self._look.font(-1.5))
-        return max(px(SIDE), metrics.horizontalAdvance(f"{self._top:,}") + px(8))
+        return max(px(SIDE), metrics.horizontalAdvance(numeral(self._top)) + px(8))
 
     @property
     def _top(self) -> int:
@@ -267,7 +268,7 @@ class SharesPlot(Plot):
 
     def words(self, place: int) -> str:
         one = self._shares[place]
-        return one.words or f"{one.name}: {one.number:,}"
+        return one.words or f"{one.name}: {numeral(one.number)}"
 
     def leads(self, place: int) -> bool:
         return self._shares[place].target is not None
@@ -292,7 +293,7 @@ class SharesPlot(Plot):
             room = QRectF(self.rect())
             painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self._nothing)
         metrics = QFontMetricsF(self._look.font(-0.5))
-        numbers = max((metrics.horizontalAdvance(f"{one.number:,}") for one in self._shares), default=0) + px(8)
+        numbers = max((metrics.horizontalAdvance(numeral(one.number)) for one in self._shares), default=0) + px(8)
         names = max((metrics.horizontalAdvance(one.name) for one in self._shares), default=0) + px(10)
         names = min(names, max(self.width() * 0.46, self.width() - numbers - px(120)))
         most = max((one.number for one in self._shares), default=1) or 1
@@ -303,7 +304,7 @@ class SharesPlot(Plot):
             shown = metrics.elidedText(one.name, Qt.TextElideMode.ElideMiddle, names - px(10))
             painter.drawText(row, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
             painter.setPen(QColor(tokens.muted))
-            painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{one.number:,}")
+            painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numeral(one.number))
             room = QRectF(names, row.top() + px(9), row.width() - names - numbers, px(ROW - 18))
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.hover))
