@@ -72,6 +72,7 @@ def test_the_reason_of_a_rule_may_lead() -> None:
         "Connects to its working folder.",
         "Reads credentials in its working folder.",
         "Reads.",
+        "Reads a.csv and connects to its working folder.",
         "Reads a.csv; asks nobody.",
         "It also reads a.csv.",
         "Reads a.csv and b.csv to nothing.",
