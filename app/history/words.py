@@ -20,7 +20,7 @@ from runner.model.recorded import WHOLE
 from runner.model.rehearsal import REHEARSED, REHEARSING, RELEASED, Rehearsal, outcome_words
 from runner.model.request import NetworkMode
 from runner.model.result import Result
-from runner.model.translation import capital, numeral, plural, tr
+from runner.model.translation import capital, numeral, plural, tr, translated
 from runner.model.tried import TRIAL_ENDED, TRIED, TRYING, Tried
 from runner.requests.bounds import NAMES, changed_limits
 
@@ -136,7 +136,7 @@ def decision(record: CaseRecord) -> Named:
 
 def assessed(record: CaseRecord) -> tuple[str, ...]:
     """Return the reasons for the level."""
-    return record.assessment.reasons if record.assessment else ()
+    return tuple(map(translated, record.assessment.reasons)) if record.assessment else ()
 
 
 def run(record: CaseRecord) -> Named:

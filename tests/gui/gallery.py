@@ -26,6 +26,7 @@ from app.history.panel import HistoryPanel
 from app.parts.notice import Tone
 from app.remembering.dialog import RememberDialog
 from app.settings.pin import PinDialog
+from app.start.language import dress
 from app.today.embedded import TodayInBrief, TodayLanes
 from app.today.panel import TodayPanel
 from app.today.spans import TimeSpan
@@ -705,6 +706,7 @@ def main() -> int:
     only = sys.argv[1] if len(sys.argv) > 1 else ""
     scenes = {**SCENES, **MORE}
     with in_loop(app := QApplication(sys.argv)):
+        dress(app)
         draw(app, only, OUT, scenes, SIZES)
         draw(app, only, OUT, scenes, SIZES[:1], large=True)
         openable = {name: scenes[name] for name in OPENABLE}
