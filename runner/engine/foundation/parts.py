@@ -102,7 +102,15 @@ class Parts:
         gateway_class = await asyncio.to_thread(_gateway_class)
         # Assigned before it opens, so that it is closed even where opening fails.
         if self._gateway is None:
-            self._gateway = gateway_class(counter, self.agents, self.configuration.settings, self.places, self.aside)
+            configuration = self.configuration
+            self._gateway = gateway_class(
+                counter,
+                self.agents,
+                configuration.settings,
+                self.places,
+                self.aside,
+                lambda: configuration.settings.languages,
+            )
         await self._gateway.open()
 
     async def close(self, why: str) -> None:

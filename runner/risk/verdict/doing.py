@@ -400,6 +400,10 @@ def _finds_programs(act: Act, targets: Targets) -> Described:
     return Verb.CHANGES_SYSTEM, Named(f"may start programs from {where}")
 
 
+def _unfollowed(act: Act, targets: Targets) -> Described:
+    return Verb.CHANGES_SYSTEM, Named(shown(act.get("what").text, 80))
+
+
 def _hands(act: Act, targets: Targets) -> Described:
     """Name what something gets of which nothing is known, and that nothing is."""
     given = [path_of(one).words for one in (act.get("beyond").items or act.get("paths").items or ())]
@@ -479,6 +483,7 @@ BY_KIND: dict[str, Describe] = {
     "enumerated": _enumerated,
     "hand": _hands,
     "weakens": _weakens,
+    "unfollowed": _unfollowed,
 }
 """What acts of each kind are in words; the others are named by the findings about them."""
 WITHOUT_WORDS = words(
