@@ -76,7 +76,7 @@ def command(job: Job, tool: Interpreter, view: View, identity: int | None) -> tu
             # Not where the workspace is: what is compiled is none of the files that the code leaves.
             folder = f"{view.inside if view.temporary == view.workspace else view.temporary}/{BUILD}"
             words = (tool.path, main, folder, str(job.limits.memory_mb))
-            made = 'mkdir -m 700 -- "$3" && . "$0"'
+            made = 'rm -rf -- "$3" && mkdir -m 700 -- "$3" && . "$0"'
             return (*as_user(identity), BASH, "--noprofile", "--norc", "-c", made, f"{view.inside}/{START}", *words)
 
 

@@ -16,7 +16,8 @@ head -c "$code" >"$main"
 head -c "$stdin" >/tmp/.stdin
 exec </tmp/.stdin
 rm /tmp/.stdin
-mkdir -m 700 /tmp/.build || exit
+# In a sandbox that is kept an earlier run has left its own.
+rm -rf /tmp/.build && mkdir -m 700 /tmp/.build || exit
 set -- "$program" "$main" /tmp/.build "$((memory >> 10))"
 unset memory variables code stdin program main version BASH_REMATCH
 eval "unset start; $start"
