@@ -187,3 +187,10 @@ def test_no_name_is_both_harmless_and_grave() -> None:
         reading = reading_of(language)
         both = [name for name in reading.words["harmless"] if any(one.act for one in reading.vocabulary.of(name))]
         assert not [name for name in both if not name.startswith("*.")], (language, both)
+
+
+def test_a_command_that_gets_more_later_is_not_said_to_be_known() -> None:
+    body = 'let mut c = std::process::Command::new("bash");\n    c.arg("-c").arg("rm -rf /").spawn().unwrap();'
+    found = read("rust", body)
+    assert "interactive" not in found.verdict.sentence and found.unread is not None
+    assert any(one.startswith("Runs a command that is worked out at run time") for one in found.unread), found.unread

@@ -329,7 +329,16 @@ class Walker:
                 for one in given:
                     items += one.items if one.items is not None else [one]
             node = outer
+        if self._is_kept(node):
+            items.append(text(HOLE))  # what it is given later is not followed
         return Value(items=items)
+
+    def _is_kept(self, node: Node) -> bool:
+        """Return whether what a call gives gets a name, under which it may be given more."""
+        above = node.parent
+        while above is not None and above.type in self._words["same"]:
+            above = above.parent
+        return above is not None and above.type in self._reading.fields["assigns"]
 
     def _value(self, node: Node, depth: int = 0) -> Value:
         if depth > DEEPEST:
