@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "resources/help/languages.md"
+PAGE = ROOT / "resources/help/code-languages.md"
 NAMED = {"SANDBOX_SUPPORTED_LANGUAGES": "python,plugin:ruby"}
 RUN = """
 import asyncio, os, sys
