@@ -26,6 +26,7 @@ FINDINGS = {
     "door.toml": [f"door-{number}" for number in range(1, 6)],
     "newcomer26.toml": [f"new26-{number}" for number in range(1, 18)],
     "changes.toml": [f"changes-{number}" for number in range(1, 22)],
+    "seccomp.toml": [f"seccomp-{number}" for number in range(1, 17)],
     "languages.toml": [f"language-{number}" for number in range(1, 8)],
     "quick.toml": [f"quick-{number}" for number in range(1, 5)],
     "house.toml": [f"house-{number}" for number in range(1, 5)],
@@ -79,6 +80,7 @@ FINDINGS = {
     "window.toml": [f"window-{number}" for number in range(1, 24)],
     "xmend.toml": [f"xmend-{number}" for number in range(1, 8)],
     "tmend.toml": [f"tmend-{number}" for number in range(1, 18)],
+    "words.toml": [f"words-{number}" for number in range(1, 12)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
 }
 """Each file, and the findings that it has to speak of."""
