@@ -41,10 +41,9 @@ _PIECES = {
     "python": re.compile(r"#[^\n]*+"),
     "shell": re.compile(r"#[^\n]*+\n?|\$?'(?:[^'\\]|\\.)*+'|<<-?\s*+'?\\?(?P<word>\w{1,64}+)(?!\w)", re.DOTALL),
     "javascript": re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL),
+    "": re.compile(r"(?://|#)[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|\"(?:[^\"\\]|\\.)*+\"|`[^`]*+`", re.DOTALL),
 }
-"""Comments and texts for which a lexer has one expression. Each takes linear time."""
-_OTHER_PIECES = re.compile(r"(?://|#)[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|\"(?:[^\"\\]|\\.)*+\"|`[^`]*+`", re.DOTALL)
-"""Those of any other language."""
+"""Comments and texts for which a lexer has one expression. Each takes linear time; "" is any other language."""
 
 
 def tokens(text: str, language: str) -> Iterator[tuple[Any, str]]:
@@ -81,7 +80,7 @@ def _found(language: str) -> type[ExtendedRegexLexer] | None:
 def _end(text: str, start: int, language: str) -> int | None:
     """Return how far is looked from `start` on; None where the piece that begins there is too long to be looked at."""
     end = start + AHEAD
-    if (piece := _PIECES.get(language, _OTHER_PIECES).match(text, start)) is not None:
+    if (piece := _PIECES[language if language in _PIECES else ""].match(text, start)) is not None:
         last = piece.end()
         if word := piece.groupdict().get("word"):
             last = text.find(word, last) + len(word)
