@@ -10,7 +10,7 @@ NPM := $(shell command -v npm >/dev/null 2>&1 || echo npm)
 WINDOW := $(QT) bubblewrap $(NODE)
 SCREEN := xvfb xdotool
 BUILD := binutils dpkg-dev patchelf xz-utils
-TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
+TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring golang-go ruby
 
 # Where no compiled modules may be written, every process that is started compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE

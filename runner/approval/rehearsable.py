@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Level
+from runner.model.language_support import LANGUAGES
 from runner.model.rehearsal import RehearsalMode
 from runner.model.request import ALL_LIMITS, Isolation, Tool
 from runner.sandbox.local.group import GROUPED
@@ -54,7 +55,11 @@ def kept_from_rehearsal(request: Request, assessment: Assessment, ask: Ask) -> s
 
 def kept_from_trial(request: Request) -> str:
     """Return why a request cannot be tried with stand-ins wherever code runs; empty where it can."""
-    return "" if request.tool is Tool.CODE_EXECUTE and request.code else "Only code can be tried."
+    if request.tool is not Tool.CODE_EXECUTE or not request.code:
+        return "Only code can be tried."
+    if request.language is not None and (support := LANGUAGES[request.language]).toolchain is not None:
+        return f"{support.title} is not tried with stand-ins: it is only read, or run."
+    return ""
 
 
 def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[str], *, asked: bool = False) -> str:

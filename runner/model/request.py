@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from runner.model.shown import cut_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from runner.model.bundle import Installed
     from runner.model.plan import Plan
@@ -50,6 +50,22 @@ class Language(StrEnum):
     PYTHON = "python"
     JAVASCRIPT = "javascript"
     SHELL = "shell"
+    GO = "go"
+    RUST = "rust"
+    JAVA = "java"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Language | None:
+        return _looked_for(value) if isinstance(value, str) else None
+
+
+_looked_for: Callable[[str], Language | None] = lambda _name: None  # noqa: E731 # replaced by `look_for_languages`
+
+
+def look_for_languages(finder: Callable[[str], Language | None]) -> None:
+    """Have `finder` called for each name that is no language here, where a process has to know those of another one."""
+    global _looked_for
+    _looked_for = finder
 
 
 class NetworkMode(StrEnum):

@@ -21,6 +21,7 @@ from runner.risk.trace.unknown import note_handed_to, note_handed_to_program
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from runner.model.request import Language
     from runner.risk.model.acts import Act, Place, Trail
     from runner.risk.rules.knowledge import Knowledge
     from runner.risk.rules.rule import Search
@@ -131,6 +132,13 @@ class Nested:
         if self.trail.depth == 0 and root.has_error:
             self._repaired("javascript", is_cut_off(root), first_broken(root))
         return result
+
+    def by_calls(self, language: Language, code: str) -> None:
+        """Go through a program in a language that has no part of the classifier to itself."""
+        from runner.risk.by_calls.reading import reading_of
+        from runner.risk.by_calls.walker import walk
+
+        walk(self, self.trail, reading_of(language), code)
 
     def handed(
         self, name: str, values: Sequence[Value], labels: frozenset[str], place: Place, *, python: bool = False

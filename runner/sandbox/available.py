@@ -36,6 +36,7 @@ QUOTA_FILE = "e2b-minutes.json"
 """In the folder of states: what each agent has used today."""
 
 OWN_IMAGES = {language: f"assent-{language.value}:1" for language in Language}
+"""Assent's own, for languages of its own."""
 
 
 def sandboxes(settings: Settings, places: Places, secrets: Secrets | None = None) -> tuple[Sandbox, ...]:
@@ -100,5 +101,11 @@ def own_profiles(settings: Settings) -> OwnProfiles:
 
 def images(settings: Settings) -> dict[Language, str]:
     """Return the image for each language: its own setting, else the one for all, else Assent's."""
-    given = {language: str(getattr(settings, support.image)) for language, support in LANGUAGES.items()}
-    return {language: own or settings.docker_image or OWN_IMAGES[language] for language, own in given.items()}
+    given = {
+        language: str(getattr(settings, support.image)) if support.image else ""
+        for language, support in LANGUAGES.items()
+    }
+    return {
+        language: own or settings.docker_image or OWN_IMAGES.get(language, f"assent-{language.value}:1")
+        for language, own in given.items()
+    }

@@ -120,6 +120,7 @@ KINDS = frozenset(
         "too-deep",
         "trap",
         "tunnel",
+        "unfollowed",
         "unparsed",
         "unpickle",
         "uploads",

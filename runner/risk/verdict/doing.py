@@ -459,6 +459,10 @@ def _finds_programs(act: Act, targets: Targets) -> Described:
     return Verb.CHANGES_SYSTEM, Named(f"may start programs from {where}")
 
 
+def _unfollowed(act: Act, targets: Targets) -> Described:
+    return Verb.CHANGES_SYSTEM, Named(shown(act.get("what").text, 80))
+
+
 VARIABLE_OF = expression(r"\$[A-Z_][A-Z0-9_]{0,40}")
 
 
@@ -541,6 +545,7 @@ BY_KIND: dict[str, Describe] = {
     "enumerated": _enumerated,
     "hand": _hands,
     "weakens": _weakens,
+    "unfollowed": _unfollowed,
 }
 """What acts of each kind are in words; the others are named by the findings about them."""
 WITHOUT_WORDS = words(

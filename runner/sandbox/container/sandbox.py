@@ -353,7 +353,7 @@ class ContainerSandbox:
         It is raised also where the runtime is one that `reports` what code does, and says nothing.
         """
         language = next(language for language in Language if language in ready.images)
-        job = Job("trial", language, trial.CODE[language], Limits(seconds=TRIAL_SECONDS))
+        job = Job("trial", language, trial.code(language), Limits(seconds=TRIAL_SECONDS))
         result = await (await self._started(job, ready, lambda _usage: None)).finished()
         if result.outcome is not Outcome.OK:
             # An engine that was lost in the middle may be back in a moment: that says nothing of the sandbox.

@@ -220,7 +220,7 @@ class LocalSandbox:
         with self._lock:
             if language not in self._tools:
                 try:
-                    self._tools[language] = find(language, self._given[language])
+                    self._tools[language] = find(language, self._given.get(language, ""))
                 except KnownError as error:
                     self._tools[language] = error
             tool = self._tools[language]

@@ -67,7 +67,7 @@ class E2BSandbox(ContainerSandbox):
         self.service = service
         self.quota = quota or Quota()
         self.engine = E2BEngine(service)
-        images = dict.fromkeys(Language, service.template)
+        images = dict.fromkeys(LEAST, service.template)
         super().__init__(Isolation.E2B, images, self.engine, own=True)
 
     async def warm(
