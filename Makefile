@@ -20,7 +20,8 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make run     open the console"
 	@echo "make demo    show the main job on a virtual screen, leaving screenshots in build/demo"
-	@echo "make test    run the tests; ARGS=\"tests/risk -k name\" runs these, as pytest understands it"
+	@echo "make test    run the tests; ARGS=\"tests/risk -k name\" runs these, as pytest understands it; ARGS=--busy runs all"
+	@echo "             beside four processes that compute: what fails only then measures the machine"
 	@echo "make check   within a minute, for every save: style, types, and the tests that are nearest to what changed since"
 	@echo "             this branch left main; ARGS=HEAD for what is not committed"
 	@echo "make agents  install Claude Code, Codex, Gemini CLI and other clients (2 GB), so that the tests drive them too"
@@ -53,9 +54,9 @@ demo:
 # once before, while an engine may be installed; else each of the four would rewrite the assertions of them all.
 test:
 	@$(SETUP) dev $(TESTS)
-	@$(if $(ARGS),,$(BIN)/python -m pytest --collect-only -qq >/dev/null &) \
+	@$(if $(filter-out --busy,$(ARGS)),,$(BIN)/python -m pytest --collect-only -qq >/dev/null &) \
 		packaging/engine.sh install || echo "Tests on containers are skipped."; wait
-	@$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n 4)
+	@$(BIN)/python -m pytest $(ARGS) $(if $(filter-out --busy,$(ARGS)),,-n 4)
 
 check:
 	@$(SETUP) dev $(TESTS)

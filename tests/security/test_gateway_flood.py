@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from asyncio.subprocess import PIPE
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +26,7 @@ from runner.model.request import Limits
 from runner.model.result import Meta, Outcome, Result
 from runner.system.tasks import spawn
 from tests.bench import hostile
+from tests.gaps import gaps
 from tests.gateway.counter import Terms
 from tests.gateway.house import opened
 from tests.gateway.stage import PRINT, call, introduction, modern, posted, staged
@@ -46,32 +47,6 @@ pytestmark = pytest.mark.asyncio
 LOCKDOWN_SECONDS = 0.2
 CALL_SECONDS = 1.0
 """Goals: what another agent and the person may notice of one agent at its worst."""
-
-
-class Gaps:
-    """The most processor time of this process, in seconds, for which this loop turned to nothing else.
-
-    Not time on the wall: that grows with what else the machine does. A thread that holds the interpreter counts.
-    """
-
-    def __init__(self) -> None:
-        self.worst = 0.0
-
-    async def watch(self) -> None:
-        while True:
-            before = time.process_time()
-            await asyncio.sleep(0.001)
-            self.worst = max(self.worst, time.process_time() - before)
-
-
-@asynccontextmanager
-async def gaps() -> AsyncIterator[Gaps]:
-    found = Gaps()
-    watching = spawn("gaps", found.watch())
-    try:
-        yield found
-    finally:
-        watching.cancel()
 
 
 async def post(http: httpx2.AsyncClient, to: Address, content: bytes, **changes: str | None) -> httpx2.Response:
