@@ -15,7 +15,7 @@ TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 # Where no compiled modules may be written, every process that is started compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run demo test check agents lint bench fuzz soak kill breaks walk images gallery package package-test lock clean
+.PHONY: help run demo test check agents lint bench fuzz soak kill breaks walk images gallery languages package package-test lock clean
 
 help:
 	@echo "make run     open the console"
@@ -37,6 +37,7 @@ help:
 	@echo "make walk    answer fifty requests in a real window on a virtual screen, from what it shows, and count the right ones"
 	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
 	@echo "make gallery draw every page and dialog in its states into build/gallery/index.html; ARGS=queue draws those"
+	@echo "make languages  bring the catalogues of the window's languages up to date with its texts; ARGS=fr begins one"
 	@echo "make package make the Debian package and the archive in dist; FAST=1 compresses quickly, without the archive"
 	@echo "make package-test  install the package in a bare Debian and use it; SUITES=\"bookworm trixie\" for more,"
 	@echo "             ARGS=\"-k name\" for these tests"
@@ -106,6 +107,10 @@ images:
 gallery:
 	@$(SETUP) dev $(WINDOW)
 	@$(BIN)/python -m tests.gui.gallery $(ARGS)
+
+languages:
+	@$(SETUP) dev
+	@$(BIN)/python -m tests.languages $(ARGS)
 
 package:
 	@$(SETUP) dev $(WINDOW) $(BUILD)

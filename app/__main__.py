@@ -12,6 +12,10 @@ def main() -> int:
     close_to_others()
     arguments = sys.argv[1:]
     if not arguments or arguments == ["--minimized"]:
+        # Before what has the texts of the window is loaded.
+        from app.start.language import speak
+
+        speak()
         from app.start.opening import main as console
 
         return console(minimized=bool(arguments))

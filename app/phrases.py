@@ -6,7 +6,8 @@ import re
 import time
 from typing import TYPE_CHECKING, assert_never
 
-from app.parts.amounts import counted, size
+from app.parts import dates
+from app.parts.amounts import size
 from app.parts.text.visible_characters import visible as visible  # one of the phrases that every page uses
 from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Decider, Verdict
@@ -16,6 +17,7 @@ from runner.model.result import Outcome
 from runner.model.shown import hides
 from runner.model.submission import Submission
 from runner.model.tool_facts import FACTS
+from runner.model.translation import capital, numeral, plural, tr, translated, within
 
 if TYPE_CHECKING:
     from runner.model.decision import Decision
@@ -31,7 +33,7 @@ _LONGEST = 80
 _END = 4096
 """Characters at the end of an error output that are looked at."""
 _NAMES_ERROR = re.compile(r"(?:Uncaught )?[A-Za-z_][A-Za-z0-9_.]{0,100}(?:Error|Exception|Interrupt)\b")
-PASSED = {"low-risk": "as LOW risk", TRUST_RULE: "because you trusted the agent"}
+PASSED = {"low-risk": tr("as LOW risk"), TRUST_RULE: tr("because you trusted the agent")}
 """Why a request passed without asking, by the names that Assent itself gives as a rule."""
 NO_REASON = "Denied by a person."
 """What agents get where a person gave no reason."""
@@ -42,8 +44,8 @@ YOU = "(you)"
 def span(seconds: float) -> str:
     """Return a duration: `0.4 s`, `24 s`, `3 min`, `2 h`, `5 days`."""
     if seconds < 10:
-        return f"{seconds:.1f} s"
-    for length, word in ((86_400, "days"), (3_600, "h"), (60, "min")):
+        return f"{numeral(seconds, '.1f')} s"
+    for length, word in ((86_400, tr("days")), (3_600, "h"), (60, "min")):
         if seconds >= 2 * length:
             return f"{int(seconds // length)} {word}"
     return f"{int(seconds)} s"
@@ -51,24 +53,24 @@ def span(seconds: float) -> str:
 
 def times(asked: int) -> str:
     """Return how often an agent has sent the same request; empty for once."""
-    return f"asked {asked:,} times" if asked > 1 else ""
+    return tr("asked {asked} times", asked=numeral(asked)) if asked > 1 else ""
 
 
 def claim(request: Request) -> str:
     """Return what the agent's program says of itself, in quotes: nobody has verified it; empty for nothing."""
-    return f"says it is {quoted(request.program)}" if request.program else ""
+    return tr("says it is {program}", program=quoted(request.program)) if request.program else ""
 
 
 def claims(request: Request) -> tuple[tuple[str, str], ...]:
     """Return what the agent says about why it asks, by name and in quotes: nobody has verified it."""
-    return tuple((name, f"says {quoted(text)}") for name, text in request.claim.said)
+    return tuple((translated(name), tr("says {words}", words=quoted(text))) for name, text in request.claim.said)
 
 
 def claimed(request: Request) -> str:
     """Return the same in one line, with its program: `Says: task "Speed up the tests", program "codex 0.91"`."""
-    said = [f"{name.lower()} {quoted(text)}" for name, text in reversed(request.claim.said)]
-    program = [f"program {quoted(request.program)}"] if request.program else []
-    return f"Says: {', '.join([*said, *program])}" if said else ""
+    said = [f"{within(translated(name))} {quoted(text)}" for name, text in reversed(request.claim.said)]
+    program = [tr("program {program}", program=quoted(request.program))] if request.program else []
+    return tr("Says: {join}", join=", ".join([*said, *program])) if said else ""
 
 
 def quoted(text: str) -> str:
@@ -89,13 +91,23 @@ def sender(request: Request, several: bool = False) -> str:
     """Return the agent, and which of its sessions or programs where `several` are to be distinguished."""
     agent = visible(request.agent)
     if several and request.program and not request.session:
-        return f"{agent} as {quoted(request.program)}"
-    return f"session {request.session:,} of {agent}" if several and request.session else agent
+        return tr("{agent} as {program}", agent=agent, program=quoted(request.program))
+    return (
+        tr("session {session} of {agent}", session=numeral(request.session), agent=agent)
+        if several and request.session
+        else agent
+    )
 
 
 def ago(seconds: float) -> str:
     """Return how long ago: `now`, `24 s ago`, `3 min ago`."""
-    return "now" if seconds < 2 else f"{span(int(seconds))} ago" if seconds >= 10 else f"{int(seconds)} s ago"
+    return (
+        tr("now")
+        if seconds < 2
+        else tr("{seconds} ago", seconds=span(int(seconds)))
+        if seconds >= 10
+        else tr("{seconds} s ago", seconds=int(seconds))
+    )
 
 
 def when(epoch: float) -> str:
@@ -113,8 +125,10 @@ def clock(epoch: float) -> str:
 def day(epoch: float) -> str:
     """Return the day of a moment in local time: `Today`, `Yesterday`, else `Friday, 21 November 2025`."""
     moment = time.localtime(epoch)
-    named = {time.localtime(time.time() - ago * 86_400)[:3]: name for ago, name in ((1, "Yesterday"), (0, "Today"))}
-    return named.get(moment[:3]) or time.strftime(f"%A, {moment.tm_mday} %B %Y", moment)
+    named = {
+        time.localtime(time.time() - ago * 86_400)[:3]: name for ago, name in ((1, tr("Yesterday")), (0, tr("Today")))
+    }
+    return named.get(moment[:3]) or dates.written(moment, dates.DAY)
 
 
 def title(request: Request) -> str:
@@ -149,10 +163,12 @@ def installs(plan: Plan) -> str:
     """Return what a plan installs: `Install requests 2.32.3 and 4 others`."""
     named = [one for one in plan.packages if not one.wanted_by] or list(plan.packages)
     if not named:
-        return "Install nothing: all of it is there already"
+        return tr("Install nothing: all of it is there already")
     first = f"{visible(named[0].name)} {visible(named[0].version)}"
     others = len(plan.packages) - 1
-    return f"Install {first}" + (f" and {counted(others, 'other')}" if others else "")
+    return tr("Install {first}", first=first) + (
+        plural(" and {count} other", " and {count} others", others) if others else ""
+    )
 
 
 def title_of(given: str, code: str, tool: Tool) -> str:
@@ -163,7 +179,7 @@ def title_of(given: str, code: str, tool: Tool) -> str:
         stripped = line.strip()
         if stripped and not stripped.startswith(("#", "//", "/*", "*", "'use strict'", '"use strict"', '"""', "'''")):
             return visible(stripped[:TITLE_LENGTH])
-    return visible(code.strip()[:TITLE_LENGTH]) or tool.value.replace("_", " ")
+    return visible(code.strip()[:TITLE_LENGTH]) or translated(tool.value.replace("_", " "))
 
 
 def cleaned(reason: str) -> str:
@@ -181,41 +197,43 @@ def asks_for(request: Request) -> str:
         case Tool.CODE_EXECUTE:
             return language(request.language)
         case Tool.CODE_WRITE_FILE:
-            return "writes a program" if request.executable else "writes a file"
+            return tr("writes a program") if request.executable else tr("writes a file")
         case Tool.CODE_CREATE_SANDBOX:
-            return f"makes a sandbox for {language(request.language)}"
+            return tr("makes a sandbox for {language}", language=language(request.language))
         case other:
-            return FACTS[other].brief or FACTS[other].does
+            return translated(FACTS[other].brief or FACTS[other].does)
 
 
 def does(request: Request) -> str:
     """Return what a request would have done, as a verb with its object."""
-    return FACTS[request.tool].does
+    return translated(FACTS[request.tool].does)
 
 
 def isolation(value: Isolation) -> str:
     match value:
         case Isolation.PROCESS:
-            return "local sandbox without bubblewrap"
+            return tr("local sandbox without bubblewrap")
         case Isolation.LOCAL:
-            return "local sandbox"
+            return tr("local sandbox")
         case Isolation.DOCKER:
-            return "Docker container"
+            return tr("Docker container")
         case Isolation.GVISOR_DIRECT:
-            return "gVisor sandbox without Docker"
+            return tr("gVisor sandbox without Docker")
         case Isolation.GVISOR:
-            return "gVisor container"
+            return tr("gVisor container")
         case Isolation.E2B:
-            return "sandbox at E2B"
+            return tr("sandbox at E2B")
         case Isolation.PLUGIN:
-            return "sandbox of a package"
+            return tr("sandbox of a package")
         case _:
             assert_never(value)
 
 
 def place(request: Request) -> str:
     """Return where a request would be carried out, at the beginning of a line."""
-    return "On your machine itself, no sandbox" if request.client is not None else isolation_first(request.isolation)
+    return (
+        tr("On your machine itself, no sandbox") if request.client is not None else isolation_first(request.isolation)
+    )
 
 
 def own_tool(request: Request) -> str:
@@ -223,7 +241,11 @@ def own_tool(request: Request) -> str:
     if request.client is None:
         return ""
     agent, name = visible(request.agent), visible(request.client.name)
-    return f"The program of {agent} runs this itself ({name}), on your machine and not in Assent's sandbox."
+    return tr(
+        "The program of {agent} runs this itself ({name}), on your machine and not in Assent's sandbox.",
+        agent=agent,
+        name=name,
+    )
 
 
 def isolation_first(value: Isolation) -> str:
@@ -237,30 +259,33 @@ def network(request: Request) -> str:
     hosts = _hosts(request)
     match request.network:
         case NetworkMode.NONE:
-            return "none"
+            return tr("none")
         case NetworkMode.REGISTRIES:
-            return f"registries ({hosts})" if hosts else "registries, of which none is set up here"
+            return tr("registries ({hosts})", hosts=hosts) if hosts else tr("registries, of which none is set up here")
         case NetworkMode.DOMAINS:
-            return f"listed hosts: {hosts}" if hosts else "no host named"
+            return tr("listed hosts: {hosts}", hosts=hosts) if hosts else tr("no host named")
         case _:
             assert_never(request.network)
 
 
 def _hosts(request: Request) -> str:
-    marked = (f"{visible(one)} (by your grant)" if one in request.granted else visible(one) for one in request.domains)
+    marked = (
+        tr("{one} (by your grant)", one=visible(one)) if one in request.granted else visible(one)
+        for one in request.domains
+    )
     return ", ".join(marked)
 
 
 def verdict(value: Verdict) -> str:
     match value:
         case Verdict.APPROVED:
-            return "approved"
+            return tr("approved")
         case Verdict.DENIED:
-            return "denied"
+            return tr("denied")
         case Verdict.EXPIRED:
-            return "expired"
+            return tr("expired")
         case Verdict.WITHDRAWN:
-            return "withdrawn"
+            return tr("withdrawn")
         case _:
             assert_never(value)
 
@@ -269,33 +294,37 @@ def decided(decision: Decision) -> str:
     """Return who decided and how quickly, in one sentence."""
     match decision.by:
         case Decider.PERSON:
-            who = f"{verdict(decision.verdict).capitalize()} by you after {span(decision.after_seconds)}."
+            who = tr(
+                "{verdict} by you after {after_seconds}.",
+                verdict=capital(verdict(decision.verdict)),
+                after_seconds=span(decision.after_seconds),
+            )
         case Decider.RULE if decision.verdict is Verdict.APPROVED and decision.rule in PASSED:
-            who = f"Passed {PASSED[decision.rule]}."
+            who = tr("Passed {passed}.", passed=PASSED[decision.rule])
         case Decider.RULE:
-            who = f"{_verb(decision)} by rule {visible(decision.rule)}."
+            who = tr("{verb} by rule {rule}.", verb=_verb(decision), rule=visible(decision.rule))
         case Decider.GRANT:
-            who = f"{_verb(decision)} by what you remembered as {visible(decision.rule)}."
+            who = tr("{verb} by what you remembered as {rule}.", verb=_verb(decision), rule=visible(decision.rule))
         case Decider.ENGINE:
-            who = f"{verdict(decision.verdict).capitalize()} by Assent."
+            who = tr("{verdict} by Assent.", verdict=capital(verdict(decision.verdict)))
         case Decider.AGENT:
-            who = "Withdrawn by the agent."
+            who = tr("Withdrawn by the agent.")
         case _:
             assert_never(decision.by)
     if decision.accepted:
         where = next((isolation(one) for one in Isolation if one == decision.accepted), visible(decision.accepted))
-        return f"{who} For this request you accepted the {where}, below your minimum."
+        return tr("{who} For this request you accepted the {where}, below your minimum.", who=who, where=where)
     return who
 
 
 def nothing_ran(rehearsed: bool) -> str:
     """Return whether anything ran of a request that was not approved: nothing, or its rehearsal."""
-    return "It was tried only; the agent gets nothing of that." if rehearsed else "Nothing was run."
+    return tr("It was tried only; the agent gets nothing of that.") if rehearsed else tr("Nothing was run.")
 
 
 def _verb(decision: Decision) -> str:
     """Return what a rule or a grant did: what it approves passes without anybody looking at it."""
-    return "Passed" if decision.verdict is Verdict.APPROVED else verdict(decision.verdict).capitalize()
+    return tr("Passed") if decision.verdict is Verdict.APPROVED else capital(verdict(decision.verdict))
 
 
 def ended(result: Result) -> str:
@@ -303,25 +332,33 @@ def ended(result: Result) -> str:
     limits = result.meta.limits
     match result.outcome:
         case Outcome.OK:
-            return f"Ended after {span(result.duration)}."
+            return tr("Ended after {duration}.", duration=span(result.duration))
         case Outcome.FAILED:
-            return f"Failed after {span(result.duration)} with exit code {result.exit_code}."
+            return tr(
+                "Failed after {duration} with exit code {exit_code}.",
+                duration=span(result.duration),
+                exit_code=result.exit_code,
+            )
         case Outcome.TIMED_OUT:
-            return f"Stopped after {limits.seconds:g} s (time limit)."
+            return tr("Stopped after {seconds} s (time limit).", seconds=numeral(limits.seconds, "g"))
         case Outcome.OUT_OF_MEMORY:
-            return f"Stopped: used more than {limits.memory_mb} MB of memory (limit)."
+            return tr("Stopped: used more than {memory_mb} MB of memory (limit).", memory_mb=limits.memory_mb)
         case Outcome.OUT_OF_DISK:
             return (
                 f"{visible(result.error)}."
                 if result.error
-                else f"Stopped: wrote more than {limits.disk_mb} MB (limit)."
+                else tr("Stopped: wrote more than {disk_mb} MB (limit).", disk_mb=limits.disk_mb)
             )
         case Outcome.OUTPUT_LIMIT:
-            return f"Stopped: printed more than {size(limits.output_bytes)} (limit)."
+            return tr("Stopped: printed more than {size} (limit).", size=size(limits.output_bytes))
         case Outcome.KILLED:
-            return f"Stopped after {span(result.duration)}: {visible(result.error) or 'by a person.'}"
+            return tr(
+                "Stopped after {duration}: {error}",
+                duration=span(result.duration),
+                error=visible(result.error) or tr("by a person."),
+            )
         case Outcome.ENGINE_LOST:
-            return visible(result.error) or "Assent stopped while it ran; its output is lost."
+            return visible(result.error) or tr("Assent stopped while it ran; its output is lost.")
         case _:
             assert_never(result.outcome)
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 # Before anything imports Qt.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_SCALE_FACTOR", "1")
+# A console that a test starts speaks English, whatever the desktop does.
+os.environ["LANGUAGE"] = "en"
 os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
 
 import hypothesis

@@ -28,6 +28,7 @@ from app.parts.plain import plain_label
 from runner.clients.managed import advice, standing
 from runner.model.errors import KnownError
 from runner.model.shown import hides
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -43,10 +44,10 @@ if TYPE_CHECKING:
 
 EMBEDDED_TEXT = 170
 """Height of the difference where it stands between other things."""
-UNGUARDED = "Without this, only what it sends to Assent is asked; its own shell and edits are not."
-UNHOOKED = "Only what it sends to Assent is asked; its own shell and edits are not: no hook of it is reliable."
-GUARDED = "What you approve of these, it runs on your machine itself, not in a sandbox."
-HOOKED = f"Its own shell, edits and fetches are asked for as well. {GUARDED}"
+UNGUARDED = tr("Without this, only what it sends to Assent is asked; its own shell and edits are not.")
+UNHOOKED = tr("Only what it sends to Assent is asked; its own shell and edits are not: no hook of it is reliable.")
+GUARDED = tr("What you approve of these, it runs on your machine itself, not in a sandbox.")
+HOOKED = tr("Its own shell, edits and fetches are asked for as well. {guarded}", guarded=GUARDED)
 
 
 _FRAME = 2
@@ -82,17 +83,17 @@ class Connecting(QFrame):
         self._standings: list[tuple[ClientTile, ClientState]] = []
         self.setProperty("card", not embedded)
         self.ring = StateRing(look, size=20)
-        self.title = plain_label("Connect a program", "strong" if embedded else "title", wrap=True)
+        self.title = plain_label(tr("Connect a program"), "strong" if embedded else "title", wrap=True)
         self.sentence = plain_label(role="muted", wrap=True)
-        self.hook = QCheckBox("Also ask here before its own shell, edits and fetches")
+        self.hook = QCheckBox(tr("Also ask here before its own shell, edits and fetches"))
         self.about_hook = plain_label(role="small", wrap=True)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setFont(look.mono())
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setTabChangesFocus(True)
-        self.text.setAccessibleName("What would change")
-        self.back, self.undo, self.go = self._button("Back"), self._button("Undo"), self._button("Connect")
+        self.text.setAccessibleName(tr("What would change"))
+        self.back, self.undo, self.go = self._button(tr("Back")), self._button(tr("Undo")), self._button(tr("Connect"))
         self.go.setProperty("kind", "primary")
         self._lay_out()
         self.back.clicked.connect(self._back)
@@ -105,8 +106,8 @@ class Connecting(QFrame):
     def open(self) -> None:
         """Show the tiles, as things are now."""
         self._client, self._plan, self._waiting_since, self._called = None, None, 0.0, False
-        self.title.setText("Connect a program")
-        self._say("Which program does your agent run in? Assent shows what it would write before it writes.")
+        self.title.setText(tr("Connect a program"))
+        self._say(tr("Which program does your agent run in? Assent shows what it would write before it writes."))
         self._stack.setCurrentWidget(self._grid_page)
         self._show_buttons()
         self._tasks.start("states", self._fill())
@@ -135,7 +136,7 @@ class Connecting(QFrame):
             tile.setToolTip(phrases.visible(state.problem))
             tile.clicked.connect(lambda _=False, state=state: self._choose(state))
             self.tiles.append(tile)
-        other = ClientTile(self._look, "Another program", "set up by hand", "key-round")
+        other = ClientTile(self._look, tr("Another program"), tr("set up by hand"), "key-round")
         other.clicked.connect(self.other)
         self.tiles.append(other)
         self._arrange()
@@ -201,14 +202,22 @@ class Connecting(QFrame):
         self._waiting_since = 0.0
         self.text.setPlainText(_written_out(plan.difference))
         if self._removing:
-            self.title.setText(f"Disconnect {client.name}")
-            end = f" and the token of {plan.agent} stops working" if plan.agent else ""
-            self._say(f"This is taken back{end}." if plan.needed else f"{client.name} is not connected.")
-        elif plan.needed:
-            self.title.setText(f"Connect {client.name}")
-            files = " and ".join(str(change.file.path) for change in plan.needed)
+            self.title.setText(tr("Disconnect {name}", name=client.name))
+            end = tr(" and the token of {agent} stops working", agent=plan.agent) if plan.agent else ""
             self._say(
-                f"This is added to {phrases.visible(files)}, for the agent {plan.agent}. The rest stays as it is."
+                tr("This is taken back{end}.", end=end)
+                if plan.needed
+                else tr("{name} is not connected.", name=client.name)
+            )
+        elif plan.needed:
+            self.title.setText(tr("Connect {name}", name=client.name))
+            files = tr(" and ").join(str(change.file.path) for change in plan.needed)
+            self._say(
+                tr(
+                    "This is added to {files}, for the agent {agent}. The rest stays as it is.",
+                    files=phrases.visible(files),
+                    agent=plan.agent,
+                )
             )
         else:
             self._show_connected(client, plan.agent)
@@ -218,12 +227,12 @@ class Connecting(QFrame):
         """Say that nothing is left to write, and whether the first call has come."""
         agent = next((one for one in self._cases.agents or () if one.name == name and not one.revoked), None)
         if agent is None or agent.last_seen:
-            self.title.setText(f"{client.name} is connected")
-            self._say(f"Its agent is {name}.")
+            self.title.setText(tr("{name} is connected", name=client.name))
+            self._say(tr("Its agent is {name}.", name=name))
             return
         self._agent, self._waiting_since = name, agent.created_at
-        self.title.setText(f"{client.name}: waiting for its first call")
-        self._say(f"Its agent is {name}. {client.after}")
+        self.title.setText(tr("{name}: waiting for its first call", name=client.name))
+        self._say(tr("Its agent is {name}. {after}", name=name, after=client.after))
 
     @Slot()
     def _go(self) -> None:
@@ -250,9 +259,9 @@ class Connecting(QFrame):
             self.open()
             return
         self._waiting_since = time.time()
-        self.title.setText(f"{plan.client.name}: waiting for its first call")
+        self.title.setText(tr("{name}: waiting for its first call", name=plan.client.name))
         project = f" {advice(plan.client.hook)}" if plan.setup.hook and plan.client.hook is not None else ""
-        self._say(f"Written. {plan.client.after}{project}")
+        self._say(tr("Written. {after}{project}", after=plan.client.after, project=project))
         self._agent = plan.agent
         self._show_buttons()
         if focused:
@@ -269,8 +278,8 @@ class Connecting(QFrame):
         )
         if any(called):
             self._waiting_since, self._called = 0.0, True
-            self.title.setText(f"{self._client.name} is connected")
-            self._say("Its first call has come.")
+            self.title.setText(tr("{name} is connected", name=self._client.name))
+            self._say(tr("Its first call has come."))
             self._show_buttons()
 
     @Slot()
@@ -292,7 +301,7 @@ class Connecting(QFrame):
         written = client is not None and plan is None and self._stack.currentWidget() is self._change_page
         self.go.setVisible(client is not None)
         self.go.setEnabled(client is not None)
-        self.go.setText(("Disconnect" if self._removing else "Connect") if needed else "Done")
+        self.go.setText((tr("Disconnect") if self._removing else tr("Connect")) if needed else tr("Done"))
         if plan is not None and not needed:
             self._plan = None
         self.undo.setVisible(client is not None and not needed and not self._removing and (written or plan is not None))
@@ -365,13 +374,17 @@ class Connecting(QFrame):
 def _standing(state: ClientState, uncalled: set[str]) -> tuple[str, str, str]:
     """Return how things stand with a program in words, with an icon and its ink."""
     if state.problem:
-        return "cannot be read", "triangle-alert", "medium"
+        return tr("cannot be read"), "triangle-alert", "medium"
     if state.agent:
         if state.agent in uncalled:
-            return "no call yet", "check", "accent_ink"
-        words = "connected" if state.agent == state.client.id else f"connected as {phrases.visible(state.agent)}"
+            return tr("no call yet"), "check", "accent_ink"
+        words = (
+            tr("connected")
+            if state.agent == state.client.id
+            else tr("connected as {agent}", agent=phrases.visible(state.agent))
+        )
         return words, "circle-check", "low"
-    return ("installed", "check", "accent_ink") if state.installed else ("not found", "", "muted")
+    return (tr("installed"), "check", "accent_ink") if state.installed else (tr("not found"), "", "muted")
 
 
 def _written_out(text: str) -> str:

@@ -39,6 +39,7 @@ class NameDelegate(_OverGround):
     """The name, and below it in grey what it asked last."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         super().paint(painter, option, index)
         agent, day = index.data(AGENT), index.data(DAY)
         px, look = self._look.px, self._look
@@ -68,6 +69,7 @@ class HoursDelegate(_OverGround):
     """A column for each hour of today, all agents on one scale."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         super().paint(painter, option, index)
         day: AgentDay = index.data(DAY)
         if not day.hours:

@@ -12,6 +12,7 @@ from app.parts.plain import tip
 from app.state.agent_day import NONE, AgentDay
 from app.state.allowances import summary
 from runner.identity.allowance import Allowance
+from runner.model.translation import numeral, to_translate, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,12 +24,21 @@ if TYPE_CHECKING:
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
-COLUMNS = ("Name", "Added", "Last seen", "Today", "Hours", "Refused", "State")
+COLUMNS = (
+    to_translate("Name"),
+    to_translate("Added"),
+    to_translate("Last seen"),
+    to_translate("Today"),
+    to_translate("Hours"),
+    to_translate("Refused"),
+    to_translate("State"),
+)
+"""The keys of the columns, which are their headings too."""
 TIPS = {
-    "Today": "What became of its requests today",
-    "Hours": "When its requests came today, hour by hour from midnight",
-    "State": "Without the tick its calls are refused, until you set it again; what waits stays open",
-    "Refused": "Calls that were refused since Assent was started, as they were too many or could not be read",
+    "Today": tr("What became of its requests today"),
+    "Hours": tr("When its requests came today, hour by hour from midnight"),
+    "State": tr("Without the tick its calls are refused, until you set it again; what waits stays open"),
+    "Refused": tr("Calls that were refused since Assent was started, as they were too many or could not be read"),
 }
 NOTHING = "\N{EN DASH}"
 AGENT = Qt.ItemDataRole.UserRole
@@ -83,7 +93,7 @@ class AgentsModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.ToolTipRole:
             return TIPS.get(COLUMNS[section])
-        return COLUMNS[section] if role == Qt.ItemDataRole.DisplayRole else None
+        return translated(COLUMNS[section]) if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         agent = self.agent(index.row())
@@ -133,13 +143,13 @@ class AgentsModel(QAbstractTableModel):
             case "Added":
                 return phrases.when(agent.registered_at)
             case "Last seen":
-                return phrases.ago(time.time() - agent.last_seen) if agent.last_seen else "never connected"
+                return phrases.ago(time.time() - agent.last_seen) if agent.last_seen else tr("never connected")
             case "Today":
                 return self._today.get(agent.name, NONE).became or NOTHING
             case "Hours":
                 return ""
             case "Refused":
-                return f"{self._cases.refused_by_agent.get(agent.name, 0):,}"
+                return numeral(self._cases.refused_by_agent.get(agent.name, 0))
             case _:
                 return _state(agent)
 
@@ -147,23 +157,27 @@ class AgentsModel(QAbstractTableModel):
 def _state(agent: Agent) -> str:
     """Return how things stand with an agent."""
     if agent.renamed_to:
-        return f"now {phrases.visible(agent.renamed_to)}"
+        return tr("now {renamed_to}", renamed_to=phrases.visible(agent.renamed_to))
     if agent.revoked:
-        return "revoked"
+        return tr("revoked")
     if agent.paused:
-        return "paused"
+        return tr("paused")
     limited = {*Allowance().differing(agent.allowance)} - {"rehearse"}
-    return "limited" if limited else "tried" if agent.allowance.rehearse else "active"
+    return tr("limited") if limited else tr("tried") if agent.allowance.rehearse else tr("active")
 
 
 def _spoken(text: str, column: str, day: AgentDay) -> str:
     """Return what is read aloud of a cell: also what is only painted."""
     if column == "Name" and day.last:
-        return f"{text}. Last request: {day.last}"
-    return (_hours(day) or "nothing asked today") if column == "Hours" else text
+        return tr("{words}. Last request: {last}", words=text, last=day.last)
+    return (_hours(day) or tr("nothing asked today")) if column == "Hours" else text
 
 
 def _hours(day: AgentDay) -> str:
     """Return how many requests came when: `3 from 09:00, 12 from 10:00`."""
-    found = ", ".join(f"{number:,} from {hour:02}:00" for hour, number in enumerate(day.hours) if number)
-    return f"{found}, of the newest of the day" if found and day.cut else found
+    found = ", ".join(
+        tr("{number} from {hour}:00", number=numeral(number), hour=f"{hour:02}")
+        for hour, number in enumerate(day.hours)
+        if number
+    )
+    return tr("{found}, of the newest of the day", found=found) if found and day.cut else found

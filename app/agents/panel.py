@@ -24,7 +24,6 @@ from app.agents.model import COLUMNS, AgentsModel
 from app.agents.settings import AgentSettings
 from app.agents.welcome import Welcome, suggested_name
 from app.link.page_tasks import PageTasks
-from app.parts.amounts import counted
 from app.parts.clearing import clearable
 from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
@@ -33,6 +32,7 @@ from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label, say
 from runner.identity.agents import NAME
 from runner.model.errors import KnownError
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from app.state.cards import Cards
     from runner.identity.agents import Agent
 
-RULE = "Up to 40 letters, digits, dots, hyphens and underscores."
+RULE = tr("Up to 40 letters, digits, dots, hyphens and underscores.")
 SEEN_MS = 5000
 """How often the times since agents were seen are brought up to date while somebody looks."""
 NEEDS = {"Added": 900, "Hours": 640}
@@ -73,34 +73,37 @@ class AgentsPanel(QWidget):
         self.model = AgentsModel(cases, self)
         self.view = self._make_view()
         self.name = QLineEdit()
-        self.name.setPlaceholderText("Name, for example claude-code")
-        self.name.setAccessibleName("Name of the new agent")
+        self.name.setPlaceholderText(tr("Name, for example claude-code"))
+        self.name.setAccessibleName(tr("Name of the new agent"))
         self.name.setMaxLength(60)
         clearable(self.name, look)
         self.message = plain_label(role="muted", wrap=True)
-        self.add = QPushButton("Add agent")
+        self.add = QPushButton(tr("Add agent"))
         self.add.setProperty("kind", "primary")
         self.add.setAutoDefault(False)
-        self.settings = QPushButton("Settings\N{HORIZONTAL ELLIPSIS}")
-        self.settings.setToolTip("Name, color, limits and pause of the selected agent")
+        self.settings = QPushButton(tr("Settings\N{HORIZONTAL ELLIPSIS}"))
+        self.settings.setToolTip(tr("Name, color, limits and pause of the selected agent"))
         self.settings.setAutoDefault(False)
-        self.pause = QPushButton("Pause")
-        self.pause.setToolTip("Refuse the calls of the selected agent until you resume it; what waits stays open")
+        self.pause = QPushButton(tr("Pause"))
+        self.pause.setToolTip(tr("Refuse the calls of the selected agent until you resume it; what waits stays open"))
         self.pause.setAutoDefault(False)
-        self.revoke = QPushButton("Revoke\N{HORIZONTAL ELLIPSIS}")
+        self.revoke = QPushButton(tr("Revoke\N{HORIZONTAL ELLIPSIS}"))
         self.revoke.setProperty("kind", "danger")
         self.revoke.setAutoDefault(False)
         self.welcome = Welcome(cases, look)
         self.form = AgentSettings(cases, bridge, look)
         self.connecting = Connecting(ClientLink(bridge), cases, look)
-        self.connect_program = QPushButton("Connect a program")
+        self.connect_program = QPushButton(tr("Connect a program"))
         self.connect_program.setAutoDefault(False)
         self.nobody = EmptyState(
             look,
             "plug",
-            "No agent yet",
-            "Connect the program that your agent runs in. Or give the agent a name above, and paste its configuration.",
-            "Connect a program",
+            tr("No agent yet"),
+            tr(
+                "Connect the program that your agent runs in. Or give the agent a name above, and paste its"
+                " configuration."
+            ),
+            tr("Connect a program"),
         )
         self._seen = QTimer(self)
         self._seen.setInterval(SEEN_MS)
@@ -153,9 +156,9 @@ class AgentsPanel(QWidget):
         if self._adding:
             return
         if not NAME.fullmatch(name):
-            self._say(f"This name cannot be used. {RULE}", "bad")
+            self._say(tr("This name cannot be used. {rule}", rule=RULE), "bad")
             return
-        self._say("Adding\N{HORIZONTAL ELLIPSIS}", "muted")
+        self._say(tr("Adding\N{HORIZONTAL ELLIPSIS}"), "muted")
         self._adding = True
         self._tasks.start("add", self._add_as(name, self._bridge.agents.add_agent(name)))
 
@@ -203,11 +206,13 @@ class AgentsPanel(QWidget):
         if agent is None or agent.revoked:
             return
         open_now = sum(card.request.agent == agent.name for card in self._cases.waiting())
-        what = "It is disconnected at once. Its token stops working, and its programs at work end."
+        what = tr("It is disconnected at once. Its token stops working, and its programs at work end.")
         if open_now:
-            what += f" {counted(open_now, 'open request')} will be withdrawn."
-        title = f"Revoke {agent.name}?"
-        ConfirmDialog(self.window(), title, what, "Revoke", lambda yes: self._revoke_if(yes, agent.name)).open()
+            what += plural(
+                " {count} open request will be withdrawn.", " {count} open requests will be withdrawn.", open_now
+            )
+        title = tr("Revoke {name}?", name=agent.name)
+        ConfirmDialog(self.window(), title, what, tr("Revoke"), lambda yes: self._revoke_if(yes, agent.name)).open()
 
     def _revoke_if(self, yes: bool, name: str) -> None:
         if yes:
@@ -222,7 +227,7 @@ class AgentsPanel(QWidget):
             self.view.selectionModel().select(self.view.currentIndex(), WHOLE_ROW)
         for button in (self.settings, self.pause, self.revoke):
             button.setEnabled(agent is not None and not agent.revoked)
-        self.pause.setText("Resume" if agent is not None and agent.paused and not agent.revoked else "Pause")
+        self.pause.setText(tr("Resume") if agent is not None and agent.paused and not agent.revoked else tr("Pause"))
 
     @Slot()
     def _pause_or_resume(self) -> None:
@@ -251,7 +256,8 @@ class AgentsPanel(QWidget):
     def _make_view(self) -> QTableView:
         view = QTableView()
         view.setModel(self.model)
-        view.setAccessibleName("Registered agents")
+        view.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
+        view.setAccessibleName(tr("Registered agents"))
         view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -278,7 +284,7 @@ class AgentsPanel(QWidget):
         self._head.setSpacing(px(8))
         self._head.addWidget(self.name, 1)
         self._head.addLayout(self._buttons)
-        title = plain_label("Agents", "title")
+        title = plain_label(tr("Agents"), "title")
         self._rows = QStackedWidget()
         self._rows.addWidget(self.nobody)
         self._rows.addWidget(self.view)

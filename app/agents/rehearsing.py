@@ -9,16 +9,17 @@ from PySide6.QtWidgets import QComboBox, QSizePolicy
 
 from app.parts.plain import plain_label
 from runner.model.rehearsal import RehearsalMode
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QWheelEvent
 
 CHOICES = {
-    RehearsalMode.OFF: "Off: nothing runs before you decide",
-    RehearsalMode.GVISOR: "In gVisor only",
-    RehearsalMode.ANY: "In gVisor, Docker or the local sandbox",
+    RehearsalMode.OFF: tr("Off: nothing runs before you decide"),
+    RehearsalMode.GVISOR: tr("In gVisor only"),
+    RehearsalMode.ANY: tr("In gVisor, Docker or the local sandbox"),
 }
-MEANING = (
+MEANING = tr(
     "Its code starts before you have read it: in an empty sandbox without network and with none of your files. First "
     "with stand-ins for what is not there, for 3 s: the band says what it asked for. Then as it is, for 30 s at most, "
     "one at a time: you see what it did, and hand over exactly that or deny; until then the agent gets nothing. gVisor "
@@ -35,7 +36,7 @@ class RehearsalChoice(QComboBox):
         super().__init__()
         for mode, words in CHOICES.items():
             self.addItem(words, mode.value)
-        self.setAccessibleName("Try its code before you decide")
+        self.setAccessibleName(tr("Try its code before you decide"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.meaning = plain_label(MEANING, "muted", wrap=True)

@@ -25,7 +25,6 @@ from app import phrases
 from app.agents.rehearsing import RehearsalChoice
 from app.link.page_tasks import PageTasks
 from app.parts.agent import ink_color, swatch
-from app.parts.amounts import counted
 from app.parts.back import back_button
 from app.parts.boxes import keep_from_edge
 from app.parts.column import readable
@@ -36,6 +35,7 @@ from runner.identity.agents import INKS, NAME
 from runner.identity.allowance import Allowance
 from runner.model.errors import KnownError
 from runner.model.request import Language
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -47,17 +47,17 @@ if TYPE_CHECKING:
     from app.state.cards import Cards
     from runner.identity.agents import Agent
 
-RULE = "Up to 40 letters, digits, dots, hyphens and underscores."
-EFFECT = "Open questions that are no longer allowed are denied when you save. What runs continues."
-PAUSED = (
+RULE = tr("Up to 40 letters, digits, dots, hyphens and underscores.")
+EFFECT = tr("Open questions that are no longer allowed are denied when you save. What runs continues.")
+PAUSED = tr(
     "Paused: its calls are refused, and so are new commands of its programs at work. You can still answer what waits;"
     " what runs continues."
 )
 LIMITS = (
-    ("rate_per_minute", "Calls a minute", ""),
-    ("max_pending", "Requests at once", ""),
-    ("seconds", "Longest run", " s"),
-    ("memory_mb", "Most memory", " MB"),
+    ("rate_per_minute", tr("Calls a minute"), ""),
+    ("max_pending", tr("Requests at once"), ""),
+    ("seconds", tr("Longest run"), " s"),
+    ("memory_mb", tr("Most memory"), " MB"),
 )
 LANGUAGES = {language: phrases.language(language) for language in Language}
 SWATCH = 22
@@ -76,23 +76,23 @@ class AgentSettings(QFrame):
         self._tasks = PageTasks("agent settings", self)
         self._agent: Agent | None = None
         self.setProperty("card", True)
-        self.back = back_button("Back to the list of agents")
+        self.back = back_button(tr("Back to the list of agents"))
         self.title = plain_label(role="title")
         self.facts = plain_label(role="muted", wrap=True)
-        self.pause = _button("Pause")
+        self.pause = _button(tr("Pause"))
         self.state = plain_label(PAUSED, role="warn", wrap=True)
         self.name = QLineEdit()
-        self.name.setAccessibleName("Name of the agent")
+        self.name.setAccessibleName(tr("Name of the agent"))
         self.name.setMaxLength(60)
-        self.rename = _button("Rename\N{HORIZONTAL ELLIPSIS}")
+        self.rename = _button(tr("Rename\N{HORIZONTAL ELLIPSIS}"))
         self.inks = QButtonGroup(self)
         self.limits = {field: _Limit(words, unit) for field, words, unit in LIMITS}
         self.languages = {language: QCheckBox(words) for language, words in LANGUAGES.items()}
-        self.network = QCheckBox("May ask for network")
-        self.packages = QCheckBox("May ask for packages")
+        self.network = QCheckBox(tr("May ask for network"))
+        self.packages = QCheckBox(tr("May ask for packages"))
         self.rehearsing = RehearsalChoice()
         self.message = plain_label(role="muted", wrap=True)
-        self.save = _button("Save", kind="primary")
+        self.save = _button(tr("Save"), kind="primary")
         self._lay_out()
         self._connect()
         tab_in_reading_order(self)
@@ -142,7 +142,7 @@ class AgentSettings(QFrame):
         assert agent is not None
         self.title.setText(phrases.visible(agent.name))
         self.facts.setText(_facts(agent))
-        self.pause.setText("Resume" if agent.paused else "Pause")
+        self.pause.setText(tr("Resume") if agent.paused else tr("Pause"))
         self.state.setVisible(agent.paused)
         button = self.inks.button(agent.ink)
         if button is not None:
@@ -157,7 +157,7 @@ class AgentSettings(QFrame):
         none = not any(box.isChecked() for box in self.languages.values())
         self.save.setEnabled(agent is not None and not none and self._asked() != agent.allowance)
         if wrong or none:
-            self._say(RULE if wrong else "Leave at least one language, or pause the agent.", bad=True)
+            self._say(RULE if wrong else tr("Leave at least one language, or pause the agent."), bad=True)
         elif self.message.property("role") == "bad":
             self.message.hide()
 
@@ -197,7 +197,7 @@ class AgentSettings(QFrame):
             self._failed(str(error))
         else:
             if self._agent is not None and self._agent.name == name:
-                self._say("Saved.")
+                self._say(tr("Saved."))
 
     @Slot()
     def _pause_or_resume(self) -> None:
@@ -216,9 +216,11 @@ class AgentSettings(QFrame):
         agent, new = self._agent, self.name.text().strip()
         if agent is None or not self.rename.isEnabled():
             return
-        title = f"Rename {agent.name} to {new}?"
+        title = tr("Rename {name} to {new}?", name=agent.name, new=new)
         what = renaming(agent.name, self._cases, self._bridge)
-        ConfirmDialog(self.window(), title, what, "Rename", lambda yes: self._rename_if(yes, agent.name, new)).open()
+        ConfirmDialog(
+            self.window(), title, what, tr("Rename"), lambda yes: self._rename_if(yes, agent.name, new)
+        ).open()
 
     def _rename_if(self, yes: bool, name: str, new: str) -> None:
         if yes:
@@ -243,12 +245,12 @@ class AgentSettings(QFrame):
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, px(8), 0)
         column.setSpacing(px(8))
-        for part in (self._heading("Name"), naming, self._heading("Color"), self._swatches()):
+        for part in (self._heading(tr("Name")), naming, self._heading(tr("Color")), self._swatches()):
             column.addLayout(part) if isinstance(part, QHBoxLayout) else column.addWidget(part)
-        column.addWidget(self._heading("What it may ask for"))
+        column.addWidget(self._heading(tr("What it may ask for")))
         column.addWidget(self._form())
         column.addLayout(readable(self._look, plain_label(EFFECT, role="muted", wrap=True)))
-        column.addWidget(self._heading("Try its code before you decide"))
+        column.addWidget(self._heading(tr("Try its code before you decide")))
         column.addWidget(self.rehearsing)
         column.addLayout(readable(self._look, self.rehearsing.meaning))
         column.addStretch()
@@ -288,8 +290,8 @@ class AgentSettings(QFrame):
             button.setAutoRaise(True)
             button.setProperty("kind", "swatch")
             button.setIconSize(QSize(self._look.px(SWATCH), self._look.px(SWATCH)))
-            button.setAccessibleName(f"Color {ink + 1}")
-            button.setToolTip(f"Color {ink + 1}")
+            button.setAccessibleName(tr("Color {ink}", ink=ink + 1))
+            button.setToolTip(tr("Color {ink}", ink=ink + 1))
             self.inks.addButton(button, ink)
             row.addWidget(button)
         row.addStretch()
@@ -316,10 +318,10 @@ class AgentSettings(QFrame):
         languages = QHBoxLayout()
         languages.setSpacing(px(12))
         for box in self.languages.values():
-            box.setAccessibleName(f"May use {box.text()} in a sandbox")
+            box.setAccessibleName(tr("May use {words} in a sandbox", words=box.text()))
             languages.addWidget(box)
         languages.addStretch()
-        grid.addWidget(plain_label("Languages in a sandbox", "muted"), len(LIMITS), 0)
+        grid.addWidget(plain_label(tr("Languages in a sandbox"), "muted"), len(LIMITS), 0)
         grid.addLayout(languages, len(LIMITS), 1, 1, 2)
         asks = QHBoxLayout()
         asks.setSpacing(px(12))
@@ -351,7 +353,7 @@ class _Limit(QDoubleSpinBox):
     def __init__(self, words: str, unit: str) -> None:
         super().__init__()
         self.label = plain_label(words, "muted")
-        self.setAccessibleName(f"{words}{' in' if unit else ''}{unit}")
+        self.setAccessibleName(f"{words}{(tr(' in') if unit else '')}{unit}")
         self.setDecimals(0)
         self.setSuffix(unit)
         keep_from_edge(self)
@@ -360,7 +362,9 @@ class _Limit(QDoubleSpinBox):
     def offer(self, value: float, most: float) -> None:
         """Show `value`; no more than `most` can be chosen."""
         self.setRange(0, max(most, value))
-        self.setSpecialValueText(f"As in Settings ({most:,.0f}{self.suffix()})")
+        self.setSpecialValueText(
+            tr("As in Settings ({most}{suffix})", most=numeral(most, ",.0f"), suffix=self.suffix())
+        )
         self.setValue(value)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -373,25 +377,42 @@ def renaming(name: str, cases: Cards, bridge: EngineLink) -> str:
     kept = sum(one.agent == name for one in cases.kept)
     grants = sum(one.agent == name for one in bridge.memory.grants())
     ends = [
-        (open_now, f"{counted(open_now, 'open request')} will be withdrawn"),
-        (kept, f"{counted(kept, 'kept sandbox', 'kept sandboxes')} will be removed with all files"),
-        (grants, f"{counted(grants, 'remembered approval')} will end"),
+        (
+            open_now,
+            plural("{count} open request will be withdrawn", "{count} open requests will be withdrawn", open_now),
+        ),
+        (
+            kept,
+            plural(
+                "{count} kept sandbox will be removed with all files",
+                "{count} kept sandboxes will be removed with all files",
+                kept,
+            ),
+        ),
+        (
+            grants,
+            plural("{count} remembered approval will end", "{count} remembered approvals will end", grants),
+        ),
     ]
-    sentences = ["Its token stays valid, and the history keeps the old name."]
+    sentences = [tr("Its token stays valid, and the history keeps the old name.")]
     if lost := [words for count, words in ends if count]:
         sentences.append(f"{', '.join(lost)}.")
     written = bridge.memory.rules()
     if rules := () if written is None else written.naming(name):
         named = ", ".join(phrases.visible(one) for one in rules[:5])
-        sentences.append(f"Rules that name {name} will not count for the new name: {named}.")
+        sentences.append(tr("Rules that name {name} will not count for the new name: {named}.", name=name, named=named))
     return " ".join(sentences)
 
 
 def _facts(agent: Agent) -> str:
     """Return since when it is there, when it last called, and what it was called before."""
-    seen = f"last call {phrases.ago(time.time() - agent.last_seen)}" if agent.last_seen else "has never connected"
-    former = f", called {phrases.visible(agent.former)} before" if agent.former else ""
-    return f"Added {phrases.when(agent.registered_at)}, {seen}{former}"
+    seen = (
+        tr("last call {ago}", ago=phrases.ago(time.time() - agent.last_seen))
+        if agent.last_seen
+        else tr("has never connected")
+    )
+    former = tr(", called {former} before", former=phrases.visible(agent.former)) if agent.former else ""
+    return tr("Added {when}, {seen}{former}", when=phrases.when(agent.registered_at), seen=seen, former=former)
 
 
 def _button(words: str, kind: str = "") -> QPushButton:

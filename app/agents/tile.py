@@ -42,6 +42,7 @@ class ClientTile(QPushButton):
         self.initStyleOption(option)
         option.text = ""
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self.style().drawControl(QStyle.ControlElement.CE_PushButton, option, painter, self)
         room = self.rect().adjusted(px(14), px(12), -px(12), -px(12))
         upper = QRect(room.left(), room.top(), room.width(), room.height() // 2)

@@ -26,6 +26,7 @@ from app.parts.text.copying import CopyButton
 from runner.clients.known import CLIENTS
 from runner.gateway.own_command import own_command
 from runner.gateway.snippets import Snippet, configurations
+from runner.model.translation import tr
 from runner.system.places import variables
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     from app.state.cards import Cards
     from runner.identity.agents import Agent
 
-WAITS = "Waiting for its first call. Start the program again after you have added the configuration."
-ONCE = "Copy the token or one of the configurations now: Assent keeps only its hash and cannot show it again."
+WAITS = tr("Waiting for its first call. Start the program again after you have added the configuration.")
+ONCE = tr("Copy the token or one of the configurations now: Assent keeps only its hash and cannot show it again.")
 
 
 class Welcome(QFrame):
@@ -62,11 +63,11 @@ class Welcome(QFrame):
         once = plain_label(ONCE, wrap=True)
         self.token = QLineEdit()
         self.token.setReadOnly(True)
-        self.token.setAccessibleName("Token of the new agent")
+        self.token.setAccessibleName(tr("Token of the new agent"))
         self.token.setFont(look.mono())
-        self.copy_token = CopyButton("Copy token", "Copy the token")
+        self.copy_token = CopyButton(tr("Copy token"), tr("Copy the token"))
         self.client = WholeBox()
-        self.client.setAccessibleName("Program to configure")
+        self.client.setAccessibleName(tr("Program to configure"))
         self.client.currentIndexChanged.connect(self._show_snippet)
         self.file = plain_label(role="muted", wrap=True)
         self.text = QPlainTextEdit()
@@ -74,13 +75,13 @@ class Welcome(QFrame):
         self.text.setFont(look.mono())
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setTabChangesFocus(True)
-        self.text.setAccessibleName("Configuration to paste")
-        self.copy_text = CopyButton("Copy configuration", "Copy the configuration")
-        self.try_it = QPushButton("Send a test request")
-        self.try_it.setToolTip("Asks you to run one harmless line in the name of this agent")
+        self.text.setAccessibleName(tr("Configuration to paste"))
+        self.copy_text = CopyButton(tr("Copy configuration"), tr("Copy the configuration"))
+        self.try_it = QPushButton(tr("Send a test request"))
+        self.try_it.setToolTip(tr("Asks you to run one harmless line in the name of this agent"))
         self.try_it.setAutoDefault(False)
         self.try_it.clicked.connect(self._test)
-        self.close_button = QPushButton("Done")
+        self.close_button = QPushButton(tr("Done"))
         self.close_button.setProperty("kind", "primary")
         self.close_button.setAutoDefault(False)
         QGuiApplication.clipboard().dataChanged.connect(self._look_at_copy)
@@ -92,7 +93,7 @@ class Welcome(QFrame):
     def welcome(self, name: str, token: str, address: str) -> None:
         """Show what belongs to the new agent `name`."""
         self._name = name
-        self._title.setText(f"Connect {name}")
+        self._title.setText(tr("Connect {name}", name=name))
         self.token.setText(token)
         self.token.setCursorPosition(0)
         self.copy_token.set_text_to_copy(token)
@@ -113,7 +114,7 @@ class Welcome(QFrame):
         known = next((one for one in self._cases.agents or () if one.name == self._name), None)
         if known is not None and known.last_seen:
             self._copied = True
-            say(self.connected, f"{self._name} has connected.", "ok")
+            say(self.connected, tr("{name} has connected.", name=self._name), "ok")
         else:
             say(self.connected, WAITS, "muted")
 
@@ -121,7 +122,7 @@ class Welcome(QFrame):
     def _show_snippet(self) -> None:
         at = self.client.currentIndex()
         found = self._snippets[at] if 0 <= at < len(self._snippets) else None
-        self.text.setPlainText(found.text if found else "Agents cannot connect yet: see the message at the top.")
+        self.text.setPlainText(found.text if found else tr("Agents cannot connect yet: see the message at the top."))
         self.copy_text.set_text_to_copy(found.text if found else "")
         self.file.setText("" if found is None else f"{_where(found.file)}. {found.note}".rstrip())
 
@@ -142,11 +143,12 @@ class Welcome(QFrame):
         if self._copied:
             self._finish()
             return
-        what = (
-            f"The token has not been copied, and Assent cannot show it again. Without it {self._name} cannot connect: "
-            "you would revoke it and add it again."
+        what = tr(
+            "The token has not been copied, and Assent cannot show it again. Without it {name} "
+            "cannot connect: you would revoke it and add it again.",
+            name=self._name,
         )
-        ConfirmDialog(self.window(), "Close without the token?", what, "Close", self._finish_if).open()
+        ConfirmDialog(self.window(), tr("Close without the token?"), what, tr("Close"), self._finish_if).open()
 
     def _finish_if(self, yes: bool) -> None:
         if yes:
@@ -204,9 +206,11 @@ def suggested_name(agents: Sequence[Agent]) -> str:
 def _where(file: str) -> str:
     """Return where a configuration goes."""
     if not file:
-        return "Run this command"
+        return tr("Run this command")
     if file.startswith("."):
-        return f"Add it to {file} of the project, and keep that out of version control: it holds the token"
+        return tr(
+            "Add it to {file} of the project, and keep that out of version control: it holds the token", file=file
+        )
     if not file.startswith(("~", "/")):
-        return f"Add it to {file}"
-    return f"Add it to {file}, beside what is there; not to a project's folder"
+        return tr("Add it to {file}", file=file)
+    return tr("Add it to {file}, beside what is there; not to a project's folder", file=file)

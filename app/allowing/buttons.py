@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPushButton
 
 from app.review.buttons import DecisionButton
 from app.review.key_repeat import Repetition
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
     from app.review.guard import ClickGuard
 
-FOR_RUN = "Allow for this run"
-ALWAYS = "Always for this agent\N{HORIZONTAL ELLIPSIS}"
+FOR_RUN = tr("Allow for this run")
+ALWAYS = tr("Always for this agent\N{HORIZONTAL ELLIPSIS}")
 
 
 class AllowButton(DecisionButton):

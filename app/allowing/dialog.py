@@ -13,6 +13,7 @@ from app.parts.plain import plain_label
 from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.proof import ProofEntry, proof_for
 from runner.approval.deliberate import ApproveBy
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 HOUR = 3600.0
 DAY = 24 * HOUR
-ENDS = (("For 1 hour", HOUR), ("For 8 hours", 8 * HOUR), ("For 1 day", DAY), ("For 30 days", 30 * DAY))
+ENDS = ((tr("For 1 hour"), HOUR), (tr("For 8 hours"), 8 * HOUR), (tr("For 1 day"), DAY), (tr("For 30 days"), 30 * DAY))
 """How long a host may be allowed: a grant for a host always has an end."""
 _WIDTH = 460
 
@@ -55,10 +56,10 @@ class AllowDialog(QDialog):
         self.setAccessibleDescription(" ".join(text for text, _ in lines))
         self.end = QComboBox()
         self.end.addItems([words for words, _ in ENDS])
-        self.end.setAccessibleName("Until when")
+        self.end.setAccessibleName(tr("Until when"))
         self.end.setVisible(ends)
         self._offered = ends
-        self.no = QPushButton("Cancel")
+        self.no = QPushButton(tr("Cancel"))
         self.no.setDefault(True)
         self.no.clicked.connect(self.reject)
         self.yes = AllowButton(yes, self.guard)

@@ -13,6 +13,7 @@ from app.parts.plain import plain_label
 from app.review.guard import ClickGuard
 from app.review.moved_target import Steady
 from runner.approval.deliberate import ApproveBy
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.model.network import Contact
 
-SHORT = ("Allow", "Always\N{HORIZONTAL ELLIPSIS}")
+SHORT = (tr("Allow"), tr("Always\N{HORIZONTAL ELLIPSIS}"))
 """What the buttons say where there is little room, so that the host they are about can be read."""
 
 

@@ -14,6 +14,7 @@ from app.network import words
 from runner.approval.deliberate import ApproveBy
 from runner.approval.private_addresses import PrivateAddress
 from runner.model.errors import KnownError
+from runner.model.translation import to_translate, tr, translated
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
     from runner.model.network import Contact
     from runner.policy.grants import Grant
 
-ASKING = "Asking\N{HORIZONTAL ELLIPSIS}"
-FOR_RUN = "allowed for this run"
-ALWAYS = "allowed for this agent"
-INSIDE = "leads to {address}, an address inside your own network. Allow it only if you know what answers there."
-LEAVES = "Whatever the code has read may leave by this host. It is recorded as your decision."
+ASKING = tr("Asking\N{HORIZONTAL ELLIPSIS}")
+FOR_RUN = tr("allowed for this run")
+ALWAYS = tr("allowed for this agent")
+INSIDE = to_translate(
+    "leads to {address}, an address inside your own network. Allow it only if you know what answers there."
+)
+LEAVES = tr("Whatever the code has read may leave by this host. It is recorded as your decision.")
 _MOST = 2000
 """Words of this start that are remembered; the oldest go first."""
 
@@ -75,8 +78,8 @@ class HostDecisions(QObject):
         if contact.private:
             self._ask_private(card, contact, contact.private)
         elif self._bridge.decisions.approve_by() in (ApproveBy.WORD, ApproveBy.PIN):
-            title = f"Allow {words.place(contact)} for this run?"
-            self._open(title, ((LEAVES, ""),), "Allow", lambda _end, pin: self._allow(card, contact, pin=pin))
+            title = tr("Allow {place} for this run?", place=words.place(contact))
+            self._open(title, ((LEAVES, ""),), tr("Allow"), lambda _end, pin: self._allow(card, contact, pin=pin))
         else:
             self._allow(card, contact)
 
@@ -98,9 +101,9 @@ class HostDecisions(QObject):
 
     def _ask_private(self, card: Card, contact: Contact, address: str) -> None:
         place = words.place(contact)
-        lines = ((f"{place} {INSIDE.format(address=phrases.visible(address))}", "warn"), (LEAVES, ""))
-        yes = f"Allow {phrases.visible(address)} for this run"
-        title = f"Allow {place} for this run?"
+        lines = ((f"{place} {translated(INSIDE, address=phrases.visible(address))}", "warn"), (LEAVES, ""))
+        yes = tr("Allow {address} for this run", address=phrases.visible(address))
+        title = tr("Allow {place} for this run?", place=place)
         self._open(title, lines, yes, lambda _end, pin: self._allow(card, contact, private=address, pin=pin))
 
     # ---- for its agent ----
@@ -109,15 +112,17 @@ class HostDecisions(QObject):
         """Ask for how long the agent of a run may reach a refused host."""
         private = private or contact.private
         place, agent = words.place(contact), phrases.visible(card.request.agent)
-        inside = ((f"{place} {INSIDE.format(address=phrases.visible(private))}", "warn"),) if private else ()
-        covers = (
-            f"Every networked run of {agent} may reach {place}, and no other name or port, until it ends or you revoke "
-            f"it under Rules. Each run is still asked about."
+        inside = ((f"{place} {translated(INSIDE, address=phrases.visible(private))}", "warn"),) if private else ()
+        covers = tr(
+            "Every networked run of {agent} may reach {place}, and no other name or port, until "
+            "it ends or you revoke it under Rules. Each run is still asked about.",
+            agent=agent,
+            place=place,
         )
         self._open(
-            f"Always allow {place} for {agent}?",
+            tr("Always allow {place} for {agent}?", place=place, agent=agent),
             ((covers, ""), *inside, (LEAVES, "muted")),
-            "Allow",
+            tr("Allow"),
             lambda end, pin: self._always(card, contact, end, private=private, pin=pin),
             ends=True,
         )
@@ -137,7 +142,7 @@ class HostDecisions(QObject):
         except KnownError as error:
             self._say(card, contact, _refused(str(error)))
         else:
-            until = f" until {phrases.when(grant.expires_at)}" if grant.expires_at else ""
+            until = tr(" until {when}", when=phrases.when(grant.expires_at)) if grant.expires_at else ""
             self._say(card, contact, HostWord(f"{ALWAYS}{until}", "low"))
 
     # ---- both ----

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 from app.allowing.buttons import ALWAYS, FOR_RUN
 from app.allowing.host_row import HostAnswers
 from app.network import words
-from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import NetworkMode
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,7 @@ NARROW = 560
 _ROW = 40
 _LOW = 620
 """Height of the page below which there is one row only: the output needs the space."""
-APPEAR = "Hosts that are refused appear here at once, and can be allowed."
+APPEAR = tr("Hosts that are refused appear here at once, and can be allowed.")
 _LISTED = 3
 """Hosts that are named where others are counted."""
 
@@ -89,7 +89,7 @@ class RefusedStrip(QFrame):
         self.setProperty("card", True)
         self._used = 0
         self.fit(_ANY)
-        self.setAccessibleName("Hosts that this run was refused")
+        self.setAccessibleName(tr("Hosts that this run was refused"))
         decisions.changed.connect(self._show)
         self.hide()
 
@@ -148,7 +148,7 @@ class RefusedStrip(QFrame):
         shown = {row.key for row in self.rows if row.key is not None}
         others = len(self._refused.keys() - shown) + self._left_out
         self.said.setText(self._summary(card))
-        self.more.setText(f"Show {others:,} more")
+        self.more.setText(tr("Show {others} more", others=numeral(others)))
         self.more.setVisible(bool(others))
         self.none.setVisible(not self._refused and card.result is None)
         for row in self.rows[: self._used]:
@@ -187,12 +187,16 @@ class RefusedStrip(QFrame):
         """Return how many hosts were refused, and which ones may be reached."""
         hosts = self._hosts(card)
         named = ", ".join(words.entry(host).name for host in hosts[:_LISTED])
-        more = f" and {len(hosts) - _LISTED} more" if len(hosts) > _LISTED else ""
-        may = f"May reach {named}{more}." if hosts else "May reach no host."
+        more = tr(" and {count} more", count=len(hosts) - _LISTED) if len(hosts) > _LISTED else ""
+        may = tr("May reach {named}{more}.", named=named, more=more) if hosts else tr("May reach no host.")
         count = sum(one.allowed is False for one in self._refused.values())
         if not count:
-            return f"{may} Nothing refused." if card.result is not None else f"{may} Nothing refused so far."
-        return f"{counted(count, 'host')} refused. {may}"
+            return (
+                tr("{may} Nothing refused.", may=may)
+                if card.result is not None
+                else tr("{may} Nothing refused so far.", may=may)
+            )
+        return plural("{count} host refused. {may}", "{count} hosts refused. {may}", count, may=may)
 
 
 class RefusedRow(HostAnswers):
@@ -231,7 +235,7 @@ class RefusedRow(HostAnswers):
         outcome = words.outcome(contact)
         state = said.words or "; ".join(part for part in (outcome, words.below(contact)) if part)
         if said.words and said.open:
-            state = f"{outcome}. Not allowed: {said.words}"
+            state = tr("{outcome}. Not allowed: {words}", outcome=outcome, words=said.words)
         self._ink(said.ink if said.words else words.ink(contact))
         can = contact.can_be_allowed and said.open
         self.allow.setVisible(can and card.result is None)

@@ -14,6 +14,7 @@ from app.parts.summaries import SummaryModel
 from app.parts.text.lines import list_view
 from runner.model.events import RunFinished, RunObserved, SandboxesChanged
 from runner.model.kept_sandbox import changes_of
+from runner.model.translation import tr
 from runner.risk.explain.foreseen import outcomes, with_removal
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class BehaviourView(QWidget):
         super().__init__(parent)
         self.behaviour: Behaviour | None = None
         self.model = SummaryModel(self)
-        self.view = list_view(look, self.model, "What the run did")
+        self.view = list_view(look, self.model, tr("What the run did"))
         self.summary = plain_label(wrap=True)
         self.none = EmptyState(look, "activity", *words.NOTHING_KNOWN)
         self._place = QStackedWidget()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app.parts.text.lines import Summary
 from app.parts.text.visible_characters import visible
 from runner.model.behaviour import DeedKind
+from runner.model.translation import numeral, tr, translated
 from runner.model.verdict import Verb
 from runner.risk.explain.foreseen import Came
 
@@ -16,21 +17,24 @@ if TYPE_CHECKING:
     from runner.model.behaviour import Behaviour, Deed
     from runner.risk.explain.foreseen import ActOutcome
 
-TAB = "What it did"
-NOT_FORESEEN = "not foreseen"
-AS_FORESEEN = "As foreseen: the sandbox reports nothing that the assessment had not named."
-NOTHING_KNOWN = ("Nothing is known", "No code ran, or an earlier version made this record.")
-NOT_REPORTED = "No report"
+TAB = tr("What it did")
+NOT_FORESEEN = tr("not foreseen")
+AS_FORESEEN = tr("As foreseen: the sandbox reports nothing that the assessment had not named.")
+NOTHING_KNOWN = (tr("Nothing is known"), tr("No code ran, or an earlier version made this record."))
+NOT_REPORTED = tr("No report")
 NOTHING_DONE = (
-    "Nothing outside its own process",
-    "It started no program, tried no connection, and opened no file for writing.",
+    tr("Nothing outside its own process"),
+    tr("It started no program, tried no connection, and opened no file for writing."),
 )
-NOTHING_YET = ("Nothing yet", "Programs, connections and files opened for writing are listed here as they come.")
+NOTHING_YET = (
+    tr("Nothing yet"),
+    tr("Programs, connections and files opened for writing are listed here as they come."),
+)
 _KINDS = {
-    DeedKind.PROGRAM: "Started a program",
-    DeedKind.CONNECTION: "Tried to connect",
-    DeedKind.RIGHTS: "Changed permissions; the sandbox does not report of which file",
-    DeedKind.FILE: "Opened a file for writing",
+    DeedKind.PROGRAM: tr("Started a program"),
+    DeedKind.CONNECTION: tr("Tried to connect"),
+    DeedKind.RIGHTS: tr("Changed permissions; the sandbox does not report of which file"),
+    DeedKind.FILE: tr("Opened a file for writing"),
 }
 _INKS = {Came.DONE: "text", Came.FAILED: "medium", Came.NOT_DONE: "muted", Came.UNKNOWN: "muted"}
 
@@ -47,23 +51,28 @@ def _deeds(deeds: Iterable[Deed], mark: str = "") -> Iterator[Summary]:
     for one in deeds:
         state = ", ".join(filter(None, (mark, one.came)))
         ink = "high" if mark else "medium" if one.failed else "muted"
-        yield Summary(visible(one.what), f"{_KINDS[one.kind]}, after {one.at:.1f} s", visible(state), ink)
+        yield Summary(
+            visible(one.what),
+            tr("{kinds}, after {at} s", kinds=_KINDS[one.kind], at=numeral(one.at, ".1f")),
+            visible(state),
+            ink,
+        )
 
 
 def _foreseen(one: ActOutcome) -> Summary:
     act = one.act
-    of = " of" if act.verb is Verb.CHANGES_RIGHTS and act.target else ""
-    title = f"{act.verb.value}{of} {act.target}".strip()
-    line = f", line {act.line:,}" if act.line else ""
+    of = tr(" of") if act.verb is Verb.CHANGES_RIGHTS and act.target else ""
+    title = f"{translated(act.verb.value)}{of} {act.target}".strip()
+    line = tr(", line {line}", line=numeral(act.line)) if act.line else ""
     title = visible(title[:1].upper() + title[1:])
-    return Summary(title, f"Foreseen by the assessment{line}", visible(one.words), _INKS[one.came])
+    return Summary(title, tr("Foreseen by the assessment{line}", line=line), visible(one.words), _INKS[one.came])
 
 
 def summary(behaviour: Behaviour) -> tuple[str, str]:
     """Return what stands above the list, and its role: what was not foreseen, and where the list has gaps."""
     parts = []
     if behaviour.unforeseen:
-        parts.append(f"Not foreseen: {', '.join(map(visible, behaviour.unforeseen))}.")
+        parts.append(tr("Not foreseen: {map}.", map=", ".join(map(visible, behaviour.unforeseen))))
     if behaviour.reservation:
         parts.append(visible(behaviour.reservation))
     return " ".join(parts), "bad" if behaviour.unforeseen else "warn" if behaviour.gap or behaviour.lost else "muted"
@@ -95,4 +104,4 @@ def nothing(behaviour: Behaviour | None, *, running: bool) -> tuple[str, str]:
 def title(behaviour: Behaviour | None) -> str:
     """Return the words on the tab."""
     count = 0 if behaviour is None else len(behaviour.unforeseen)
-    return f"{TAB} ({count} not foreseen)" if count else TAB
+    return tr("{tab} ({count} not foreseen)", tab=TAB, count=count) if count else TAB

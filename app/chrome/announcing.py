@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app import phrases
-from app.parts.amounts import counted, time_left
+from app.parts.amounts import time_left
 from app.parts.roles import announce
 from app.state import attention
 from runner.model.assessment import Level
 from runner.model.events import QuestionAsked
+from runner.model.translation import plural, tr
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -46,5 +47,7 @@ def _sentence(cards: list[Card]) -> str:
     first = cards[0]
     left = time_left((first.deadline or 0.0) - since_boot())
     what = f"{attention.headline(first)}, {left}"
-    more = f" And {counted(len(cards) - 1, 'other')}." if len(cards) > 1 else ""
-    return f"CRITICAL request by {phrases.visible(first.request.agent)}: {what}.{more}"
+    more = plural(" And {count} other.", " And {count} others.", len(cards) - 1) if len(cards) > 1 else ""
+    return tr(
+        "CRITICAL request by {agent}: {what}.{more}", agent=phrases.visible(first.request.agent), what=what, more=more
+    )

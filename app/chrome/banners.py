@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.chrome.resting_notice import RestingNotice
-from app.parts.amounts import counted
 from app.parts.column import READABLE
 from app.parts.notice import Notice, Tone
 from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -27,17 +27,17 @@ NARROW = 500
 SHOWN = 1
 """Notices at a time: two took a sixth of a window 600 high from what is to be decided, and one of four lines too."""
 ACTIONS = {
-    "ledger": "Try again",
-    "requests": "History",
+    "ledger": tr("Try again"),
+    "requests": tr("History"),
     "gateway": "",
-    "port": "Settings",
-    "sandbox": "Doctor",
-    "isolation": "Accept",
-    "settings": "Settings",
-    "grants": "Rules",
-    "secrets": "Doctor",
+    "port": tr("Settings"),
+    "sandbox": tr("Doctor"),
+    "isolation": tr("Accept"),
+    "settings": tr("Settings"),
+    "grants": tr("Rules"),
+    "secrets": tr("Doctor"),
 }
-RENEW = "Begin a new history"
+RENEW = tr("Begin a new history")
 """The button of a ledger that is damaged: nothing else brings the history back to work."""
 
 MANY_MISTAKES = 5
@@ -46,9 +46,11 @@ MANY_MISTAKES = 5
 
 def silence(seconds: float) -> str:
     """Return what is said while the engine does not answer."""
-    return (
-        f"The engine of Assent has not answered for {seconds:.0f} s: agents wait and nothing can be decided or"
-        " stopped. If it does not come back, end the processes of all runs here, then quit and start Assent again."
+    return tr(
+        "The engine of Assent has not answered for {seconds} s: agents wait and nothing can "
+        "be decided or stopped. If it does not come back, end the processes of all runs "
+        "here, then quit and start Assent again.",
+        seconds=numeral(seconds, ".0f"),
     )
 
 
@@ -136,7 +138,7 @@ class Banners(QWidget):
             notice.fold(not self._all and notice not in grave)
         hidden = max(0, len(notices) - SHOWN)
         cut = any(notice.is_long for notice in notices[:SHOWN] if notice not in grave)
-        self._more.setText("Show less" if self._all else self._hidden_words(hidden))
+        self._more.setText(tr("Show less") if self._all else self._hidden_words(hidden))
         if notices:
             notices[0].hold(self._more)
         self._more.setVisible(hidden > 0 or cut)
@@ -144,7 +146,7 @@ class Banners(QWidget):
 
     def _hidden_words(self, hidden: int) -> str:
         narrow = self._room < self._look.px(NARROW)
-        return "More" if not hidden else f"+{hidden}" if narrow else f"and {hidden} more"
+        return tr("More") if not hidden else f"+{hidden}" if narrow else tr("and {hidden} more", hidden=hidden)
 
     @Slot()
     def _toggle(self) -> None:
@@ -176,7 +178,7 @@ class Banners(QWidget):
         if not seconds:
             self.unsay(SILENT)
             return
-        self.say(SILENT, Tone.BAD, silence(seconds), "Stop all processes", closable=False)
+        self.say(SILENT, Tone.BAD, silence(seconds), tr("Stop all processes"), closable=False)
 
     def damaged(self, room: str) -> bool:
         """Whether a new file is the only remedy for what is said of `room`."""
@@ -191,11 +193,17 @@ class Banners(QWidget):
 
     def _tell_refused(self, event: CallsRefused) -> None:
         """Show a flood of refusals as one line that counts, not as a thousand cards (spec I5)."""
-        agent = phrases.visible(event.agent) or "somebody without a valid token"
+        agent = phrases.visible(event.agent) or tr("somebody without a valid token")
         count = self._cases.refused_by_agent[event.agent]
         if event.agent and count < MANY_MISTAKES:
             return
-        calls = counted(count, "call")
+        calls = plural("{count} call", "{count} calls", count)
         since = phrases.when(self._cases.first_refused[event.agent])
-        what = f"{calls} by {agent} refused since {since}, the last one because: {phrases.visible(event.reason)}"
+        what = tr(
+            "{calls} by {agent} refused since {since}, the last one because: {reason}",
+            calls=calls,
+            agent=agent,
+            since=since,
+            reason=phrases.visible(event.reason),
+        )
         self.say(f"refused {event.agent}", Tone.WARN, what)

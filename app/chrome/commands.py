@@ -10,7 +10,9 @@ from PySide6.QtCore import QObject, Slot
 from app import phrases
 from app.chrome.palette import RUNS, WAITS, Palette, Way
 from app.look.look import Theme
+from app.parts.key_names import key_text
 from app.state import attention
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +92,7 @@ class Commands(QObject):
         from runner.settings.manual import PAGES as HELP
 
         show = self._pages.show
-        ways = [Way(page.name, "page", partial(show, page.name), page.keys) for page in self._pages.specs.values()]
+        ways = [Way(page.title, tr("page"), partial(show, page.name), page.keys) for page in self._pages.specs.values()]
         ways += [
             Way(attention.headline(card), f"{phrases.claim_of(card.request)}, {WAITS}", partial(self._review, card.id))
             for card in self._cases.waiting()
@@ -101,44 +103,49 @@ class Commands(QObject):
         ]
         ways += [
             Way(
-                f"{work_words.client(one)} on {work_words.title(one)}",
-                f"{'at work' if one.at_work else 'work'}, {phrases.visible(one.name)}",
+                tr("{client} on {title}", client=work_words.client(one), title=work_words.title(one)),
+                f"{(tr('at work') if one.at_work else tr('work'))}, {phrases.visible(one.name)}",
                 partial(self._pages.show_work, one.name),
             )
             for one in self._work.sessions
         ]
         agents = self._cases.agents or ()
         ways += [
-            Way(phrases.visible(agent.name), "agent", partial(self._pages.show_agent, agent.name)) for agent in agents
+            Way(phrases.visible(agent.name), tr("agent"), partial(self._pages.show_agent, agent.name))
+            for agent in agents
         ]
         ways += [
             Way(
-                f"What {phrases.visible(agent.name)} asked",
-                "history",
+                tr("What {name} asked", name=phrases.visible(agent.name)),
+                tr("history"),
                 partial(self._pages.show_history, {"agent": agent.name}),
             )
             for agent in agents
         ]
-        ways += [Way(page.title, "help", partial(self._pages.show_help, page.title)) for page in HELP]
+        ways += [Way(page.title, tr("help"), partial(self._pages.show_help, page.title)) for page in HELP]
         ways += [
-            Way(heading, f"help, {page.title}", partial(self._pages.show_help, page.title, heading))
+            Way(heading, tr("help, {title}", title=page.title), partial(self._pages.show_help, page.title, heading))
             for page in HELP
             for heading in page.headings()
         ]
         ways += [
-            Way("Work on a project", "command", self._pages.ask_work),
-            Way("Add an agent", "command", self._pages.show_add_agent),
-            Way("Pause all, resume all", "command", self._overall.hold_all, "Ctrl+Shift+H"),
-            Way("Stop all", "command, asks first", self._overall.stop_all, "Ctrl+Shift+S"),
-            Way("Guarded: ask me", "command", self._overall.guard),
-            Way("Lockdown: deny everything", "command, asks first", self._overall.ask_lock),
-            Way("Narrow column, whole window", "command", self._docking, "Ctrl+Shift+D"),
-            Way(f"Theme: {'light' if self._look.dark else 'dark'}", "command", self._turn_theme),
-            Way("Keys", "command", self.open_keys, "?"),
-            Way("Quit", "command", self._quit, "Ctrl+Q"),
+            Way(tr("Work on a project"), tr("command"), self._pages.ask_work),
+            Way(tr("Add an agent"), tr("command"), self._pages.show_add_agent),
+            Way(tr("Pause all, resume all"), tr("command"), self._overall.hold_all, key_text("Ctrl+Shift+H")),
+            Way(tr("Stop all"), tr("command, asks first"), self._overall.stop_all, key_text("Ctrl+Shift+S")),
+            Way(tr("Guarded: ask me"), tr("command"), self._overall.guard),
+            Way(tr("Lockdown: deny everything"), tr("command, asks first"), self._overall.ask_lock),
+            Way(tr("Narrow column, whole window"), tr("command"), self._docking, key_text("Ctrl+Shift+D")),
+            Way(
+                tr("Theme: {rest}", rest=tr("light") if self._look.dark else tr("dark")),
+                tr("command"),
+                self._turn_theme,
+            ),
+            Way(tr("Keys"), tr("command"), self.open_keys, "?"),
+            Way(tr("Quit"), tr("command"), self._quit, key_text("Ctrl+Q")),
         ]
         ways += [
-            Way(title_of(one.name), "setting", partial(self._pages.show_setting, one.name))
+            Way(title_of(one.name), tr("setting"), partial(self._pages.show_setting, one.name))
             for one in declared()
             if not one.idle
         ]

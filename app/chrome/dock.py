@@ -18,6 +18,7 @@ from app.queue.answers import JustNowList
 from app.queue.held_at_work import HeldAtWork
 from app.queue.panel import NOBODY, NOTHING, nothing_waits
 from app.running.outcome import OutcomeView
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -55,11 +56,11 @@ class Dock(QWidget):
         self._cases = cases
         self._work = work
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Requests that wait, as cards")
+        self.setAccessibleName(tr("Requests that wait, as cards"))
         px = look.px
         self.mode = ModeButton(cases, look)
         self.count = plain_label(role="muted")
-        self.wider = QPushButton("Whole window")
+        self.wider = QPushButton(tr("Whole window"))
         self.wider.setProperty("kind", "quiet")
         self.wider.setAutoDefault(False)
         self.wider.clicked.connect(self.widen)
@@ -68,7 +69,7 @@ class Dock(QWidget):
         self.stack.bound(MOST)
         self.stack.review.connect(self.review)
         self.none = EmptyState(look, "inbox", *NOTHING)
-        self.nobody = EmptyState(look, "plug", *NOBODY, "First steps")
+        self.nobody = EmptyState(look, "plug", *NOBODY, tr("First steps"))
         self.nobody.pressed.connect(self._begin)
         self.answers = JustNowList(answers, look)
         self.answers.setProperty("card", True)
@@ -79,10 +80,10 @@ class Dock(QWidget):
         self.outcome.all_wanted.connect(self.run_wanted)
         self.answers.wanted.connect(self.show_outcome)
         self._silent = 0.0
-        self.trouble = Notice(look, Tone.BAD, "", "Show")
+        self.trouble = Notice(look, Tone.BAD, "", tr("Show"))
         self.trouble.acted.connect(self.widen)
         self.held = HeldAtWork(look, work)
-        self.column = ScrollColumn("Requests that wait")
+        self.column = ScrollColumn(tr("Requests that wait"))
         inside = self.column.column
         inside.setContentsMargins(0, 0, px(4), 0)
         inside.setSpacing(px(8))
@@ -114,7 +115,7 @@ class Dock(QWidget):
     def refresh(self) -> None:
         """Say how many wait."""
         waiting = self._cases.count_waiting()
-        self.count.setText(f"{waiting:,} waiting" if waiting else "")
+        self.count.setText(tr("{waiting} waiting", waiting=numeral(waiting)) if waiting else "")
         self.none.say(*nothing_waits(self._cases, self._work))
         nobody = self._cases.agents == ()
         self.none.setHidden(bool(waiting) or nobody)
@@ -132,7 +133,7 @@ class Dock(QWidget):
         grave = next((one for room, one in self._cases.troubles.items() if room in GRAVE), None)
         words = silence(self._silent) if self._silent else grave.what if grave is not None else ""
         if words != self.trouble.text:
-            self.trouble.say(Tone.BAD, words, "Show")
+            self.trouble.say(Tone.BAD, words, tr("Show"))
         self.trouble.setVisible(bool(words))
 
     @Slot()

@@ -14,6 +14,7 @@ from app.parts.plain import plain_label
 from app.review.deciding import HURRY_SECONDS
 from app.state.attention import attention, headline
 from runner.model.assessment import Level
+from runner.model.translation import tr
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Hurry(QFrame):
         self.level = plain_label(role="strong")
         self.what = ElidedLabel()
         self.left = CountdownRing(look)
-        self.show_it = QPushButton("Show")
+        self.show_it = QPushButton(tr("Show"))
         self.show_it.setProperty("kind", "quiet")
         self.show_it.setAutoDefault(False)
         # It comes and goes by itself: Tab would come to other things each time. The list has the request too.
@@ -85,10 +86,10 @@ class Hurry(QFrame):
         self._about = card.id
         worst = attention(card)
         self._take_tone("info" if worst is None else TONES.get(worst, "info"))
-        self.level.setText("Soon over" if worst is None else worst.name)
+        self.level.setText(tr("Soon over") if worst is None else worst.name)
         self.what.setText(f"{headline(card)} \N{MIDDLE DOT} {phrases.claim_of(card.request)}")
         self.left.set_deadline(card.deadline, card.window)
-        self.show_it.setAccessibleName(f"Show {headline(card)}, which is about to expire")
+        self.show_it.setAccessibleName(tr("Show {headline}, which is about to expire", headline=headline(card)))
         self.show()
 
     def _take_tone(self, tone: str) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton,
 from app.parts.notice import Tone
 from app.parts.plain import plain_label
 from app.parts.text.to_clipboard import to_clipboard
+from runner.model.translation import tr
 from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
@@ -18,19 +19,21 @@ if TYPE_CHECKING:
 
     from app.chrome.window import Window
 
-SHOW = "What happened"
+SHOW = tr("What happened")
 
 
 def tell_of_earlier(window: Window, text: str, file: Path) -> None:
     """Say that the session before did not end well, until that is read or closed."""
-    sentence = "Assent did not end well the last time. Questions that were open then were denied; nothing ran twice."
+    sentence = tr(
+        "Assent did not end well the last time. Questions that were open then were denied; nothing ran twice."
+    )
     notice = window.banners.say("earlier", Tone.WARN, sentence, SHOW)
     notice.acted.connect(lambda: FaultView(window, text, file).open())
 
 
 def tell_of_fault(window: Window, last_line: str, file: Path) -> None:
     """Say that something inside Assent failed and that Assent continues."""
-    sentence = f"Something failed inside Assent and was written down: {last_line}"
+    sentence = tr("Something failed inside Assent and was written down: {last_line}", last_line=last_line)
     shown_before = bool(window.banners.text("fault"))
     notice = window.banners.say("fault", Tone.WARN, sentence, SHOW)
     if not shown_before:
@@ -41,7 +44,7 @@ def _open_log(window: Window, file: Path) -> None:
     try:
         text = read_file(file).decode("utf-8", "replace")
     except OSError as error:
-        text = f"The file cannot be read: {error.strerror}."
+        text = tr("The file cannot be read: {strerror}.", strerror=error.strerror)
     FaultView(window, text, file).open()
 
 
@@ -51,19 +54,19 @@ class FaultView(QDialog):
     def __init__(self, parent: QWidget, text: str, file: Path) -> None:
         super().__init__(parent)
         self._file = file
-        self.setWindowTitle("What happened")
+        self.setWindowTitle(tr("What happened"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(760, 460)
-        where = plain_label(f"Written to {file}. It stays on this computer.", wrap=True)
+        where = plain_label(tr("Written to {file}. It stays on this computer.", file=file), wrap=True)
         self.text = QPlainTextEdit(text)
         self.text.setReadOnly(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.text.setAccessibleName("What was written down about the error")
-        self.copy = QPushButton("Copy")
+        self.text.setAccessibleName(tr("What was written down about the error"))
+        self.copy = QPushButton(tr("Copy"))
         self.copy.clicked.connect(self._copy)
-        self.folder = QPushButton("Open folder")
+        self.folder = QPushButton(tr("Open folder"))
         self.folder.clicked.connect(self._open_folder)
-        close = QPushButton("Close")
+        close = QPushButton(tr("Close"))
         close.setDefault(True)
         close.clicked.connect(self.accept)
         buttons = QHBoxLayout()

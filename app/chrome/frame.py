@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QPaintEvent
 
@@ -37,7 +39,7 @@ class Frame(QMainWindow):
         self._may_close = False
         self._wide: QRect | None = None
         """Where it was before it became a column."""
-        self.setWindowTitle("Assent")
+        self.setWindowTitle(tr("Assent"))
         self.setMinimumSize(*SMALLEST)
         saved = remembered.get("geometry")
         if not saved or not self.restoreGeometry(QByteArray.fromBase64(saved.encode("ascii", "replace"))):

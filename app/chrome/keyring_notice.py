@@ -11,6 +11,7 @@ from app.link.background import Errands
 from app.parts.notice import Tone
 from runner.identity.keyring_answer import KeyringAnswer
 from runner.identity.secrets import Secrets, Vault, Where
+from runner.model.translation import to_translate, tr, translated
 from runner.settings.loading import load
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 BANNER = "vault"
 UNASKED = "keyring"
-FIRST_STEPS = "First steps"
-UNSIGNED = "The history is not signed yet: Assent has not asked whether it may use your keyring."
+FIRST_STEPS = to_translate("First steps")
+UNSIGNED = tr("The history is not signed yet: Assent has not asked whether it may use your keyring.")
 
 
 class VaultNotice(QObject):
@@ -73,13 +74,15 @@ class VaultNotice(QObject):
             case Vault.MEMORY if unasked:
                 if not self.asking:
                     self._told_unasked = True
-                    self._banners.say(UNASKED, Tone.INFO, UNSIGNED, FIRST_STEPS)
+                    self._banners.say(UNASKED, Tone.INFO, UNSIGNED, translated(FIRST_STEPS))
             case Vault.MEMORY if where.answer is KeyringAnswer.REFUSED:
-                self._banners.say(BANNER, Tone.INFO, words, "Settings")
+                self._banners.say(BANNER, Tone.INFO, words, tr("Settings"))
             case Vault.FILE:
                 self._banners.say(BANNER, Tone.INFO, words)
             case Vault.MEMORY:
-                self._banners.say(BANNER, Tone.WARN, words, "Settings")
+                self._banners.say(BANNER, Tone.WARN, words, tr("Settings"))
 
     def _failed(self, error: Exception) -> None:
-        self._banners.say(BANNER, Tone.WARN, f"Where secrets are kept could not be found out: {error}", "Settings")
+        self._banners.say(
+            BANNER, Tone.WARN, tr("Where secrets are kept could not be found out: {error}", error=error), tr("Settings")
+        )

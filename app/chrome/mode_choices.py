@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QPushButton, QRadi
 from app import phrases
 from app.parts.plain import plain_label
 from runner.approval.modes import Mode
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,14 +22,16 @@ if TYPE_CHECKING:
 
 WIDTH = 320
 MINUTES = (5, 15, 60)
-NAMES = {Mode.GUARDED: "Guarded", Mode.LOCKDOWN: "Lockdown", Mode.TRUST: "Trust one agent for a while"}
+NAMES = {Mode.GUARDED: tr("Guarded"), Mode.LOCKDOWN: tr("Lockdown"), Mode.TRUST: tr("Trust one agent for a while")}
 MEANINGS = {
     Mode.GUARDED: (
-        "Code asks you before it runs, also where nothing was found: its class is HIGH. What is LOW, and what you have"
-        " allowed, passes by itself."
+        tr(
+            "Code asks you before it runs, also where nothing was found: its class is HIGH. What is LOW, and what you"
+            " have allowed, passes by itself."
+        )
     ),
-    Mode.LOCKDOWN: "Every request is denied at once, programs at work are ended, and agents are informed.",
-    Mode.TRUST: "Requests of this agent up to HIGH are approved without asking. CRITICAL asks you.",
+    Mode.LOCKDOWN: tr("Every request is denied at once, programs at work are ended, and agents are informed."),
+    Mode.TRUST: tr("Requests of this agent up to HIGH are approved without asking. CRITICAL asks you."),
 }
 
 
@@ -47,7 +50,7 @@ class ModeChoices(QFrame):
         px = look.px
         self.setProperty("framed", True)
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
-        self.setAccessibleName("Modes")
+        self.setAccessibleName(tr("Modes"))
         self.setFixedWidth(px(WIDTH))
         column = QVBoxLayout(self)
         column.setContentsMargins(px(14), px(12), px(14), px(12))
@@ -62,7 +65,7 @@ class ModeChoices(QFrame):
             column.addWidget(row)
             column.addWidget(meaning)
         self.agent = QComboBox()
-        self.agent.setAccessibleName("The agent to trust")
+        self.agent.setAccessibleName(tr("The agent to trust"))
         self.minutes = [self._minutes(minutes) for minutes in MINUTES]
         whom = QVBoxLayout()
         whom.setContentsMargins(px(24), 0, 0, 0)
@@ -74,7 +77,7 @@ class ModeChoices(QFrame):
             row_of_minutes.addWidget(button, 1)
         whom.addLayout(row_of_minutes)
         column.addLayout(whom)
-        self.nobody = plain_label("No agent is registered.", "small")
+        self.nobody = plain_label(tr("No agent is registered."), "small")
         self.nobody.setContentsMargins(px(24), 0, 0, 0)
         column.addWidget(self.nobody)
         self.rows[Mode.GUARDED].clicked.connect(partial(self._choose, Mode.GUARDED))
@@ -130,9 +133,9 @@ class ModeChoices(QFrame):
             self.trusted.emit(name, minutes)
 
     def _minutes(self, minutes: int) -> QPushButton:
-        button = QPushButton(f"{minutes} min")
+        button = QPushButton(tr("{minutes} min", minutes=minutes))
         button.setAutoDefault(False)
-        button.setAccessibleName(f"Trust this agent for {minutes} minutes, asks first")
+        button.setAccessibleName(tr("Trust this agent for {minutes} minutes, asks first", minutes=minutes))
         button.clicked.connect(partial(self._trust, minutes))
         return button
 

@@ -11,6 +11,7 @@ from app import phrases
 from app.chrome.mode_choices import MEANINGS, ModeChoices
 from app.parts.amounts import clock
 from runner.approval.modes import Mode
+from runner.model.translation import tr
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -25,11 +26,15 @@ def words(cases: Cards) -> str:
     now = cases.mode
     match Mode(now.mode):
         case Mode.GUARDED:
-            return "Guarded"
+            return tr("Guarded")
         case Mode.LOCKDOWN:
-            return "Lockdown"
+            return tr("Lockdown")
         case Mode.TRUST:
-            return f"Trust: {phrases.visible(now.agent)} {clock(max(0.0, now.deadline - since_boot()))}"
+            return tr(
+                "Trust: {agent} {clock}",
+                agent=phrases.visible(now.agent),
+                clock=clock(max(0.0, now.deadline - since_boot())),
+            )
 
 
 class ModeButton(QToolButton):
@@ -67,7 +72,9 @@ class ModeButton(QToolButton):
         if said != self.text():
             self.setText(said)
             self.setToolTip(MEANINGS[mode])
-            self.setAccessibleName(f"Mode: {said}. {MEANINGS[mode]} Opens the modes to choose from.")
+            self.setAccessibleName(
+                tr("Mode: {said}. {meanings} Opens the modes to choose from.", said=said, meanings=MEANINGS[mode])
+            )
         if self.property("mode") != mode.value:
             self.setProperty("mode", mode.value)
             self.style().unpolish(self)

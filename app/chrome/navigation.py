@@ -8,6 +8,8 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -66,10 +68,10 @@ class Navigation(QWidget):
         self._buttons[name].show_count(number, ink, missed)
 
     def _make(self, page: PageSpec) -> PageButton:
-        button = PageButton(self._look, page.name)
-        button.setText(page.name)
+        button = PageButton(self._look, page.title)
+        button.setText(page.title)
         button.setFont(self._look.font(-2.0))
-        button.setToolTip(f"{page.name} ({page.keys})" if page.keys else page.name)
+        button.setToolTip(f"{page.title} ({page.keys})" if page.keys else page.title)
         button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         button.clicked.connect(lambda: self.wanted.emit(page.name))
         self._look.dress(button, page.icon, size=20)
@@ -96,7 +98,7 @@ class PageButton(QToolButton):
         if (number, ink, missed) != (self._count, self._ink, self._missed):
             self._count, self._ink, self._missed = number, ink, missed
             counted = str(number) if number and (number != missed or ink != "muted") else ""
-            words = (self._name, counted, f"{missed} missed" if missed else "")
+            words = (self._name, counted, tr("{missed} missed", missed=missed) if missed else "")
             self.setAccessibleName(", ".join(word for word in words if word))
             self.update()
 
@@ -110,6 +112,7 @@ class PageButton(QToolButton):
         width = max(height, round(QFontMetricsF(font).horizontalAdvance(_short(self._count))) + px(8))
         room = QRectF(self.width() - width - px(3), px(1), width, height)
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(getattr(tokens, self._ink)))

@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app import phrases
 from app.link.page_tasks import PageTasks
-from app.parts.amounts import counted
 from app.parts.confirm import ConfirmDialog
 from app.review.deliberate import DeliberateDialog
 from runner.model.errors import KnownError
 from runner.model.request import Isolation
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from app.state.work_cards import WorkCards
 
 
-NOTHING_LEFT = "Nothing waits and nothing runs any more."
+NOTHING_LEFT = tr("Nothing waits and nothing runs any more.")
 
 
 class _UpToDate(QObject):
@@ -92,15 +92,19 @@ class OverallCommands(QObject):
     @Slot()
     def ask_lock(self) -> None:
         """Ask before Lockdown, which denies what waits."""
-        self.ask_about("Lock down?", self._at_stake_in_lockdown, "Lock down", self._lock_if)
+        self.ask_about(tr("Lock down?"), self._at_stake_in_lockdown, tr("Lock down"), self._lock_if)
 
     def _at_stake_in_lockdown(self) -> str:
         parts = [
-            "Every request is denied at once, agents are informed, and nothing is written into projects, until you"
-            " choose Guarded again."
+            tr(
+                "Every request is denied at once, agents are informed, and nothing is written into projects, until you"
+                " choose Guarded again."
+            )
         ]
         if waiting := self._cases.count_waiting():
-            parts.append(f"{counted(waiting, 'open request')} will be denied.")
+            parts.append(
+                plural("{count} open request will be denied.", "{count} open requests will be denied.", waiting)
+            )
         return " ".join((*parts, *self._work_at_stake()))
 
     def _lock_if(self, yes: bool) -> None:
@@ -110,15 +114,23 @@ class OverallCommands(QObject):
     @Slot(str, int)
     def ask_trust(self, agent: str, minutes: int) -> None:
         """Ask before a trust window, which approves by itself."""
-        what = (
-            f"For {minutes} minutes, what {phrases.visible(agent)} asks is approved without asking you, up to HIGH. "
-            "CRITICAL asks you all the same. The toolbar shows the time that is left; Guarded ends it."
+        what = tr(
+            "For {minutes} minutes, what {agent} asks is approved without asking you, up to "
+            "HIGH. CRITICAL asks you all the same. The toolbar shows the time that is left; "
+            "Guarded ends it.",
+            minutes=minutes,
+            agent=phrases.visible(agent),
         )
 
         def trust(pin: str) -> None:
             self._tasks.attempt("trust", self._bridge.trust(agent, minutes * 60.0, pin), self.failed.emit)
 
-        self._ask_deliberately(f"Trust {phrases.visible(agent)}?", what, f"Trust for {minutes} minutes", trust)
+        self._ask_deliberately(
+            tr("Trust {agent}?", agent=phrases.visible(agent)),
+            what,
+            tr("Trust for {minutes} minutes", minutes=minutes),
+            trust,
+        )
 
     # ---- away ----
 
@@ -154,29 +166,41 @@ class OverallCommands(QObject):
         if not held or not cards:
             return
         where = sorted({phrases.isolation(card.request.isolation) for card in cards})
-        which = f"{counted(len(cards), 'run')} in the {' and the '.join(where)}"
-        self.remarked.emit(f"{which} can't be paused. Stop instead?")
+        which = plural(
+            "{count} run in the {where}", "{count} runs in the {where}", len(cards), where=tr(" and the ").join(where)
+        )
+        self.remarked.emit(tr("{which} can't be paused. Stop instead?", which=which))
 
     @Slot()
     def stop_all(self) -> None:
         """Ask once, then stop every run and deny every question."""
         if self._cases.count_waiting() or self._cases.count_running() or self._work.at_work():
-            self.ask_about("Stop all?", self._at_stake, "Stop all", self._stop_all_if)
+            self.ask_about(tr("Stop all?"), self._at_stake, tr("Stop all"), self._stop_all_if)
 
     def _at_stake(self) -> str:
         waiting, running = self._cases.count_waiting(), self._cases.count_running()
         parts = []
         if running:
-            parts.append(f"{counted(running, 'run')} will be stopped.")
+            parts.append(plural("{count} run will be stopped.", "{count} runs will be stopped.", running))
         parts += self._work_at_stake()
         if waiting:
-            parts.append(f"{counted(waiting, 'request')} will be denied.")
+            parts.append(plural("{count} request will be denied.", "{count} requests will be denied.", waiting))
         return " ".join(parts)
 
     def _work_at_stake(self) -> list[str]:
         """Return what becomes of the programs at work."""
         at_work = len(self._work.at_work())
-        return [f"{counted(at_work, 'program')} at work will be ended; the changes stay."] if at_work else []
+        return (
+            [
+                plural(
+                    "{count} program at work will be ended; the changes stay.",
+                    "{count} programs at work will be ended; the changes stay.",
+                    at_work,
+                )
+            ]
+            if at_work
+            else []
+        )
 
     def _stop_all_if(self, yes: bool) -> None:
         if yes:
@@ -190,8 +214,8 @@ class OverallCommands(QObject):
 
     def ask_new_ledger(self) -> None:
         """Ask before a new history; the old file stays."""
-        what = "The history that cannot be read is kept under another name. A new one begins and says so."
-        self.ask("Begin a new history?", what, "Begin a new one", self._new_ledger_if)
+        what = tr("The history that cannot be read is kept under another name. A new one begins and says so.")
+        self.ask(tr("Begin a new history?"), what, tr("Begin a new one"), self._new_ledger_if)
 
     def _new_ledger_if(self, yes: bool) -> None:
         if yes:
@@ -214,12 +238,16 @@ class OverallCommands(QObject):
             return
         present = Isolation(str(facts["isolation"]))
         where = phrases.isolation(present)
-        what = f"{trouble.what} From now on what you remembered, rules and trust count for the {where} again."
+        what = tr(
+            "{what} From now on what you remembered, rules and trust count for the {where} again.",
+            what=trouble.what,
+            where=where,
+        )
 
         def accept(pin: str) -> None:
             self._tasks.attempt("accept", self._bridge.runs.accept_sandbox(present, pin), self.failed.emit)
 
-        self._ask_deliberately(f"Use the {where} from now on?", what, "Accept", accept)
+        self._ask_deliberately(tr("Use the {where} from now on?", where=where), what, tr("Accept"), accept)
 
     def _wait_for_sandbox(self, answer: Future[dict[str, object]]) -> None:
         self._sandbox_asked += 1

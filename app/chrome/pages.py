@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QWidget
 from app.link.page_tasks import PageTasks
 from app.parts.column import Centred
 from app.parts.fold import Pages
+from app.parts.key_names import key_text
+from runner.model.translation import to_translate, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 WIDEST = 1280
-FIRST_STEPS = "First steps"
+FIRST_STEPS = to_translate("First steps")
 """The page that has no button on the rail."""
 P = TypeVar("P", bound=QWidget)
 
@@ -38,6 +40,7 @@ class PageSpec:
     """All that the window knows of a page before it is built: its button on the rail, its key, and how it is made."""
 
     name: str
+    """By which it is asked for, in every language."""
     icon: str = ""
     """In `resources/icons/`; '' for a page without a button."""
     key: int | None = None
@@ -48,9 +51,14 @@ class PageSpec:
     """Whether words at the left belong to what stands at the right: they stay together, in the middle."""
 
     @property
+    def title(self) -> str:
+        """Its name on screen."""
+        return translated(self.name)
+
+    @property
     def keys(self) -> str:
         """What one presses to open it; '' where nothing does."""
-        return "" if self.key is None else f"Ctrl+{self.key}"
+        return "" if self.key is None else key_text(f"Ctrl+{self.key}")
 
 
 @runtime_checkable
@@ -387,16 +395,16 @@ class PageShelf(QObject):
 
 
 PAGES = (
-    PageSpec("Today", "chart", 9, PageShelf._make_today),
-    PageSpec("Queue", "inbox", 1),
-    PageSpec("Work", "layers", 0, PageShelf._make_work),
-    PageSpec("Running", "activity", 2, PageShelf._make_running),
-    PageSpec("History", "history", 3, PageShelf._make_history),
-    PageSpec("Agents", "bot", 4, PageShelf._make_agents, read=True),
-    PageSpec("Rules", "list", 5, PageShelf._make_rules, read=True),
-    PageSpec("Settings", "settings", 6, PageShelf._make_settings, read=True),
-    PageSpec("Doctor", "stethoscope", 7, PageShelf._make_doctor, read=True),
-    PageSpec("Help", "info", 8, PageShelf._make_help, read=True),
+    PageSpec(to_translate("Today"), "chart", 9, PageShelf._make_today),
+    PageSpec(to_translate("Queue"), "inbox", 1),
+    PageSpec(to_translate("Work"), "layers", 0, PageShelf._make_work),
+    PageSpec(to_translate("Running"), "activity", 2, PageShelf._make_running),
+    PageSpec(to_translate("History"), "history", 3, PageShelf._make_history),
+    PageSpec(to_translate("Agents"), "bot", 4, PageShelf._make_agents, read=True),
+    PageSpec(to_translate("Rules"), "list", 5, PageShelf._make_rules, read=True),
+    PageSpec(to_translate("Settings"), "settings", 6, PageShelf._make_settings, read=True),
+    PageSpec(to_translate("Doctor"), "stethoscope", 7, PageShelf._make_doctor, read=True),
+    PageSpec(to_translate("Help"), "info", 8, PageShelf._make_help, read=True),
     PageSpec(FIRST_STEPS, make=PageShelf._make_first_steps),
 )
 """The pages of the console, in the order of the rail: all that there is to say of a page before it is built."""

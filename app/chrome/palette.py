@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from app.parts.fold import fit
 from app.parts.plain import plain_label
 from app.parts.row_background import paint_ground
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
 
 SHOWN = 12
-WAITS, RUNS = "waits", "runs"
+WAITS, RUNS = tr("waits"), tr("runs")
 """How the kinds of requests end that somebody may have opened the palette for."""
 WAY = Qt.ItemDataRole.UserRole
 
@@ -58,6 +59,7 @@ class WayDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         way = index.data(WAY)
         if not isinstance(way, Way):
             return
@@ -101,21 +103,21 @@ class Palette(QDialog):
         self._find = find
         self._found: list[Way] = []
         self.setProperty("framed", True)
-        self.setWindowTitle("Go anywhere")
+        self.setWindowTitle(tr("Go anywhere"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Page, request, host, file, setting or command")
-        self.field.setAccessibleName("Go to page, request, also a past one, agent, setting or command")
+        self.field.setPlaceholderText(tr("Page, request, host, file, setting or command"))
+        self.field.setAccessibleName(tr("Go to page, request, also a past one, agent, setting or command"))
         self.field.textChanged.connect(self._search)
         self.list = QListWidget()
-        self.list.setAccessibleName("Where to go")
+        self.list.setAccessibleName(tr("Where to go"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.itemClicked.connect(self._go)
         self.list.setItemDelegate(WayDelegate(look, self.list))
-        self.none = plain_label("Nothing has this name.", "muted")
+        self.none = plain_label(tr("Nothing has this name."), "muted")
         column = QVBoxLayout(self)
         column.setContentsMargins(px(12), px(12), px(12), px(12))
         column.setSpacing(px(8))

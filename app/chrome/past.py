@@ -15,6 +15,7 @@ from app.history.reader import Reader
 from runner.audit.history.filter import Filter
 from runner.audit.history.past_work import PastSession
 from runner.audit.ledger.row import Row
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +77,7 @@ class PastRequests(QObject):
         if isinstance(line, PastSession):
             if self._work.session(line.name) is not None:
                 return None
-            kind = f"work, {phrases.when(line.started_at)}"
+            kind = tr("work, {when}", when=phrases.when(line.started_at))
             return Way(session_words.title(line), kind, partial(self._show, line.id, words))
         row = line.row
         if not isinstance(row, Row):

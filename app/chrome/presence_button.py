@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from app import phrases
 from app.chrome.presence import MINUTES
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from PySide6.QtCore import SignalInstance
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from app.state.cards import Cards
 
-HERE = "Notices and the compact prompt come up when the window is not in front."
-AWAY = "What agents ask of you waits until you are back, at most 12 hours. What passes unasked still passes."
+HERE = tr("Notices and the compact prompt come up when the window is not in front.")
+AWAY = tr("What agents ask of you waits until you are back, at most 12 hours. What passes unasked still passes.")
 
 
 def words(cases: Cards, presence: Presence) -> str:
     """Return what is to be known: `Away, 3 wait`, `Quiet until 15:40`; empty where all is as usual."""
     if presence.away:
         waiting = cases.count_waiting()
-        return f"Away, {waiting:,} wait" if waiting else "Away"
-    return f"Quiet until {phrases.clock(time.time() + presence.left)}" if presence.quiet else ""
+        return tr("Away, {waiting} wait", waiting=numeral(waiting)) if waiting else tr("Away")
+    return tr("Quiet until {clock}", clock=phrases.clock(time.time() + presence.left)) if presence.quiet else ""
 
 
 class PresenceButton(QToolButton):
@@ -73,7 +74,9 @@ class PresenceButton(QToolButton):
         self.setToolButtonStyle(beside if in_words else alone)
         self._look.dress(self, "bell", "medium" if said else "muted", 14)
         self.setToolTip(AWAY if self._presence.away else said or HERE)
-        self.setAccessibleName(f"{said or 'You may be disturbed'}. Opens a menu: do not disturb, away.")
+        self.setAccessibleName(
+            tr("{said}. Opens a menu: do not disturb, away.", said=said or tr("You may be disturbed"))
+        )
         self.setProperty("mode", kind)
         self.style().unpolish(self)
         self.style().polish(self)
@@ -88,12 +91,14 @@ class PresenceButton(QToolButton):
 def add_choices(menu: QMenu, presence: Presence, away: SignalInstance, back: SignalInstance) -> None:
     """Add to `menu` what can be chosen now; `away` and `back` are emitted for those two."""
     if presence.quiet:
-        menu.addAction("Disturb me again", presence.end)
+        menu.addAction(tr("Disturb me again"), presence.end)
     else:
         for minutes in MINUTES:
-            menu.addAction(f"Do not disturb for {minutes} minutes", partial(presence.begin, minutes))
+            menu.addAction(
+                tr("Do not disturb for {minutes} minutes", minutes=minutes), partial(presence.begin, minutes)
+            )
     menu.addSeparator()
     if presence.away:
-        menu.addAction("I'm back", back.emit)
+        menu.addAction(tr("I'm back"), back.emit)
     else:
-        menu.addAction("I'm away: let requests wait", away.emit)
+        menu.addAction(tr("I'm away: let requests wait"), away.emit)

@@ -11,11 +11,12 @@ from app import phrases
 from app.chrome.modes import ModeButton
 from app.chrome.presence_button import PresenceButton
 from app.look.mark import MARKS
-from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
+from app.parts.key_names import key_text
 from app.parts.plain import plain_label, tip
 from runner.approval.modes import Mode
 from runner.model.request import Isolation
+from runner.model.translation import numeral, plural, tr, within
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QEnterEvent, QResizeEvent
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from app.state.work_cards import WorkCards
 
 SAID_MS = 12_000
-PAUSE, RESUME = "Pause all", "Resume all"
-ANYWHERE = "Go anywhere  Ctrl+K"
+PAUSE, RESUME = tr("Pause all"), tr("Resume all")
+ANYWHERE = tr("Go anywhere  {key}", key=key_text("Ctrl+K"))
 WIDE = 1100
 """Width from which on its end has room for a sentence beside all of its words."""
 NARROW = 700
@@ -57,9 +58,9 @@ class Toolbar(QWidget):
         self.mode = ModeButton(cases, look)
         self.presence = PresenceButton(cases, presence, look)
         self.anywhere = QPushButton(ANYWHERE)
-        self.anywhere.setAccessibleName("Go anywhere, Ctrl+K")
+        self.anywhere.setAccessibleName(tr("Go anywhere, {key}", key=key_text("Ctrl+K")))
         self.anywhere.setProperty("kind", "quiet")
-        self.anywhere.setToolTip("Find a page, a request, an agent or a command")
+        self.anywhere.setToolTip(tr("Find a page, a request, an agent or a command"))
         self.anywhere.setAutoDefault(False)
         self.anywhere.clicked.connect(self.go)
         self.hold = QPushButton()
@@ -97,9 +98,13 @@ class Toolbar(QWidget):
         self.refresh()
 
     def _make_stop(self) -> QPushButton:
-        stop = QPushButton("Stop all")
-        stop.setToolTip("Stop every run and program at work, and deny every question (Ctrl+Shift+S)")
-        stop.setAccessibleName("Stop all: stop every run and deny every question, Ctrl+Shift+S")
+        stop = QPushButton(tr("Stop all"))
+        stop.setToolTip(
+            tr("Stop every run and program at work, and deny every question ({key})", key=key_text("Ctrl+Shift+S"))
+        )
+        stop.setAccessibleName(
+            tr("Stop all: stop every run and deny every question, {key}", key=key_text("Ctrl+Shift+S"))
+        )
         stop.setAutoDefault(False)
         stop.clicked.connect(self.stop_all)
         self._look.dress(stop, "octagon-x", "high", 14)
@@ -122,7 +127,7 @@ class Toolbar(QWidget):
 
     def _show_anywhere(self) -> None:
         short = self._narrow or (self._shares and self.width() < self._look.px(WIDE))
-        self.anywhere.setText("Ctrl+K" if short else ANYWHERE)
+        self.anywhere.setText(key_text("Ctrl+K") if short else ANYWHERE)
         self._row.activate()
 
     @property
@@ -164,9 +169,13 @@ class Toolbar(QWidget):
         if (words, self._narrow) != self._hold_shown:
             self._hold_shown = (words, self._narrow)
             self.hold.setText("" if self._narrow else words)
-            does = "Resume every run that is paused" if held else "Pause every run that can be; its time limit waits"
-            self.hold.setToolTip(f"{does} (Ctrl+Shift+H)")
-            self.hold.setAccessibleName(f"{words.strip()}: {does[0].lower()}{does[1:]}, Ctrl+Shift+H")
+            does = (
+                tr("Resume every run that is paused")
+                if held
+                else tr("Pause every run that can be; its time limit waits")
+            )
+            self.hold.setToolTip(f"{does} ({key_text('Ctrl+Shift+H')})")
+            self.hold.setAccessibleName(f"{words.strip()}: {within(does)}, {key_text('Ctrl+Shift+H')}")
             self._look.dress(self.hold, "play" if held else "pause", "accent_ink" if held else "text", 14)
         possible = any(card.can_hold or card.held is not None for card in self._cases.running())
         if self.hold.isEnabled() != possible:
@@ -174,11 +183,11 @@ class Toolbar(QWidget):
 
     def _work_words(self) -> str:
         number = len(self._work.at_work())
-        return f"{number:,} at work" if number else ""
+        return tr("{number} at work", number=numeral(number)) if number else ""
 
     def _held_words(self) -> str:
         held = self._cases.count_held()
-        return f"{counted(held, 'run')} paused" if held else ""
+        return plural("{count} run paused", "{count} runs paused", held) if held else ""
 
     def say(self, text: str) -> None:
         """Show a sentence in place of the state for a while; nothing moves."""
@@ -195,19 +204,19 @@ class Toolbar(QWidget):
 
     def _sandbox_words(self) -> str:
         if "sandbox" in self._cases.troubles:
-            return "No sandbox"
+            return tr("No sandbox")
         found = str(self._cases.sandbox.get("isolation", ""))
         if found not in list(Isolation):
-            return "Starting\N{HORIZONTAL ELLIPSIS}"
-        return f"{phrases.isolation_first(Isolation(found))} ready"
+            return tr("Starting\N{HORIZONTAL ELLIPSIS}")
+        return tr("{isolation_first} ready", isolation_first=phrases.isolation_first(Isolation(found)))
 
     def _agent_words(self) -> str:
         if self._cases.agents is None:
             return ""
-        return counted(sum(not agent.revoked for agent in self._cases.agents), "agent")
+        return plural("{count} agent", "{count} agents", sum(not agent.revoked for agent in self._cases.agents))
 
     def _details(self) -> str:
-        lines = [f"Agents connect to {self._cases.address}"] if self._cases.address else []
+        lines = [tr("Agents connect to {address}", address=self._cases.address)] if self._cases.address else []
         sandbox = self._cases.sandbox
         lines += [str(sandbox["chosen"])] if sandbox.get("chosen") else []
         lines += _warmth(sandbox.get("warm"))
@@ -226,6 +235,14 @@ def _warmth(facts: object) -> list[str]:
     if not isinstance(facts, dict) or not facts["wanted"]:
         return []
     runs = facts["hits"] + facts["misses"]
-    used = f"; {facts['hits']} of {runs} runs began in one" if runs else ""
-    waiting = f", the oldest for {facts['oldest']:.0f} s" if facts["ready"] else ""
-    return [f"{facts['ready']} of {facts['wanted']} containers wait started{waiting}{used}"]
+    used = tr("; {facts} of {runs} runs began in one", facts=facts["hits"], runs=runs) if runs else ""
+    waiting = tr(", the oldest for {facts} s", facts=numeral(facts["oldest"], ".0f")) if facts["ready"] else ""
+    return [
+        tr(
+            "{facts} of {facts_2} containers wait started{waiting}{used}",
+            facts=facts["ready"],
+            facts_2=facts["wanted"],
+            waiting=waiting,
+            used=used,
+        )
+    ]

@@ -95,7 +95,10 @@ class ToolbarOverlay(QWidget):
         self.raise_()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest) and watched is not self:
+        moved = event.type() == QEvent.Type.Resize
+        # Placing asks the parent for a layout: to follow that would place again, for ever.
+        asked = event.type() == QEvent.Type.LayoutRequest and watched is not self.parentWidget()
+        if moved or asked:
             self._later.start()
         elif event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
             self.place()

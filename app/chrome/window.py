@@ -37,6 +37,7 @@ from app.review.deciding import Deciding
 from app.state import attention
 from app.state.work_cards import WorkCards
 from runner.model.events import AgentsChanged, EngineTroubled, GatewayOpened, RunFinished, SandboxChosen, TroubleCleared
+from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -195,7 +196,7 @@ class Window(QWidget):
         for event in events:
             if isinstance(event, AgentsChanged) and event.connected:
                 # Not as a banner: what one decides would move.
-                self.toolbar.say(f"{phrases.visible(event.connected)} has connected.")
+                self.toolbar.say(tr("{connected} has connected.", connected=phrases.visible(event.connected)))
         if any(isinstance(event, (AgentsChanged, GatewayOpened)) for event in events):
             self._cases.know_agents(self._bridge.agents.all())
         closed = any(isinstance(event, EngineTroubled) and event.area == "gateway" for event in events)
@@ -270,7 +271,7 @@ class Window(QWidget):
 
     def ask_to_quit(self, stake: Callable[[], str], answered: Callable[[bool], None]) -> None:
         self.frame.bring_to_front()
-        self.overall.ask_about("Quit Assent?", stake, "Quit", answered)
+        self.overall.ask_about(tr("Quit Assent?"), stake, tr("Quit"), answered)
 
     # ---- what is remembered ----
 
@@ -296,7 +297,7 @@ class Window(QWidget):
         from app.remembering import words
 
         # Not as a banner: that would move the buttons of the request that still waits.
-        self.toolbar.say(f"Remembered, see Rules. {words.ends(made)}")
+        self.toolbar.say(tr("Remembered, see Rules. {ends}", ends=words.ends(made)))
 
     # ---- window ----
 
@@ -405,7 +406,7 @@ class Window(QWidget):
         self.pages.shown.connect(self.vault.give_way)
         self.pages.test_decided.connect(partial(_tell_of_test, self))
         self.pages.sandbox_built.connect(self.overall.look_for_sandbox)
-        self.fatigue.noticed.connect(lambda what: self.banners.say("fatigue", Tone.INFO, what, "Rules"))
+        self.fatigue.noticed.connect(lambda what: self.banners.say("fatigue", Tone.INFO, what, tr("Rules")))
         self._cases.happened.connect(self._take)
         self._cases.happened.connect(self.work.take)
         self.work.moved.connect(self._count_work)
@@ -455,7 +456,7 @@ def _tell_of_test(window: Window, what: str) -> None:
     if window._cases.count_waiting():
         window.toolbar.say(what)  # a banner would move the buttons of what waits
     else:
-        window.banners.say("first steps", Tone.GOOD, what, FIRST_STEPS)
+        window.banners.say("first steps", Tone.GOOD, what, translated(FIRST_STEPS))
 
 
 def _bind(window: QWidget, keys: str, act: Callable[[], object]) -> None:

@@ -13,6 +13,9 @@ from runner.system.private_folder import make_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
+WINDOW_STATE = "window.json"
+"""Its file in the folder of the state."""
+
 
 class Remembered:
     """A small JSON file. One that cannot be read or written is as good as none."""

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, 
 from app.doctor.building import Building
 from app.doctor.row import CheckRow
 from app.link.background import Errands
-from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.parts.text.to_clipboard import to_clipboard
 from runner.commands.check import stronger
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
@@ -82,16 +82,16 @@ class DoctorPanel(QWidget):
         self._checks: tuple[Check, ...] = ()
         self.rows: list[CheckRow] = []
         self.summary = plain_label(role="muted", wrap=True)
-        self.again = QPushButton("Run again")
+        self.again = QPushButton(tr("Run again"))
         self.again.setToolTip("F5")
         self.again.setAutoDefault(False)
         look.dress(self.again, "refresh-cw", size=14)
-        self.copy = QPushButton("Copy report")
-        self.copy.setToolTip("Copy all checks as text, to send to somebody")
+        self.copy = QPushButton(tr("Copy report"))
+        self.copy.setToolTip(tr("Copy all checks as text, to send to somebody"))
         self.copy.setAutoDefault(False)
         self.notice = Notice(look, Tone.BAD, "")
         self.trouble = Notice(look, Tone.BAD, "")
-        self.working = EmptyState(look, "stethoscope", "Examining", "Starting the sandbox takes a few seconds.")
+        self.working = EmptyState(look, "stethoscope", tr("Examining"), tr("Starting the sandbox takes a few seconds."))
         self._lay_out()
         self.again.clicked.connect(self.look_again)
         self.copy.clicked.connect(self._copy)
@@ -123,7 +123,7 @@ class DoctorPanel(QWidget):
 
     def _failed(self, error: Exception) -> None:
         self._working = False
-        self.notice.say(Tone.BAD, f"The examination itself failed: {error or type(error).__name__}")
+        self.notice.say(Tone.BAD, tr("The examination itself failed: {error}", error=error or type(error).__name__))
         self.notice.show()
         self._show_state()
 
@@ -194,7 +194,7 @@ class DoctorPanel(QWidget):
 
     def _not_built(self, error: Exception) -> None:
         check = None if self._at is None else self._at.check
-        what = "gVisor was not installed" if check is not None and check.gvisor else "Not built"
+        what = tr("gVisor was not installed") if check is not None and check.gvisor else tr("Not built")
         self.trouble.say(Tone.BAD, f"{what}: {error or type(error).__name__}")
         self.trouble.show()
         self._over()
@@ -223,9 +223,9 @@ class DoctorPanel(QWidget):
 
     def _words(self) -> str:
         if self._building is not None:
-            return "Fetching and building\N{HORIZONTAL ELLIPSIS}"
+            return tr("Fetching and building\N{HORIZONTAL ELLIPSIS}")
         if self._working:
-            return "Examining\N{HORIZONTAL ELLIPSIS}"
+            return tr("Examining\N{HORIZONTAL ELLIPSIS}")
         bad = sum(str(check.state) == "bad" for check in self._checks)
         warned = sum(str(check.state) == "warn" for check in self._checks)
         if not self._checks:
@@ -233,12 +233,21 @@ class DoctorPanel(QWidget):
         if not bad and not warned:
             works = sum(str(check.state) == "ok" for check in self._checks)
             return (
-                f"{works:,} of {counted(len(self._checks), 'check')} work, the others are not in use. Nothing to do."
+                plural(
+                    "{works} of {count} check work, the others are not in use. Nothing to do.",
+                    "{works} of {count} checks work, the others are not in use. Nothing to do.",
+                    len(self._checks),
+                    works=numeral(works),
+                )
                 if works < len(self._checks)
-                else f"{counted(len(self._checks), 'check')}, nothing to do."
+                else plural("{count} check, nothing to do.", "{count} checks, nothing to do.", len(self._checks))
             )
-        parts = [f"{bad} not working"] * bool(bad) + [f"{warned} to look at"] * bool(warned)
-        return f"{', '.join(parts)}, of {counted(len(self._checks), 'check')}."
+        parts = [tr("{bad} not working", bad=bad)] * bool(bad) + [tr("{warned} to look at", warned=warned)] * bool(
+            warned
+        )
+        return plural(
+            "{parts}, of {count} check.", "{parts}, of {count} checks.", len(self._checks), parts=", ".join(parts)
+        )
 
     def _show_checks(self) -> None:
         """Show checks in the rows that exist, so that the focus stays where it was."""
@@ -258,11 +267,11 @@ class DoctorPanel(QWidget):
         px = self._look.px
         head = QHBoxLayout()
         head.setSpacing(px(8))
-        head.addWidget(plain_label("Doctor", "title"))
+        head.addWidget(plain_label(tr("Doctor"), "title"))
         head.addWidget(self.summary, 1)
         head.addWidget(self.copy)
         head.addWidget(self.again)
-        self._scroll = ScrollColumn("Checks")
+        self._scroll = ScrollColumn(tr("Checks"))
         self._scroll.column.setContentsMargins(0, 0, px(6), 0)
         self._scroll.column.setSpacing(px(2))
         self._pages = QStackedWidget()
@@ -319,5 +328,5 @@ def bring_gvisor_here() -> AsyncGenerator[Progress]:
 
 
 def _line(check: Check) -> str:
-    fix = f" Fix: {check.fix}" if check.fix else ""
+    fix = tr(" Fix: {fix}", fix=check.fix) if check.fix else ""
     return f"[{check.state}] {check.name}: {check.what}{fix}"

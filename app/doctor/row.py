@@ -11,20 +11,24 @@ from app import phrases
 from app.parts.plain import plain_label
 from app.parts.roles import Role
 from app.parts.text.copying import CopyButton
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from app.look.look import Look
     from runner.commands.check import Check
 
 STATES = {
-    "ok": ("circle-check", "low", "ok", "Works"),
-    "unused": ("ban", "muted", "muted", "Not in use"),
-    "warn": ("triangle-alert", "medium", "warn", "Needs attention"),
-    "bad": ("circle-alert", "high", "bad", "Does not work"),
+    "ok": ("circle-check", "low", "ok", tr("Works")),
+    "unused": ("ban", "muted", "muted", tr("Not in use")),
+    "warn": ("triangle-alert", "medium", "warn", tr("Needs attention")),
+    "bad": ("circle-alert", "high", "bad", tr("Does not work")),
 }
 """Picture, its ink, the role of the word, and the word."""
-BUILD = ("Build", "Fetch what the images are made of and build them; takes some minutes")
-INSTALL = ("Install gVisor", "Fetch gVisor from Debian, whose signature is checked, and build what it starts from")
+BUILD = (tr("Build"), tr("Fetch what the images are made of and build them; takes some minutes"))
+INSTALL = (
+    tr("Install gVisor"),
+    tr("Fetch gVisor from Debian, whose signature is checked, and build what it starts from"),
+)
 
 
 class CheckRow(QWidget):
@@ -48,15 +52,15 @@ class CheckRow(QWidget):
         for text in (self.what, self.fix):
             text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        self.copy = CopyButton("Copy", "Copy the fix")
+        self.copy = CopyButton(tr("Copy"), tr("Copy the fix"))
         self.build = QPushButton(BUILD[0])
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setRange(0, 1000)
         self.bar.setFixedHeight(look.px(8))
         self.doing = plain_label(role="muted")
-        self.stop = QPushButton("Stop")
-        self.stop.setToolTip("End it; nothing of what was begun is left")
+        self.stop = QPushButton(tr("Stop"))
+        self.stop.setToolTip(tr("End it; nothing of what was begun is left"))
         for button in (self.build, self.stop):
             button.setAutoDefault(False)
         self._lay_out(look)
@@ -78,7 +82,7 @@ class CheckRow(QWidget):
         self.what.setText(phrases.visible(check.what))
         self.fix.setText(phrases.visible(check.fix))
         self.copy.set_text_to_copy(check.fix)
-        self.copy.setAccessibleName(f"Copy the fix for {name}")
+        self.copy.setAccessibleName(tr("Copy the fix for {name}", name=name))
         self.fix.setVisible(bool(check.fix))
         self.copy.setVisible(bool(check.fix))
         text, hint = INSTALL if check.gvisor else BUILD
@@ -100,12 +104,12 @@ class CheckRow(QWidget):
     def show_step(self, part: float, doing: str) -> None:
         """Show how far a build is and what it does now."""
         self.bar.setValue(round(part * 1000))
-        self.bar.setAccessibleName(f"Under way: {doing}")
+        self.bar.setAccessibleName(tr("Under way: {doing}", doing=doing))
         self.doing.setText(doing)
         self._show_building(True)
 
     def show_stopping(self) -> None:
-        self.doing.setText("stopping, and removing what was begun")
+        self.doing.setText(tr("stopping, and removing what was begun"))
         self.stop.setEnabled(False)
 
     def show_built(self) -> None:

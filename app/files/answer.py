@@ -20,6 +20,7 @@ from app.files.found import (
     Text,
 )
 from runner.model.codec import UnreadableValue, decode, encode
+from runner.model.translation import tr
 
 KINDS: dict[str, type[Preview]] = {kind.__name__: kind for kind in (Picture, Table, JsonRows, MarkdownPage, Text)}
 LONGEST_ESCAPE = 12
@@ -54,7 +55,7 @@ def unpack(answer: bytes) -> Preview:
     if isinstance(found, Picture):
         found = replace(found, pixels=pixels)
     if len(found.said) > MOST_SAID or not _fits(found):
-        raise NoPreview(f"a {type(found).__name__} of other sizes than it may have")
+        raise NoPreview(tr("a {name} of other sizes than it may have", name=type(found).__name__))
     return found
 
 

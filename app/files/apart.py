@@ -19,6 +19,7 @@ from app.files.found import Text, form_of
 from app.files.preview import hexadecimal
 from app.files.reading_process import NO_MEMORY
 from runner.model.errors import KnownError
+from runner.model.translation import chosen, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +37,9 @@ PATIENCE = 6
 QT = {"MALLOC_ARENA_MAX": "1", "QT_NO_GLIB": "1"}
 """For the thread that Qt begins for large pictures: no 64 MB of its own, and nothing that looks for files."""
 COMMAND = (
-    "import sys; sys.path[:] = sys.argv[6:]; from app.files.reading_process import main; "
-    "main(*map(int, sys.argv[1:5]), sys.argv[5])"
+    "import sys; sys.path[:] = sys.argv[7:]; from runner.model.translation import choose; "
+    "from runner.system.shipped import resources; choose(sys.argv[6], resources() / 'languages'); "
+    "from app.files.reading_process import main; main(*map(int, sys.argv[1:5]), sys.argv[5])"
 )
 """The same code as this process has, wherever that was found; with `-I` and `-S` nothing else from its surroundings."""
 
@@ -107,7 +109,7 @@ class ReadingProcess:
                 raise NotWanted
             try:
                 self._process = subprocess.Popen(
-                    (sys.executable, "-I", "-S", "-c", COMMAND, *numbers, name, *filter(None, sys.path)),
+                    (sys.executable, "-I", "-S", "-c", COMMAND, *numbers, name, chosen(), *filter(None, sys.path)),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
@@ -115,8 +117,8 @@ class ReadingProcess:
                     cwd="/",
                 )
             except OSError as error:
-                what = f"No process to read it in could be started: {error.strerror}."
-                raise KnownError(what, "Free memory, or save the file and open it elsewhere.") from error
+                what = tr("No process to read it in could be started: {strerror}.", strerror=error.strerror)
+                raise KnownError(what, tr("Free memory, or save the file and open it elsewhere.")) from error
             return self._process
 
     def _not_shown(self, data: bytes, status: int) -> Text:
@@ -124,12 +126,12 @@ class ReadingProcess:
         log.warning("the process that reads a file of %d bytes ended with %d", len(data), status)
         memory = f"{self._memory >> 20} MB"
         if self._late or status == -signal.SIGXCPU:
-            why = f"it needs more than {self._seconds} s"
+            why = tr("it needs more than {seconds} s", seconds=self._seconds)
         elif status == NO_MEMORY:
-            why = f"it needs more than {memory}"
+            why = tr("it needs more than {memory}", memory=memory)
         else:
-            why = f"it needs more than {memory}, or breaks the program that reads it"
-        what = "This picture could not be drawn" if form_of(data) else "This file could not be read"
+            why = tr("it needs more than {memory}, or breaks the program that reads it", memory=memory)
+        what = tr("This picture could not be drawn") if form_of(data) else tr("This file could not be read")
         return hexadecimal(data, f"{what}: {why}.")
 
 

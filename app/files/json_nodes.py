@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from app.files.found import MOST_NODES, JsonNode, JsonRows
-from app.parts.amounts import counted
 from app.parts.text.visible_characters import expose
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,13 +45,16 @@ def tree(value: object) -> JsonRows:
             whole = False
             break
         nodes.append(node)
-    return JsonRows(tuple(nodes), _extent(value) if whole else f"The first {counted(MOST_NODES, 'value')}")
+    return JsonRows(
+        tuple(nodes),
+        _extent(value) if whole else plural("The first {count} value", "The first {count} values", MOST_NODES),
+    )
 
 
 def _extent(value: object) -> str:
     if isinstance(value, JsonPairs | dict):
-        return counted(len(value), "name")
-    return counted(len(value), "item") if isinstance(value, list | tuple) else "1 value"
+        return plural("{count} name", "{count} names", len(value))
+    return plural("{count} item", "{count} items", len(value)) if isinstance(value, list | tuple) else tr("1 value")
 
 
 def _nodes(value: object) -> Iterator[JsonNode]:
@@ -93,9 +96,9 @@ def _value(value: object) -> tuple[str, str]:
     if isinstance(value, str):
         return f'"{_cut(value)}"', "string"
     if isinstance(value, JsonPairs | dict):
-        return (f"{{ {counted(len(value), 'name')} }}" if value else "{ }"), ""
+        return (f"{{ {plural('{count} name', '{count} names', len(value))} }}" if value else "{ }"), ""
     if isinstance(value, list | tuple):
-        return (f"[ {counted(len(value), 'item')} ]" if value else "[ ]"), ""
+        return (f"[ {plural('{count} item', '{count} items', len(value))} ]" if value else "[ ]"), ""
     if value is None or isinstance(value, bool):
         return json.dumps(value), "builtin"
     return _cut(_number(value)), "number"
@@ -105,7 +108,7 @@ def _number(value: object) -> str:
     try:
         return str(value)
     except ValueError:  # Python writes no number of thousands of digits
-        return "a number too long to be shown"
+        return tr("a number too long to be shown")
 
 
 def _cut(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runner.model.language_support import LANGUAGES as SUPPORTED
+from runner.model.translation import tr
 
 TABLES = (".csv", ".tsv")
 PICTURES = (".png", ".jpg", ".jpeg")
@@ -24,14 +25,15 @@ def ending(path: str) -> str:
 def kind(path: str) -> str:
     match ending(path):
         case one if one in PICTURES:
-            return "Picture"
+            return tr("Picture")
         case one if one in TABLES:
-            return "Table"
+            return tr("Table")
         case one if one in JSON:
             return "JSON"
         case one if one in LANGUAGES:
-            return "Code"
+            return tr("Code")
         case one if one in TEXTS:
-            return "Text"
+            return tr("Text")
         case one:
-            return f"{one[1:].upper()} file" if one[1:].isalnum() and len(one) <= 6 else "File"
+            known = one[1:].isalnum() and len(one) <= 6
+            return tr("{ending} file", ending=one[1:].upper()) if known else tr("File")

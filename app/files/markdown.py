@@ -17,8 +17,8 @@ from app.files.found import (
     MarkdownPiece,
     PieceKind,
 )
-from app.parts.amounts import counted
 from app.parts.text.visible_characters import expose
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,8 +53,8 @@ def page(text: str) -> MarkdownPage:
             break
         blocks.append(block)
     count = text.count("\n") + (not text.endswith("\n"))
-    said = counted(count, "line")
-    return MarkdownPage(tuple(blocks), said if whole else f"The beginning of {said}")
+    said = plural("{count} line", "{count} lines", count)
+    return MarkdownPage(tuple(blocks), said if whole else tr("The beginning of {said}", said=said))
 
 
 def _blocks(lines: list[str]) -> Iterator[MarkdownBlock]:
@@ -124,7 +124,7 @@ def _inline(text: str) -> Iterator[MarkdownPiece]:
         elif found["emphasis"] is not None:
             yield MarkdownPiece(_cut(found["emphasis"]), PieceKind.EMPHASIS)
         else:
-            what = f"Picture, not fetched: {found['words']}" if found["picture"] else found["words"]
+            what = tr("Picture, not fetched: {found}", found=found["words"]) if found["picture"] else found["words"]
             yield MarkdownPiece(_cut(f"{what} "))
             yield MarkdownPiece(_cut(f"({found['address']})"), PieceKind.ADDRESS)
     if at < len(text):

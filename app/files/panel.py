@@ -30,6 +30,7 @@ from app.parts.text.code import CodeView
 from app.parts.text.lines import list_view
 from app.parts.text.visible_characters import expose
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,10 +41,10 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.model.result import CapturedFile, Result
 
-NO_FILES = ("No files", "This run created no files.")
-NOT_OVER = ("No files yet", "What the run creates is shown here when it is over.")
-LEFT_OUT = ("No files collected", "What this run created was left out; below it says why.")
-NOTHING = ("Nothing chosen", "Choose a file to look into it.")
+NO_FILES = (tr("No files"), tr("This run created no files."))
+NOT_OVER = (tr("No files yet"), tr("What the run creates is shown here when it is over."))
+LEFT_OUT = (tr("No files collected"), tr("What this run created was left out; below it says why."))
+NOTHING = (tr("Nothing chosen"), tr("Choose a file to look into it."))
 
 
 class FilesView(QWidget):
@@ -69,7 +70,7 @@ class FilesView(QWidget):
         self._reading = ReadingProcess()
         self._errands = Errands("files", self)
         self.model = FilesModel(self)
-        self.view = list_view(look, self.model, "Files")
+        self.view = list_view(look, self.model, tr("Files"))
         self.said = plain_label(role="muted", wrap=True)
         self.left_out = plain_label(role="muted", wrap=True)
         self.left_out.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -79,8 +80,8 @@ class FilesView(QWidget):
         self.picture = PictureView(look)
         self.none = EmptyState(look, "file-code", *NO_FILES)
         self.nothing = EmptyState(look, "file-code", *NOTHING)
-        self.save = QPushButton("Save as\N{HORIZONTAL ELLIPSIS}")
-        self.save_all = QPushButton("Save all\N{HORIZONTAL ELLIPSIS}")
+        self.save = QPushButton(tr("Save as\N{HORIZONTAL ELLIPSIS}"))
+        self.save_all = QPushButton(tr("Save all\N{HORIZONTAL ELLIPSIS}"))
         self._lay_out()
         # Not what has the focus: a list gives it to its first row as soon as it comes to the list.
         self.view.selectionModel().selectionChanged.connect(self._moved)
@@ -97,7 +98,7 @@ class FilesView(QWidget):
         self._leave()
         self.model.replace(files)
         self._say("")
-        self.left_out.setText(f"Left out: {expose(left_out).text}." if left_out else "")
+        self.left_out.setText(tr("Left out: {words}.", words=expose(left_out).text) if left_out else "")
         self.left_out.setVisible(bool(left_out))
         self.save.setEnabled(False)
         self.said.setText("")
@@ -130,7 +131,7 @@ class FilesView(QWidget):
     def title(self) -> str:
         """For a tab: `Files`, with their number."""
         count = self.model.rowCount()
-        return f"Files ({count})" if count else "Files"
+        return tr("Files ({count})", count=count) if count else tr("Files")
 
     @Slot(QItemSelection, QItemSelection)
     def _moved(self, chosen: QItemSelection, _before: QItemSelection) -> None:
@@ -145,7 +146,7 @@ class FilesView(QWidget):
         self.nothing.say(*NOTHING)
         self._show(self.nothing)
         self.save.setEnabled(False)
-        self.said.setText("Reading\N{HORIZONTAL ELLIPSIS}")
+        self.said.setText(tr("Reading\N{HORIZONTAL ELLIPSIS}"))
         read, self._reading = self._read, ReadingProcess()
         reading = self._reading
         self._errands.send(
@@ -173,7 +174,7 @@ class FilesView(QWidget):
         if reading is self._reading and self._chosen is not None:
             self.said.setText("")
             self.save.setEnabled(False)
-            self.nothing.say("Not shown", _words(error))
+            self.nothing.say(tr("Not shown"), _words(error))
             self._show(self.nothing)
 
     def _show(self, view: QWidget) -> None:
@@ -186,7 +187,7 @@ class FilesView(QWidget):
         if self._chosen is None:
             return
         # The dialog asks before it replaces a file.
-        path, _ = QFileDialog.getSaveFileName(self, "Save file", saving.name(self._chosen.path))
+        path, _ = QFileDialog.getSaveFileName(self, tr("Save file"), saving.name(self._chosen.path))
         if path:
             self.save_to(Path(path))
 
@@ -196,13 +197,13 @@ class FilesView(QWidget):
         if file is not None:
             self._errands.send(
                 lambda: saving.write(path, read(file)),
-                lambda _nothing: self._say(f"Saved to {path}."),
+                lambda _nothing: self._say(tr("Saved to {path}.", path=path)),
                 self._not_saved,
             )
 
     @Slot()
     def _ask_save_all(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, "Save all files into a folder")
+        folder = QFileDialog.getExistingDirectory(self, tr("Save all files into a folder"))
         if folder:
             self.save_all_to(Path(folder))
 
@@ -211,12 +212,12 @@ class FilesView(QWidget):
         files, read = self.model.files, self._read
         self._errands.send(
             lambda: saving.write_all(folder, files, read),
-            lambda count: self._say(f"Saved {count} to {folder}. No file was replaced."),
+            lambda count: self._say(tr("Saved {count} to {folder}. No file was replaced.", count=count, folder=folder)),
             self._not_saved,
         )
 
     def _not_saved(self, error: Exception) -> None:
-        self._say(f"Not saved: {_words(error)}")
+        self._say(tr("Not saved: {words}", words=_words(error)))
 
     def _say(self, words: str) -> None:
         self.message.setText(words)

@@ -8,6 +8,8 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from app.files.found import Picture
     from app.look.look import Look
@@ -26,11 +28,12 @@ class PictureView(QWidget):
 
     def show_picture(self, picture: Picture) -> None:
         self._image = image_of(picture)
-        self.setAccessibleName(f"Picture, {picture.said}")
+        self.setAccessibleName(tr("Picture, {said}", said=picture.said))
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         try:
             self._paint(painter)
         finally:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
 from app.files.found import PNG, WIDEST, Picture, Undrawn
+from runner.model.translation import numeral, tr
 
 NEEDED = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
 """The chunks of a PNG that Qt is given. Of others it unpacks all that they hold, a thousand times their size."""
@@ -23,7 +24,7 @@ def drawn(data: bytes, form: bytes, widest: int = WIDEST) -> Picture:
     if form == PNG:
         data = _needed(data)
     elif data.count(SCAN) > MOST_SCANS:
-        raise Undrawn("A picture of too many scans to be drawn.")
+        raise Undrawn(tr("A picture of too many scans to be drawn."))
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
@@ -31,14 +32,14 @@ def drawn(data: bytes, form: bytes, widest: int = WIDEST) -> Picture:
     reader.setAutoDetectImageFormat(False)
     reader.setAutoTransform(True)
     whole = reader.size()
-    words = f"{whole.width():,} \N{MULTIPLICATION SIGN} {whole.height():,} pixels"
+    words = tr("{width} × {height} pixels", width=numeral(whole.width()), height=numeral(whole.height()))
     if whole.width() * whole.height() > MOST_PIXELS:
-        raise Undrawn(f"A picture of {words}: too large to be drawn.")
+        raise Undrawn(tr("A picture of {words}: too large to be drawn.", words=words))
     if max(whole.width(), whole.height()) > widest:
         reader.setScaledSize(whole.scaled(QSize(widest, widest), Qt.AspectRatioMode.KeepAspectRatio))
     image = reader.read()
     if image.isNull():
-        raise Undrawn("This says it is a picture, and is damaged or needs too much memory.")
+        raise Undrawn(tr("This says it is a picture, and is damaged or needs too much memory."))
     return found(image, words)
 
 
@@ -66,13 +67,18 @@ def _needed(data: bytes) -> bytes:
         kind = data[at + 4 : at + 8]
         end = at + 12 + int.from_bytes(data[at : at + 4], "big")
         if end > len(data):
-            raise Undrawn("This says it is a picture, and is cut short.")
+            raise Undrawn(tr("This says it is a picture, and is cut short."))
         if kind in NEEDED:
             parts.append(data[at:end])
         else:
             others += 1
         if others > MOST_OTHERS:
-            raise Undrawn(f"A picture with more than {MOST_OTHERS} parts that are no picture is not drawn.")
+            raise Undrawn(
+                tr(
+                    "A picture with more than {most_others} parts that are no picture is not drawn.",
+                    most_others=MOST_OTHERS,
+                )
+            )
         if kind == b"IEND":
             break
         at = end

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from app.files.found import MOST_TABLE, MOST_TEXT, Preview, Table, Text, Undrawn, form_of
 from app.files.kinds import JSON, LANGUAGES, TABLES, ending
-from app.parts.amounts import counted, size
+from app.parts.amounts import size
 from app.parts.text.visible_characters import expose
+from runner.model.translation import capital, numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,11 +109,19 @@ def _shares(cells: list[str]) -> list[float | None]:
 
 def _extent(rows: int, more: bool, widest: int, text: str) -> str:
     lines = text.count("\n") + (not text.endswith("\n"))
-    shown = f"the first {counted(rows - 1, 'row')} of {counted(lines, 'line')}" if more else counted(rows - 1, "row")
-    columns = counted(widest, "column")
+    shown = (
+        tr(
+            "the first {counted} of {counted_2}",
+            counted=plural("{count} row", "{count} rows", rows - 1),
+            counted_2=plural("{count} line", "{count} lines", lines),
+        )
+        if more
+        else plural("{count} row", "{count} rows", rows - 1)
+    )
+    columns = plural("{count} column", "{count} columns", widest)
     if widest > MOST_COLUMNS:
-        columns = f"the first {MOST_COLUMNS} of {columns}"
-    return f"{shown}, {columns}".capitalize()
+        columns = tr("the first {most_columns} of {columns}", most_columns=MOST_COLUMNS, columns=columns)
+    return capital(f"{shown}, {columns}")
 
 
 def _delimiter(text: str, kind: str) -> str:
@@ -142,14 +151,14 @@ def _json(text: str) -> Text:
     """With a line for each value. Nothing of it is altered: neither order nor numbers nor names that come twice."""
     said, all_of_it = "", len(text) <= MOST_CHECKED
     if not all_of_it:
-        said, text = "Too long to be checked", text[:MOST_CHECKED]
+        said, text = tr("Too long to be checked"), text[:MOST_CHECKED]
     else:
         try:
             json.loads(text, parse_int=str, parse_float=str)
         except RecursionError:
-            said = "Nested too deeply to be checked"
+            said = tr("Nested too deeply to be checked")
         except ValueError as error:
-            return plain_text(text, "", f"Not valid JSON ({error})")
+            return plain_text(text, "", tr("Not valid JSON ({error})", error=error))
     pieces: list[str] = []
     length = 0
     for piece in _indented(text):
@@ -188,11 +197,13 @@ def plain_text(text: str, language: str, said: str = "", whole: bool = True) -> 
     """Return the beginning of `text`, with what `said` says of it; `whole` where it is all there is."""
     parts = [said] if said else []
     if not whole or len(text) > MOST_TEXT:
-        parts.append(f"The first {MOST_TEXT:,} characters are shown. Save it to see all of it")
+        parts.append(
+            tr("The first {most_text} characters are shown. Save it to see all of it", most_text=numeral(MOST_TEXT))
+        )
     elif not text:
-        parts.append("Empty")
+        parts.append(tr("Empty"))
     elif not said:
-        parts.append(counted(text.count("\n") + (not text.endswith("\n")), "line"))
+        parts.append(plural("{count} line", "{count} lines", text.count("\n") + (not text.endswith("\n"))))
     return Text(text[:MOST_TEXT], language, ". ".join(parts))
 
 
@@ -202,7 +213,11 @@ def hexadecimal(data: bytes, said: str = "") -> Text:
     lines = [
         f"{at:06x}  {head[at : at + 8].hex(' '):<23}  {_letters(head[at : at + 8])}" for at in range(0, len(head), 8)
     ]
-    cut = f"The first {size(MOST_HEX)} of {size(len(data))} as bytes" if len(data) > MOST_HEX else "Shown as bytes"
+    cut = (
+        tr("The first {size} of {size_2} as bytes", size=size(MOST_HEX), size_2=size(len(data)))
+        if len(data) > MOST_HEX
+        else tr("Shown as bytes")
+    )
     return Text("\n".join(lines), "", f"{said} {cut}".strip())
 
 

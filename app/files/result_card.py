@@ -12,7 +12,7 @@ from app.files import json_nodes, markdown
 from app.files.found import Preview, Text, Undrawn, form_of
 from app.files.kinds import JSON, LANGUAGES, PAGES, TABLES, VECTORS, ending
 from app.files.preview import MOST_CHECKED, as_text, hexadecimal, plain_text, table
-from app.parts.amounts import counted
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from app.files.found import Table
@@ -46,9 +46,9 @@ def card(data: bytes, path: str) -> Preview:
         try:
             return json_nodes.tree(json_nodes.read(text))
         except RecursionError:
-            return _beginning(text, "", "Nested too deeply to be shown as a tree")
+            return _beginning(text, "", tr("Nested too deeply to be shown as a tree"))
         except ValueError:
-            return _beginning(text, "", "Not valid JSON")
+            return _beginning(text, "", tr("Not valid JSON"))
     if kind in PAGES:
         return markdown.page(text)
     if kind in VECTORS:
@@ -77,5 +77,5 @@ def _beginning(text: str, language: str, said: str = "") -> Text:
     whole = plain_text(text, language, said)
     if len(begin) >= len(text.rstrip("\n")):
         return replace(whole, text=begin)
-    count = counted(text.count("\n") + (not text.endswith("\n")), "line")
-    return Text(begin, language, ". ".join(filter(None, (said, f"The beginning of {count}"))))
+    count = plural("{count} line", "{count} lines", text.count("\n") + (not text.endswith("\n")))
+    return Text(begin, language, ". ".join(filter(None, (said, tr("The beginning of {count}", count=count)))))

@@ -8,6 +8,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
@@ -100,7 +102,7 @@ class TableView(QTableView):
         self._fills = False
         self.model_ = TableModel(self)
         self.setModel(self.model_)
-        self.setAccessibleName("Table")
+        self.setAccessibleName(tr("Table"))
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setItemDelegate(_Bars(look, self))
         self.setWordWrap(False)

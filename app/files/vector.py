@@ -15,6 +15,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from app.files.found import Undrawn
 from app.files.pixels import found
+from runner.model.translation import tr
 from runner.system.places import resources
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ FAMILY = "Inter"
 MOST = 2_000_000
 """Characters."""
 FORBIDDEN = {
-    "!doctype": "declarations of its own",
-    "!entity": "declarations of its own",
-    "?xml-stylesheet": "a style sheet from elsewhere",
-    "script": "a script",
-    "foreignobject": "parts that are no picture",
-    "image": "another picture in it",
-    "feimage": "another picture in it",
+    "!doctype": tr("declarations of its own"),
+    "!entity": tr("declarations of its own"),
+    "?xml-stylesheet": tr("a style sheet from elsewhere"),
+    "script": tr("a script"),
+    "foreignobject": tr("parts that are no picture"),
+    "image": tr("another picture in it"),
+    "feimage": tr("another picture in it"),
 }
 """What begins a part that is not drawn, and what is said of it."""
 MOST_USES = 5000
@@ -62,31 +63,31 @@ def drawn(text: str, widest: int) -> Picture:
     text = _FAMILY.sub(r"data-family\1", text)
     renderer = QSvgRenderer()
     if not renderer.load(QByteArray(text.encode())):
-        raise Undrawn("This says it is a picture, and is damaged.")
+        raise Undrawn(tr("This says it is a picture, and is damaged."))
     whole = renderer.viewBoxF().size() if renderer.viewBoxF().isValid() else renderer.defaultSize().toSizeF()
     if not (0 < whole.width() < 1e6 and 0 < whole.height() < 1e6):
-        raise Undrawn("A picture without a size.")
+        raise Undrawn(tr("A picture without a size."))
     shape = whole.scaled(widest, widest, Qt.AspectRatioMode.KeepAspectRatio).toSize().expandedTo(QSize(1, 1))
-    words = f"{whole.width():,.0f} \N{MULTIPLICATION SIGN} {whole.height():,.0f}, drawn from SVG"
+    words = tr("{width} × {height}, drawn from SVG", width=f"{whole.width():,.0f}", height=f"{whole.height():,.0f}")
     return found(_painted(renderer, shape), words)
 
 
 def check(text: str) -> None:
     """Raises Undrawn for what has parts that are not drawn, and leads out of the file."""
     if len(text) > MOST:
-        raise Undrawn("A picture of too many parts to be drawn.")
+        raise Undrawn(tr("A picture of too many parts to be drawn."))
     uses = 0
     for one in _BEGINS.finditer(text):
         name = one[1].lower()
         why = FORBIDDEN.get(name)
         if why:
-            raise Undrawn(f"This SVG has {why}: it is not drawn.")
+            raise Undrawn(tr("This SVG has {why}: it is not drawn.", why=why))
         uses += name == "use"
     if uses > MOST_USES:
-        raise Undrawn("A picture of too many parts to be drawn.")
+        raise Undrawn(tr("A picture of too many parts to be drawn."))
     for one in _LEADS_OUT.finditer(text):
         if one[1] and not one[1].startswith("#"):
-            raise Undrawn("This SVG refers to what is outside of it: it is not drawn.")
+            raise Undrawn(tr("This SVG refers to what is outside of it: it is not drawn."))
 
 
 def _painted(renderer: QSvgRenderer, shape: QSize) -> QImage:

@@ -17,6 +17,7 @@ from app.parts.plain import plain_label
 from app.parts.text.copying import CopyButton
 from runner.commands.check import stronger
 from runner.model.request import Isolation
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,26 +28,32 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 WORDS = {
-    Isolation.GVISOR: "Code runs in gVisor containers: the strongest sandbox, with a kernel of its own.",
-    Isolation.GVISOR_DIRECT: "Code runs in gVisor without Docker: a kernel of its own, started by Assent itself.",
-    Isolation.E2B: "Code leaves this machine: it runs at E2B, in a machine of its own that E2B promises.",
-    Isolation.PLUGIN: "Code runs in a sandbox that an installed package brings. Assent has not checked what it"
-    " protects; how good that is, Settings say.",
-    Isolation.DOCKER: "Code runs in Docker containers, which share the kernel of this machine. gVisor is stronger.",
-    Isolation.LOCAL: "Code runs in the local sandbox (bubblewrap), which shares the kernel of this machine. Containers"
-    " with gVisor are stronger.",
-    Isolation.PROCESS: "Code runs as plain processes of your account, the weakest way: install bubblewrap or Docker.",
+    Isolation.GVISOR: tr("Code runs in gVisor containers: the strongest sandbox, with a kernel of its own."),
+    Isolation.GVISOR_DIRECT: tr("Code runs in gVisor without Docker: a kernel of its own, started by Assent itself."),
+    Isolation.E2B: tr("Code leaves this machine: it runs at E2B, in a machine of its own that E2B promises."),
+    Isolation.PLUGIN: tr(
+        "Code runs in a sandbox that an installed package brings. Assent has not checked what it"
+        " protects; how good that is, Settings say."
+    ),
+    Isolation.DOCKER: tr("Code runs in Docker containers, which share the kernel of this machine. gVisor is stronger."),
+    Isolation.LOCAL: tr(
+        "Code runs in the local sandbox (bubblewrap), which shares the kernel of this machine. Containers"
+        " with gVisor are stronger."
+    ),
+    Isolation.PROCESS: tr(
+        "Code runs as plain processes of your account, the weakest way: install bubblewrap or Docker."
+    ),
 }
 STRONGEST = (Isolation.GVISOR, Isolation.GVISOR_DIRECT)
-WALLED = (
+WALLED = tr(
     "Requests with network are CRITICAL, and your settings want a stronger sandbox for those: here you would have to"
     " allow each of them by itself, and what is CRITICAL for its code cannot run at all."
 )
-NONE = "No sandbox works here, so requests to run code are refused."
-LOOKING = "Looking for the strongest sandbox on this machine."
-BETTER = "To get a stronger one, run this in a terminal:"
-HERE = "To get a stronger one, let Assent install gVisor, or run this in a terminal:"
-ADVICE = "To get a stronger one:"
+NONE = tr("No sandbox works here, so requests to run code are refused.")
+LOOKING = tr("Looking for the strongest sandbox on this machine.")
+BETTER = tr("To get a stronger one, run this in a terminal:")
+HERE = tr("To get a stronger one, let Assent install gVisor, or run this in a terminal:")
+ADVICE = tr("To get a stronger one:")
 ELSEWHERE = "E2B"
 """The check of the sandbox that is on no machine of the person's."""
 COMMANDS = ("sudo ", "assent ", "/")
@@ -72,7 +79,7 @@ class IsolationStep(FirstStep):
 
         `examine` returns the doctor's checks of sandboxes; it may block. By default those of this machine.
         """
-        super().__init__(look, 5, "Where code runs", parent)
+        super().__init__(look, 5, tr("Where code runs"), parent)
         self._cases = cases
         self._places = places
         self._may_run_critical = may_run_critical
@@ -85,14 +92,14 @@ class IsolationStep(FirstStep):
         self.command = QLineEdit()
         self.command.setReadOnly(True)
         self.command.setFont(look.mono())
-        self.command.setAccessibleName("Command for a stronger sandbox")
-        self.copy = CopyButton("Copy", "Copy the command")
-        self.doctor = QPushButton("Doctor")
-        self.doctor.setToolTip("Checks this machine, with a fix for each problem")
+        self.command.setAccessibleName(tr("Command for a stronger sandbox"))
+        self.copy = CopyButton(tr("Copy"), tr("Copy the command"))
+        self.doctor = QPushButton(tr("Doctor"))
+        self.doctor.setToolTip(tr("Checks this machine, with a fix for each problem"))
         self.doctor.setAutoDefault(False)
         self.doctor.clicked.connect(self.doctor_wanted)
-        self.install = QPushButton("Install gVisor")
-        self.install.setToolTip("Fetched from Debian, whose signature is checked; the Doctor shows how far it is")
+        self.install = QPushButton(tr("Install gVisor"))
+        self.install.setToolTip(tr("Fetched from Debian, whose signature is checked; the Doctor shows how far it is"))
         self.install.setAutoDefault(False)
         self.install.clicked.connect(self.gvisor_wanted)
         row = QHBoxLayout()

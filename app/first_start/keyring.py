@@ -15,6 +15,7 @@ from app.parts.plain import plain_label, say
 from runner.identity.keyring_answer import KeyringAnswer
 from runner.identity.secrets import PATIENCE, Vault
 from runner.model.errors import KnownError
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.identity.secrets import Where
 
-WHY = (
+WHY = tr(
     "Assent signs the history, so that a changed or cut history is noticed. The key, and a PIN if you set one, belong"
     " in the keyring of your desktop. If you agree, the desktop may ask for your password now, in a window of its own:"
     " Assent never sees it. Without the keyring the key is lost when Assent ends, and what it signed cannot be verified"
     " later."
 )
-OPENING = f"Opening the keyring. If your desktop asks for a password, answer it there; Assent waits {PATIENCE:.0f} s."
+OPENING = tr(
+    "Opening the keyring. If your desktop asks for a password, answer it there; Assent waits {patience} s.",
+    patience=numeral(PATIENCE, ".0f"),
+)
 
 
 class KeyringStep(FirstStep):
@@ -40,15 +44,15 @@ class KeyringStep(FirstStep):
     answered = Signal()
 
     def __init__(self, bridge: EngineLink, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(look, 4, "Keep the history signed", parent)
+        super().__init__(look, 4, tr("Keep the history signed"), parent)
         self._bridge = bridge
         self._tasks = PageTasks("keyring", self)
         self.message = plain_label(wrap=True)
         self.message.hide()
-        self.allow, self.refuse = QPushButton("Use the keyring"), QPushButton("Not now")
-        self.refuse.setToolTip("Keep the key in memory until Assent ends. You can allow the keyring here later.")
-        self.file = QPushButton("Use a file instead\N{HORIZONTAL ELLIPSIS}")
-        self.file.setToolTip("Settings has the choice of a file that only you can read")
+        self.allow, self.refuse = QPushButton(tr("Use the keyring")), QPushButton(tr("Not now"))
+        self.refuse.setToolTip(tr("Keep the key in memory until Assent ends. You can allow the keyring here later."))
+        self.file = QPushButton(tr("Use a file instead\N{HORIZONTAL ELLIPSIS}"))
+        self.file.setToolTip(tr("Settings has the choice of a file that only you can read"))
         self._buttons = (self.allow, self.refuse, self.file)
         for button in self._buttons:
             button.setAutoDefault(False)

@@ -16,8 +16,10 @@ from app.first_start.trial_step import TrialStep
 from app.first_start.trying import TryStep
 from app.parts.column import ScrollColumn
 from app.parts.gauges.state_ring import RingState, StateRing
+from app.parts.key_names import key_text
 from app.parts.plain import plain_label
 from runner.model.request import Isolation
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,20 +34,21 @@ if TYPE_CHECKING:
     from runner.identity.agents import Agent
     from runner.system.places import Places
 
-TITLE = "First steps"
-WORK = (
+TITLE = tr("First steps")
+WORK = tr(
     "In the folder of a project, type assent work claude. The agent works over a copy of the folder, and reaches its"
     " own service alone; your folder stays as it is until you apply what it changed, on the page Work."
 )
 LINE = "assent work claude"
-SENTENCE = (
+SENTENCE = tr(
     "An agent works over a copy of your project, or asks Assent before it runs code; you decide. Nothing on this page"
-    " approves anything. You can leave it at any time and open it again from Help or Ctrl+K."
+    " approves anything. You can leave it at any time and open it again from Help or {key}.",
+    key=key_text("Ctrl+K"),
 )
-NO_SANDBOX = "Worth most on this machine: step 5. Without a sandbox no code runs."
-BEGIN = "Worth most now: step 1. Until a program works on a project, or is connected, there is nothing to decide."
-STRONGER = "Worth most on this machine: step 5. A stronger sandbox lets more run, and holds it better."
-KEEP_KEY = "Worth most now: step 4. Without a kept key, what was signed cannot be verified later."
+NO_SANDBOX = tr("Worth most on this machine: step 5. Without a sandbox no code runs.")
+BEGIN = tr("Worth most now: step 1. Until a program works on a project, or is connected, there is nothing to decide.")
+STRONGER = tr("Worth most on this machine: step 5. A stronger sandbox lets more run, and holds it better.")
+KEEP_KEY = tr("Worth most now: step 4. Without a kept key, what was signed cannot be verified later.")
 MOST_AGENTS = 6
 MARK = 48
 WIDEST = 900
@@ -88,16 +91,16 @@ class FirstSteps(QWidget):
         self.setAccessibleName(TITLE)
         self.connecting = Connecting(link, cases, look, embedded=True)
         self.calls: list[CallRow] = []
-        self.work_step = FirstStep(look, 1, "Let an agent work on a project of yours")
-        self.start = QPushButton("Work on a project\N{HORIZONTAL ELLIPSIS}")
+        self.work_step = FirstStep(look, 1, tr("Let an agent work on a project of yours"))
+        self.start = QPushButton(tr("Work on a project\N{HORIZONTAL ELLIPSIS}"))
         self.start.setAutoDefault(False)
-        self.connect_step = FirstStep(look, 2, "Or connect the program that your agent runs in")
+        self.connect_step = FirstStep(look, 2, tr("Or connect the program that your agent runs in"))
         self.try_step = TryStep(cases, bridge, look)
         self.keyring_step = KeyringStep(bridge, look)
         self.isolation_step = IsolationStep(cases, look, places, bridge.may_run_critical, examine)
         self.trial_step = TrialStep(cases, bridge, look)
         self.worth = plain_label(role="strong", wrap=True)
-        self.go = QPushButton("Go to the queue")
+        self.go = QPushButton(tr("Go to the queue"))
         self.go.setProperty("kind", "primary")
         self.go.setAutoDefault(False)
         self._lay_out()
@@ -270,7 +273,9 @@ class CallRow(QWidget):
         name = phrases.visible(agent.name)
         if agent.last_seen:
             self.ring.show_state(RingState.DONE)
-            self.words.setText(f"{name} is connected: its first call has arrived.")
+            self.words.setText(tr("{name} is connected: its first call has arrived.", name=name))
         else:
             self.ring.show_state(RingState.WAITING)
-            self.words.setText(f"Waiting for the first call of {name}. Start its program again, then give it a task.")
+            self.words.setText(
+                tr("Waiting for the first call of {name}. Start its program again, then give it a task.", name=name)
+            )

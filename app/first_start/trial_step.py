@@ -18,6 +18,7 @@ from app.parts.plain import plain_label, say
 from runner.approval.rehearsable import too_weak
 from runner.model.rehearsal import RehearsalMode
 from runner.model.request import Isolation
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from app.link.bridge import EngineLink
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from app.state.cards import Cards
     from runner.identity.agents import Agent
 
-HEADING = "See what code does before you decide"
-NOBODY = "Once a program is connected, you can switch it on here for its agent."
+HEADING = tr("See what code does before you decide")
+NOBODY = tr("Once a program is connected, you can switch it on here for its agent.")
 MOST_AGENTS = 6
 
 
@@ -113,10 +114,12 @@ class TrialRow(QWidget):
             return
         name, on = phrases.visible(agent.name), bool(agent.allowance.rehearse)
         self.ring.show_state(RingState.DONE if on else RingState.TODO)
-        where = {RehearsalMode.GVISOR: " in gVisor", RehearsalMode.ANY: ""}
-        tried = f"is tried{where.get(RehearsalMode(agent.allowance.rehearse), '')} before you decide."
+        where = {RehearsalMode.GVISOR: tr(" in gVisor"), RehearsalMode.ANY: ""}
+        tried = tr("is tried{get} before you decide.", get=where.get(RehearsalMode(agent.allowance.rehearse), ""))
         self.words.setText(
-            f"The code of {name} {tried}" if on else f"The code of {name} does not run before you decide."
+            tr("The code of {name} {tried}", name=name, tried=tried)
+            if on
+            else tr("The code of {name} does not run before you decide.", name=name)
         )
-        self.button.setText("Switch off" if on else "Try it in gVisor first")
+        self.button.setText(tr("Switch off") if on else tr("Try it in gVisor first"))
         self.button.setAccessibleName(f"{self.button.text()}: {name}")

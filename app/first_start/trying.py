@@ -15,6 +15,7 @@ from app.phrases import YOU
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import RequestDecided
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from runner.model.decision import Decision
     from runner.model.events import Event
 
-WHY = (
+WHY = tr(
     "The test request asks to print one line. It opens in the queue like any other: look at it, then approve or deny"
     " it. Enter, Space and Escape never decide."
 )
@@ -40,7 +41,7 @@ class TryStep(FirstStep):
     """What became of it, in a sentence."""
 
     def __init__(self, cases: Cards, bridge: EngineLink, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(look, 3, "Decide a test request", parent)
+        super().__init__(look, 3, tr("Decide a test request"), parent)
         self._cases = cases
         self._bridge = bridge
         self._tasks = PageTasks("test request", self)
@@ -49,7 +50,7 @@ class TryStep(FirstStep):
         """What was decided while the request was sent and its id was not known yet; None at other times."""
         self.message = plain_label(wrap=True)
         self.message.hide()
-        self.send = QPushButton("Send a test request")
+        self.send = QPushButton(tr("Send a test request"))
         self.send.setAutoDefault(False)
         self.send.clicked.connect(self._send)
         self.column.addWidget(plain_label(WHY, "muted", wrap=True))
@@ -76,7 +77,7 @@ class TryStep(FirstStep):
         finally:
             self.send.setEnabled(True)
             early, self._early = self._early or {}, None
-        say(self.message, "It waits in the queue.", "muted")
+        say(self.message, tr("It waits in the queue."), "muted")
         self.show_state(RingState.WAITING)
         if (decision := early.get(self._id)) is not None:
             self._conclude(decision)  # by a rule, or in Lockdown
@@ -95,13 +96,16 @@ class TryStep(FirstStep):
     def _conclude(self, decision: Decision) -> None:
         match decision.verdict:
             case Verdict.APPROVED:
-                words, state = "The test request was approved.", RingState.DONE
+                words, state = tr("The test request was approved."), RingState.DONE
             case Verdict.DENIED:
-                words, state = "The test request was denied: nothing ran.", RingState.DONE
+                words, state = tr("The test request was denied: nothing ran."), RingState.DONE
             case Verdict.EXPIRED:
-                words, state = "The test request was not answered in time: nothing ran. Send it again.", RingState.TODO
+                words, state = (
+                    tr("The test request was not answered in time: nothing ran. Send it again."),
+                    RingState.TODO,
+                )
             case Verdict.WITHDRAWN:
-                words, state = "The test request was withdrawn: nothing ran. Send it again.", RingState.TODO
+                words, state = tr("The test request was withdrawn: nothing ran. Send it again."), RingState.TODO
         say(self.message, words, "ok" if state is RingState.DONE else "muted")
         self.show_state(state)
         self.decided.emit(words)

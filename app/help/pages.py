@@ -18,6 +18,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
@@ -46,7 +48,7 @@ class HelpView(QTextBrowser):
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("pane", True)
-        self.setAccessibleName("Help")
+        self.setAccessibleName(tr("Help"))
         self.document().setDocumentMargin(0)
         self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
         self.anchorClicked.connect(self._follow)

@@ -15,6 +15,7 @@ from app.parts.fold import FoldingRow
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.parts.tabs import WholeTabs
+from runner.model.translation import tr
 from runner.settings.manual import PAGES
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
     from app.look.look import Look
 
-ABOUT = ". Licence: Apache-2.0."
+ABOUT = tr(". Licence: Apache-2.0.")
 MARK = 32
-MISSING = "This page did not come with this Assent. The README has what is most needed."
+MISSING = tr("This page did not come with this Assent. The README has what is most needed.")
 
 
 class HelpPanel(QWidget):
@@ -37,18 +38,18 @@ class HelpPanel(QWidget):
         super().__init__(parent)
         self._look = look
         self.tabs = WholeTabs(self)
-        self.tabs.setAccessibleName("Pages of the help")
+        self.tabs.setAccessibleName(tr("Pages of the help"))
         for page in PAGES:
             self.tabs.addTab(page.title)
         self.view = HelpView(look)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Find on this page")
-        self.search.setAccessibleName("Find on this page of the help; Enter goes to the next place")
+        self.search.setPlaceholderText(tr("Find on this page"))
+        self.search.setAccessibleName(tr("Find on this page of the help; Enter goes to the next place"))
         clearable(self.search, look)
         self.search.setMaximumWidth(look.px(260))
         self.found = plain_label(role="muted")
-        self.begin = QPushButton("First steps")
-        self.begin.setToolTip("Connect a program, send a test request, choose whether to use the keyring")
+        self.begin = QPushButton(tr("First steps"))
+        self.begin.setToolTip(tr("Connect a program, send a test request, choose whether to use the keyring"))
         self.begin.setAutoDefault(False)
         self.begin.clicked.connect(self.first_steps)
         self._lay_out()
@@ -75,7 +76,7 @@ class HelpPanel(QWidget):
             text = page.text()
         except OSError:
             text = f"# {page.title}\n\n{MISSING}\n"
-        self.view.setAccessibleName(f"Help: {page.title}")
+        self.view.setAccessibleName(tr("Help: {title}", title=page.title))
         self.view.show_text(text)
         self.found.clear()
 
@@ -99,7 +100,7 @@ class HelpPanel(QWidget):
         if not there:
             self.view.moveCursor(QTextCursor.MoveOperation.Start)
             there = self.view.find(words)
-        self.found.setText("" if there else "Not on this page")
+        self.found.setText("" if there else tr("Not on this page"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -121,7 +122,7 @@ class HelpPanel(QWidget):
         pages, finding = QHBoxLayout(), QHBoxLayout()
         for row in (pages, finding):
             row.setSpacing(px(12))
-        pages.addWidget(plain_label("Help", "title"))
+        pages.addWidget(plain_label(tr("Help"), "title"))
         pages.addWidget(self.tabs, 1)
         finding.addStretch()
         finding.addWidget(self.found)

@@ -15,12 +15,12 @@ from app.history.clipboard import as_request, markdown_of, submission
 from app.history.compare import CompareDialog
 from app.history.exporting import FILTERS
 from app.history.reader import Reader
-from app.parts.amounts import counted
 from app.parts.text.to_clipboard import to_clipboard
 from runner.audit.export.exporting import ExportFormat
 from runner.audit.history.search import Filter
 from runner.model.errors import KnownError
 from runner.model.request import Tool
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,23 +90,25 @@ class ListActions(QObject):
         if not rows:
             return
         if len(rows) == 2:
-            self.menu.addAction("Compare the two", self.compare)
+            self.menu.addAction(tr("Compare the two"), self.compare)
             self.menu.addSeparator()
-        many = f" {len(rows):,}" if len(rows) > 1 else ""
-        self.menu.addAction(f"Copy{many} as Markdown", self.copy_markdown)
+        many = f" {numeral(len(rows))}" if len(rows) > 1 else ""
+        self.menu.addAction(tr("Copy{many} as Markdown", many=many), self.copy_markdown)
         if len(rows) == 1 and rows[0].tool is Tool.CODE_EXECUTE:
-            self.menu.addAction("Copy as a new request (JSON)", self.copy_request)
+            self.menu.addAction(tr("Copy as a new request (JSON)"), self.copy_request)
         if len(rows) == 1 and rows[0].tool is Tool.CODE_EXECUTE:
-            self.menu.addAction("Ask again", self.repeat)
+            self.menu.addAction(tr("Ask again"), self.repeat)
         if len(rows) == 1:
-            self.menu.addAction(f"New rule from this request{ELLIPSIS}", self.make_rule)
+            self.menu.addAction(tr("New rule from this request{ellipsis}", ellipsis=ELLIPSIS), self.make_rule)
         if agents := {row.agent for row in rows}:
             self.menu.addSeparator()
             for agent in sorted(agents)[:5]:
                 name = phrases.visible(agent).replace("&", "&&")
-                self.menu.addAction(f"Only requests of {name}", partial(self.only_agent.emit, agent))
+                self.menu.addAction(tr("Only requests of {name}", name=name), partial(self.only_agent.emit, agent))
         self.menu.addSeparator()
-        self.menu.addAction(f"Export{many or ' this request'}{ELLIPSIS}", self._ask_export)
+        self.menu.addAction(
+            tr("Export{many}{ellipsis}", many=many or tr(" this request"), ellipsis=ELLIPSIS), self._ask_export
+        )
 
     # ---- doing ----
 
@@ -118,12 +120,15 @@ class ListActions(QObject):
     @Slot()
     def copy_markdown(self) -> None:
         self._read(
-            lambda records: self._copy(markdown_of(records), f"Copied {counted(len(records), 'request')} as Markdown.")
+            lambda records: self._copy(
+                markdown_of(records),
+                plural("Copied {count} request as Markdown.", "Copied {count} requests as Markdown.", len(records)),
+            )
         )
 
     @Slot()
     def copy_request(self) -> None:
-        words = "Copied. An agent that sends this to code_execute asks for the same again."
+        words = tr("Copied. An agent that sends this to code_execute asks for the same again.")
         self._read(lambda records: self._copy(as_request(records[0]), words))
 
     @Slot()
@@ -139,7 +144,9 @@ class ListActions(QObject):
     def _repeat(self, record: CaseRecord) -> None:
         wanted = submission(record)
         if wanted is None:
-            self.said.emit("This cannot be asked again: it uses packages or a kept sandbox, which may have changed.")
+            self.said.emit(
+                tr("This cannot be asked again: it uses packages or a kept sandbox, which may have changed.")
+            )
         else:
             self.ask_again.emit(wanted)
 
@@ -156,7 +163,13 @@ class ListActions(QObject):
         """Pass the selected requests as values to `done`, in the order of the list."""
         names = [row.id for row in self._list.selected_rows]
         if len(names) > MOST:
-            self.said.emit(f"At most {MOST} requests are copied at once; {len(names):,} are selected.")
+            self.said.emit(
+                tr(
+                    "At most {most} requests are copied at once; {count} are selected.",
+                    most=MOST,
+                    count=numeral(len(names)),
+                )
+            )
             return
 
         def work(history: History) -> list[CaseRecord]:
@@ -166,12 +179,12 @@ class ListActions(QObject):
 
     def _failed(self, error: Exception) -> None:
         words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else f"{error!r}"
-        self.said.emit(f"The selected requests cannot be read. {phrases.visible(words)}")
+        self.said.emit(tr("The selected requests cannot be read. {words}", words=phrases.visible(words)))
 
     @Slot()
     def _ask_export(self) -> None:
         names = tuple(row.id for row in self._list.selected_rows)
-        path, line = QFileDialog.getSaveFileName(self._widget, "Export", "history.jsonl", ";;".join(FILTERS))
+        path, line = QFileDialog.getSaveFileName(self._widget, tr("Export"), "history.jsonl", ";;".join(FILTERS))
         if path and names:
             kind, suffix = FILTERS.get(line, ExportFormat.JSON_LINES), Path(path).suffix.removeprefix(".").lower()
             kind = ExportFormat(suffix) if suffix in FILTERS.values() else kind

@@ -16,6 +16,7 @@ from app.parts.text.lines import Summary, list_view
 from app.state.allowances import allowed
 from runner.audit.history.changes import MOST, read_changes
 from runner.model.errors import KnownError
+from runner.model.translation import numeral, tr
 from runner.system.clock import LAST_TIME
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.audit.history.changes import RecordedChange
 
-YOU, AGENT, ASSENT, COMMAND = "by a person", "by the agent", "by Assent", "by a command"
+YOU, AGENT, ASSENT, COMMAND = tr("by a person"), tr("by the agent"), tr("by Assent"), tr("by a command")
 _DOT = " \N{MIDDLE DOT} "
 LONGEST = 300
 """Characters of one value in a row."""
@@ -50,26 +51,42 @@ def _words(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
         return phrases.visible(what), YOU if by_person else ASSENT, "muted"
     match kind:
         case "pin-set" | "pin-changed" | "pin-removed":
-            return f"PIN {kind.removeprefix('pin-')}", YOU, "muted"
+            return tr("PIN {removeprefix}", removeprefix=kind.removeprefix("pin-")), YOU, "muted"
         case "pin-refused":
-            return f"Wrong PIN, {said('wrong')} in a row", "refused", "high"
+            return tr("Wrong PIN, {said} in a row", said=said("wrong")), tr("refused"), "high"
         case "grant-made":
-            return f"Remembered for {said('agent') or 'every agent'}: {said('title') or said('pattern')}", YOU, "muted"
+            return (
+                tr(
+                    "Remembered for {said}: {said_2}",
+                    said=said("agent") or tr("every agent"),
+                    said_2=said("title") or said("pattern"),
+                ),
+                YOU,
+                "muted",
+            )
         case "grant-revoked":
-            return _DOT.join(filter(None, ("No longer remembered", said("grant"), said("why")))), YOU, "muted"
+            return _DOT.join(filter(None, (tr("No longer remembered"), said("grant"), said("why")))), YOU, "muted"
         case "settings-changed":
             names = body.get("settings")
             changed = ", ".join(map(str, names)) if isinstance(names, list) else ""
-            return f"Settings changed: {phrases.visible(changed[:LONGEST])}", "in the settings file", "muted"
-        case "mode":
-            whose = f" for {said('agent')}" if body.get("agent") else ""
             return (
-                _DOT.join(filter(None, (f"Mode: {said('mode')}{whose}", said("why")))),
+                tr("Settings changed: {changed}", changed=phrases.visible(changed[:LONGEST])),
+                tr("in the settings file"),
+                "muted",
+            )
+        case "mode":
+            whose = tr(" for {said}", said=said("agent")) if body.get("agent") else ""
+            return (
+                _DOT.join(filter(None, (tr("Mode: {said}{whose}", said=said("mode"), whose=whose), said("why")))),
                 (ASSENT if body.get("why") else YOU),
                 "muted",
             )
         case "away":
-            return ("Away: requests wait" if body.get("away") else "Back: requests expire as always"), YOU, "muted"
+            return (
+                (tr("Away: requests wait") if body.get("away") else tr("Back: requests expire as always")),
+                YOU,
+                "muted",
+            )
         case "isolation":
             return _sandbox_words(body, said)
         case _:
@@ -81,9 +98,9 @@ def _of_history(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> 
     if kind == "removed":
         rule = body.get("rule")
         by_settings = isinstance(rule, dict) and rule.get("by") == "setting"
-        who = "in the settings" if by_settings else YOU
-        return f"Content removed from {said('requests_removed')} requests", who, "muted"
-    words = "A new history was begun" if kind == "renewed" else "The history was opened again"
+        who = tr("in the settings") if by_settings else YOU
+        return tr("Content removed from {said} requests", said=said("requests_removed")), who, "muted"
+    words = tr("A new history was begun") if kind == "renewed" else tr("The history was opened again")
     return _DOT.join(filter(None, (words, said("why")))), ASSENT, "muted"
 
 
@@ -96,18 +113,31 @@ def _of_agent(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
     if not isinstance(at, int | float) or not 0 < at <= LAST_TIME:
         return what, COMMAND, ink
     # Perhaps long before it was recorded: no console was open.
-    return _DOT.join((what, f"made {phrases.when(at)}")), COMMAND, ink
+    return _DOT.join((what, tr("made {when}", when=phrases.when(at)))), COMMAND, ink
 
 
 def _of_agent_here(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
     name, new = (phrases.visible(str(body.get(key, ""))[:LONGEST]) for key in ("agent", "to"))
     match kind:
         case "agent-seen":
-            return _DOT.join((f"First call of {name} since Assent was started", *_allowed(body))), AGENT, "muted"
+            return (
+                _DOT.join((tr("First call of {name} since Assent was started", name=name), *_allowed(body))),
+                AGENT,
+                "muted",
+            )
         case "agent-renamed":
-            return f"Agent {name} renamed to {new}", YOU, "muted"
+            return tr("Agent {name} renamed to {new}", name=name, new=new), YOU, "muted"
         case _:
-            return _DOT.join((f"Agent {name} {kind.removeprefix('agent-')}", *_allowed(body))), YOU, "muted"
+            return (
+                _DOT.join(
+                    (
+                        tr("Agent {name} {removeprefix}", name=name, removeprefix=kind.removeprefix("agent-")),
+                        *_allowed(body),
+                    )
+                ),
+                YOU,
+                "muted",
+            )
 
 
 def _allowed(body: dict[str, Any]) -> tuple[str, ...]:
@@ -118,9 +148,13 @@ def _allowed(body: dict[str, Any]) -> tuple[str, ...]:
 
 def _sandbox_words(body: dict[str, Any], said: Callable[[str], str]) -> tuple[str, str, str]:
     if "accepted" in body:
-        return f"Weaker sandbox accepted: {said('accepted')}", YOU, "muted"
+        return tr("Weaker sandbox accepted: {said}", said=said("accepted")), YOU, "muted"
     sandbox = said("isolation") or said("not_accepted") or "none"
-    return _DOT.join(filter(None, (f"Sandbox for new runs: {sandbox}", said("why")))), ASSENT, "muted"
+    return (
+        _DOT.join(filter(None, (tr("Sandbox for new runs: {sandbox}", sandbox=sandbox), said("why")))),
+        ASSENT,
+        "muted",
+    )
 
 
 class ChangesList(QFrame):
@@ -135,10 +169,12 @@ class ChangesList(QFrame):
         self._errands = Errands("changes", self)
         self.setProperty("card", True)
         self.model = NarrowedRows(self)
-        self.view = list_view(look, self.model, "Changes")
-        self.view.setToolTip(f"The newest {MOST:,} changes")
-        self.nothing = EmptyState(look, "history", "Nothing found", "Settings, agents, grants and the PIN are listed.")
-        self.failure = EmptyState(look, "circle-alert", "The changes cannot be read", "")
+        self.view = list_view(look, self.model, tr("Changes"))
+        self.view.setToolTip(tr("The newest {most} changes", most=numeral(MOST)))
+        self.nothing = EmptyState(
+            look, "history", tr("Nothing found"), tr("Settings, agents, grants and the PIN are listed.")
+        )
+        self.failure = EmptyState(look, "circle-alert", tr("The changes cannot be read"), "")
         self._pages = QStackedWidget()
         for page in (self.nothing, self.failure, self.view):
             self._pages.addWidget(page)
@@ -172,5 +208,5 @@ class ChangesList(QFrame):
 
     def _failed(self, error: Exception) -> None:
         words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
-        self.failure.say("The changes cannot be read", words)
+        self.failure.say(tr("The changes cannot be read"), words)
         self._pages.setCurrentWidget(self.failure)

@@ -11,6 +11,7 @@ from app.link.background import Errands
 from app.parts.notice import Tone
 from runner.identity import signer
 from runner.model.errors import KnownError
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +92,7 @@ class Checking(QObject):
             self.stopped.emit()
         else:
             words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else f"{error!r}"
-            self.found.emit(Tone.BAD.value, f"The ledger could not be checked. {words}")
+            self.found.emit(Tone.BAD.value, tr("The ledger could not be checked. {words}", words=words))
 
 
 def verdict_words(verdict: Verification, problem: str = "") -> tuple[str, str]:
@@ -99,9 +100,13 @@ def verdict_words(verdict: Verification, problem: str = "") -> tuple[str, str]:
     if not verdict.ok:
         if verdict.altered and verdict.first_broken is None:
             return Tone.BAD.value, verdict.what
-        good = f" Entries 1 to {verdict.entries:,} are as they were written." if verdict.entries else ""
-        return Tone.BAD.value, f"The ledger was changed. {verdict.what}{good}"
+        good = (
+            tr(" Entries 1 to {entries} are as they were written.", entries=numeral(verdict.entries))
+            if verdict.entries
+            else ""
+        )
+        return Tone.BAD.value, tr("The ledger was changed. {what}{good}", what=verdict.what, good=good)
     if verdict.unsure or problem:
-        return Tone.WARN.value, " ".join(filter(None, ("Not vouched for:", verdict.what, verdict.unsure, problem)))
-    signed = f"Entries up to {verdict.signed_to:,} are signed."
+        return Tone.WARN.value, " ".join(filter(None, (tr("Not vouched for:"), verdict.what, verdict.unsure, problem)))
+    signed = tr("Entries up to {signed_to} are signed.", signed_to=numeral(verdict.signed_to))
     return Tone.GOOD.value, " ".join((verdict.what, signed, *verdict.outside))

@@ -12,6 +12,7 @@ from app.state import attention
 from runner.model.request import NetworkMode, Tool
 from runner.model.shown import hides
 from runner.model.submission import Submission
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,22 +28,22 @@ def markdown(record: CaseRecord) -> str:
     """Return a request with its code, its decision and its output, as Markdown in which nothing of it is markup."""
     request, result = record.request, record.result
     language = request.language.value if request.language else ""
-    level = record.row.level.name if record.row.level else "not assessed"
+    level = record.row.level.name if record.row.level else tr("not assessed")
     facts = (
-        ("Agent", phrases.visible(request.agent)),
-        ("Calls it", phrases.quoted_title(request)),
-        ("Asked", phrases.when(record.row.arrived_at)),
-        ("Findings", attention.words_of(record.assessment)),
-        ("Class", level),
-        ("Outcome", words.outcome(record)),
-        ("Digest", record.row.digest),
+        (tr("Agent"), phrases.visible(request.agent)),
+        (tr("Calls it"), phrases.quoted_title(request)),
+        (tr("Asked"), phrases.when(record.row.arrived_at)),
+        (tr("Findings"), attention.words_of(record.assessment)),
+        (tr("Class"), level),
+        (tr("Outcome"), words.outcome(record)),
+        (tr("Digest"), record.row.digest),
     )
     headline = attention.headline_of(record.assessment, request)
     parts = [f"## {_escaped(headline)}", "\n".join(f"- {name}: {_escaped(text)}" for name, text in facts)]
     parts.append(_fenced(request.code, language))
     if changed := words.edited(record):
-        parts += ["Approved in place of it:", _fenced(changed, language)]
-    for name, text in (("Output", result.stdout), ("Errors", result.stderr)) if result is not None else ():
+        parts += [tr("Approved in place of it:"), _fenced(changed, language)]
+    for name, text in ((tr("Output"), result.stdout), (tr("Errors"), result.stderr)) if result is not None else ():
         if text:
             parts += [f"{name}:", _fenced(_cut(text), "")]
     return "\n\n".join(parts) + "\n"
@@ -109,7 +110,11 @@ def submission(record: CaseRecord) -> Submission | None:
 
 def _cut(text: str) -> str:
     left = len(text) - LONGEST_OUTPUT
-    return text if left <= 0 else f"{text[:LONGEST_OUTPUT]}\n... ({left:,} more characters) ..."
+    return (
+        text
+        if left <= 0
+        else tr("{text}\n... ({count} more characters) ...", text=text[:LONGEST_OUTPUT], count=numeral(left))
+    )
 
 
 def _fenced(text: str, language: str) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QTabWidget, QVB
 from app import phrases
 from app.history import words
 from app.link.background import Errands
-from app.parts.amounts import counted, size
+from app.parts.amounts import size
 from app.parts.elide import ElidedLabel
 from app.parts.fold import Room, fit
 from app.parts.plain import plain_label
@@ -23,6 +23,7 @@ from app.results.view import ResultsView
 from app.state import attention
 from runner.approval.pattern import pattern
 from runner.model.difference import difference
+from runner.model.translation import plural, to_translate, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ Fact = tuple[str, str, str]
 def facts(one: CaseRecord, other: CaseRecord) -> list[Fact]:
     """Return names with the values of both, those that differ first."""
     columns = [_facts(one), _facts(other)]
-    found = [(name, columns[0][name], columns[1][name]) for name in columns[0]]
+    found = [(translated(name), columns[0][name], columns[1][name]) for name in columns[0]]
     return [*_values(one, other), *sorted(found, key=lambda fact: fact[1] == fact[2])]
 
 
@@ -59,7 +60,7 @@ def _values(one: CaseRecord, other: CaseRecord) -> list[Fact]:
         lines.setdefault(number, []).append(place.line)
     return [
         (
-            f"{circled(number)} {'Line' if len(at) == 1 else 'Lines'} {', '.join(map(str, at))}",
+            f"{circled(number)} {(tr('Line') if len(at) == 1 else tr('Lines'))} {', '.join(map(str, at))}",
             phrases.visible(found.rows[0][number - 1]),
             phrases.visible(found.rows[1][number - 1]),
         )
@@ -70,17 +71,19 @@ def _values(one: CaseRecord, other: CaseRecord) -> list[Fact]:
 def _facts(record: CaseRecord) -> dict[str, str]:
     request, result = record.request, record.result
     return {
-        "Agent": phrases.visible(request.agent),
-        "Asked": phrases.when(record.row.arrived_at),
-        "Findings": attention.words_of(record.assessment),
-        "Class": record.row.level.name if record.row.level else "",
-        "Decision": phrases.decided(record.decision) if record.decision else "",
-        "End": phrases.ended(result) if result else "It has not run.",
-        "Memory": f"{size(result.peak_memory)} at most" if result and result.peak_memory is not None else "",
-        "Files": counted(len(result.files), "file") if result else "",
-        "Network": phrases.network(request),
-        "Sandbox": phrases.isolation_first(result.meta.isolation if result else request.isolation),
-        "Digest": f"{record.row.digest[:16]}\N{HORIZONTAL ELLIPSIS}",
+        to_translate("Agent"): phrases.visible(request.agent),
+        to_translate("Asked"): phrases.when(record.row.arrived_at),
+        to_translate("Findings"): attention.words_of(record.assessment),
+        to_translate("Class"): record.row.level.name if record.row.level else "",
+        to_translate("Decision"): phrases.decided(record.decision) if record.decision else "",
+        to_translate("End"): phrases.ended(result) if result else tr("It has not run."),
+        to_translate("Memory"): tr("{size} at most", size=size(result.peak_memory))
+        if result and result.peak_memory is not None
+        else "",
+        to_translate("Files"): plural("{count} file", "{count} files", len(result.files)) if result else "",
+        to_translate("Network"): phrases.network(request),
+        to_translate("Sandbox"): phrases.isolation_first(result.meta.isolation if result else request.isolation),
+        to_translate("Digest"): f"{record.row.digest[:16]}\N{HORIZONTAL ELLIPSIS}",
     }
 
 
@@ -105,17 +108,17 @@ class CompareDialog(QDialog):
         self._look = look
         self._errands = Errands("compare", self)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Compare two requests")
+        self.setWindowTitle(tr("Compare two requests"))
         self.tabs = QTabWidget()
-        self.tabs.tabBar().setAccessibleName("What is compared")
+        self.tabs.tabBar().setAccessibleName(tr("What is compared"))
         self.code = self._codes(older, newer)
-        self.output = DifferenceView(look, "Difference of the output")
+        self.output = DifferenceView(look, tr("Difference of the output"))
         self._compare(self.output, (_output(older), _output(newer)))
-        self.tabs.addTab(self.code, "Code")
-        self.tabs.addTab(self.output, "Output")
+        self.tabs.addTab(self.code, tr("Code"))
+        self.tabs.addTab(self.output, tr("Output"))
         self.results = tuple(self._results(record, read) for record in (older, newer))
         if any(record.result is not None for record in (older, newer)):
-            self.tabs.addTab(self._beside(), "Results")
+            self.tabs.addTab(self._beside(), tr("Results"))
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(look.px(16), look.px(14), look.px(16), look.px(14))
@@ -135,9 +138,9 @@ class CompareDialog(QDialog):
             once = CodeView(self._look)
             language = older.request.language
             show_alike(once, _code(older), language.value if language else "", found)
-            once.setAccessibleName("Code of both, with what differs numbered")
+            once.setAccessibleName(tr("Code of both, with what differs numbered"))
             return once
-        view = DifferenceView(self._look, "Difference of the code")
+        view = DifferenceView(self._look, tr("Difference of the code"))
         self._compare(view, (_code(older), _code(newer)))
         return view
 
@@ -147,13 +150,13 @@ class CompareDialog(QDialog):
         self._errands.send(
             lambda: compared(*texts),
             lambda found: view.show_lines(found, cut),
-            lambda error: view.setPlainText(f"They cannot be compared: {error!r}"),
+            lambda error: view.setPlainText(tr("They cannot be compared: {error}", error=f"{error!r}")),
         )
 
     def _results(self, record: CaseRecord, read: Callable[[CapturedFile], bytes]) -> ResultsView:
         output = OutputView(self._look)
         results = ResultsView(self._look, read, output)
-        results.setAccessibleName(f"Results of {phrases.when(record.row.arrived_at)}")
+        results.setAccessibleName(tr("Results of {when}", when=phrases.when(record.row.arrived_at)))
         if record.result is not None:
             output.set_text(record.result.stdout, record.result.stderr, record.result.order)
             results.show_result(record.result)
@@ -204,4 +207,4 @@ def _output(record: CaseRecord) -> str:
     result = record.result
     if result is None:
         return ""
-    return result.stdout + (f"\n--- standard error ---\n{result.stderr}" if result.stderr else "")
+    return result.stdout + (tr("\n--- standard error ---\n{stderr}", stderr=result.stderr) if result.stderr else "")

@@ -41,6 +41,7 @@ from app.undo import words as undo
 from app.undo.changes import ChangedFilesView
 from runner.audit.history.terms import SoughtWords
 from runner.model.request import NetworkMode
+from runner.model.translation import to_translate, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,24 +54,25 @@ if TYPE_CHECKING:
     from runner.audit.history.search import CaseRecord, ContentRemoved
     from runner.model.result import CapturedFile
 
-VERSION = "Your version"
+VERSION = to_translate("Your version")
 """The tab of what a person approved in place of what was asked."""
-NO_OUTPUT = ("Nothing ran", "There is no output.")
-WITHHELD_OUTPUT = ("Tried only", "The agent got no output. What the trial did stands under Trial.")
-WITHHELD = "Trial"
+NO_OUTPUT = (tr("Nothing ran"), tr("There is no output."))
+WITHHELD_OUTPUT = (tr("Tried only"), tr("The agent got no output. What the trial did stands under Trial."))
+WITHHELD = to_translate("Trial")
 """The tab of an outcome that the agent did not get."""
-PROGRAMS = "Programs of packages"
-CHOOSE = ("Nothing chosen", "Choose a request to see its code, its output and who decided.")
+VARIABLES, INPUT, KNOWN_FILES = to_translate("Variables"), to_translate("Input"), to_translate("Known files")
+PROGRAMS = to_translate("Programs of packages")
+CHOOSE = (tr("Nothing chosen"), tr("Choose a request to see its code, its output and who decided."))
 NOT_SHOWN = (
-    "This record cannot be shown",
-    "What happened is in the fault log. The history itself is as it was written.",
+    tr("This record cannot be shown"),
+    tr("What happened is in the fault log. The history itself is as it was written."),
 )
 _DOT = " \N{MIDDLE DOT} "
 
 
 def _try_button() -> QPushButton:
-    button = QPushButton("Test rules")
-    button.setToolTip("Test this request against the current rules; runs nothing")
+    button = QPushButton(tr("Test rules"))
+    button.setToolTip(tr("Test this request against the current rules; runs nothing"))
     button.setAutoDefault(False)
     return button
 
@@ -104,7 +106,7 @@ class Detail(QFrame):
         self.outcome = plain_label(wrap=True)
         self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.outcome.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        self.copy = CopyButton("Copy code", "Copy the code")
+        self.copy = CopyButton(tr("Copy code"), tr("Copy the code"))
         self.try_now = _try_button()
         self.code = CodeView(look)
         self.output = OutputView(look)
@@ -120,9 +122,7 @@ class Detail(QFrame):
         self.behaviour = BehaviourView(look)
         self.plan = PlanView(look)
         self.facts = RecordFacts(look, open_folder, keeping)
-        self.extras = {
-            name: CodeView(look) for name in (VERSION, WITHHELD, "Variables", "Input", "Known files", PROGRAMS)
-        }
+        self.extras = {name: CodeView(look) for name in (VERSION, WITHHELD, VARIABLES, INPUT, KNOWN_FILES, PROGRAMS)}
         self.nothing = EmptyState(look, "history", *CHOOSE)
         self._blank = QWidget()
         self.gone = RemovedView(look)
@@ -251,7 +251,7 @@ class Detail(QFrame):
         # As in the list: where nothing was found it stays calm; the tab Record says so.
         self.badge.setVisible(level is not None)
         self.badge.set_level(level)
-        self.badge.setToolTip(f"{assessment.level.name} class" if assessment is not None else "")
+        self.badge.setToolTip(tr("{name} class", name=assessment.level.name) if assessment is not None else "")
         about = (
             phrases.quoted_title(request),
             phrases.visible(request.agent),
@@ -319,9 +319,9 @@ class Detail(QFrame):
         texts = {
             VERSION: words.edited(record),
             WITHHELD: words.withheld_text(record),
-            "Variables": "" if request.context in ("", "{}") else request.context,
-            "Input": request.stdin,
-            "Known files": "\n".join(f"{one.path}:\n{one.text}" for one in request.known),
+            VARIABLES: "" if request.context in ("", "{}") else request.context,
+            INPUT: request.stdin,
+            KNOWN_FILES: "\n".join(f"{one.path}:\n{one.text}" for one in request.known),
             PROGRAMS: "\n".join(f"{part.name}:\n{part.text}" for part in request.programs),
         }
         for name, view in self.extras.items():
@@ -336,7 +336,7 @@ class Detail(QFrame):
 
     @Slot(str)
     def _saved(self, path: str) -> None:
-        self._say(f"Saved to {path}.")
+        self._say(tr("Saved to {path}.", path=path))
 
     @Slot(str)
     def _say(self, text: str) -> None:
@@ -347,18 +347,18 @@ class Detail(QFrame):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        self.tabs = whole_tabs("Parts of the record")
-        self.tabs.addTab(self._make_run(), "Output")
-        self.tabs.addTab(self.code, "Code")
-        self.tabs.addTab(self.files, "Files")
-        self.tabs.addTab(self.changes, "Changes")
+        self.tabs = whole_tabs(tr("Parts of the record"))
+        self.tabs.addTab(self._make_run(), tr("Output"))
+        self.tabs.addTab(self.code, tr("Code"))
+        self.tabs.addTab(self.files, tr("Files"))
+        self.tabs.addTab(self.changes, tr("Changes"))
         self.tabs.addTab(self.behaviour, TAB)
-        self.tabs.addTab(self.facts, "Record")
-        self.tabs.addTab(self.hosts, "Network")
-        self.tabs.addTab(self.plan, "Packages")
+        self.tabs.addTab(self.facts, tr("Record"))
+        self.tabs.addTab(self.hosts, tr("Network"))
+        self.tabs.addTab(self.plan, tr("Packages"))
         for name, view in self.extras.items():
-            view.setAccessibleName(name)
-            self.tabs.addTab(view, name)
+            view.setAccessibleName(translated(name))
+            self.tabs.addTab(view, translated(name))
         self._top, titles, buttons = FoldingRow(), QHBoxLayout(), QHBoxLayout()
         for row in (self._top, titles, buttons):
             row.setSpacing(px(10))

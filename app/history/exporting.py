@@ -15,6 +15,7 @@ from app.parts.notice import Notice, Tone
 from runner.audit.export.exporting import ExportFormat, HistoryExport
 from runner.audit.history.search import Filter, Interrupted
 from runner.model.errors import KnownError
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,15 +24,15 @@ if TYPE_CHECKING:
     from runner.audit.export.exporting import Exported
     from runner.system.places import Places
 
-CANCEL = "Cancel"
+CANCEL = tr("Cancel")
 FILTERS = {
     "JSON Lines (*.jsonl)": ExportFormat.JSON_LINES,
-    "Table (*.csv)": ExportFormat.CSV,
-    "Report (*.html)": ExportFormat.HTML,
-    "OCSF events (*.ocsf)": ExportFormat.OCSF,
+    tr("Table (*.csv)"): ExportFormat.CSV,
+    tr("Report (*.html)"): ExportFormat.HTML,
+    tr("OCSF events (*.ocsf)"): ExportFormat.OCSF,
 }
 """Formats of requests, by the line of the dialog."""
-FOR_VERIFIER = "All entries (*.jsonl)"
+FOR_VERIFIER = tr("All entries (*.jsonl)")
 
 
 class Exporting(QObject):
@@ -54,14 +55,14 @@ class Exporting(QObject):
         self._chosen = chosen
         self._errands = Errands("export", self)
         self._export: HistoryExport | None = None
-        self.button = QPushButton("Export")
-        self.button.setToolTip("Write requests, or all entries of the ledger, into a file")
+        self.button = QPushButton(tr("Export"))
+        self.button.setToolTip(tr("Write requests, or all entries of the ledger, into a file"))
         self.button.setAutoDefault(False)
         look.dress(self.button, "download", size=14)
         menu = QMenu(self.button)
-        self.listed = menu.addAction("What is listed\N{HORIZONTAL ELLIPSIS}")
-        self.one = menu.addAction("The request that is shown\N{HORIZONTAL ELLIPSIS}")
-        self.entries = menu.addAction("All entries, for the verifier\N{HORIZONTAL ELLIPSIS}")
+        self.listed = menu.addAction(tr("What is listed\N{HORIZONTAL ELLIPSIS}"))
+        self.one = menu.addAction(tr("The request that is shown\N{HORIZONTAL ELLIPSIS}"))
+        self.entries = menu.addAction(tr("All entries, for the verifier\N{HORIZONTAL ELLIPSIS}"))
         menu.aboutToShow.connect(self._enable)
         self.listed.triggered.connect(self._ask_listed)
         self.one.triggered.connect(self._ask_one)
@@ -111,12 +112,12 @@ class Exporting(QObject):
 
     @Slot()
     def _ask_entries(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self.button, "Export all entries", "entries.jsonl", FOR_VERIFIER)
+        path, _ = QFileDialog.getSaveFileName(self.button, tr("Export all entries"), "entries.jsonl", FOR_VERIFIER)
         if path:
             self.export(*_named(path, ExportFormat.ENTRIES, ".jsonl"), Filter(), replace=bool(Path(path).suffix))
 
     def _ask(self, wanted: Filter, names: tuple[str, ...] | None) -> None:
-        path, line = QFileDialog.getSaveFileName(self.button, "Export", "history.jsonl", ";;".join(FILTERS))
+        path, line = QFileDialog.getSaveFileName(self.button, tr("Export"), "history.jsonl", ";;".join(FILTERS))
         if not path:
             return
         kind = FILTERS.get(line, ExportFormat.JSON_LINES)
@@ -132,25 +133,25 @@ class Exporting(QObject):
     @Slot(int)
     def _show_progress(self, count: int) -> None:
         if self._export is not None:
-            written = f" {count:,} are written." if count else ""
-            self.notice.say(Tone.INFO, f"Exporting\N{HORIZONTAL ELLIPSIS}{written}", CANCEL)
+            written = tr(" {count} are written.", count=numeral(count)) if count else ""
+            self.notice.say(Tone.INFO, tr("Exporting…{written}", written=written), CANCEL)
             self.notice.show()
 
     def _done(self, written: Exported) -> None:
         self._end()
         words = phrases.visible(written.sentence)
         if written.head:
-            key = f"key {written.key}, " if written.key else ""
-            words += f" Note apart from the file, for the verifier: {key}head {written.head}."
+            key = tr("key {key}, ", key=written.key) if written.key else ""
+            words += tr(" Note apart from the file, for the verifier: {key}head {head}.", key=key, head=written.head)
         self._say(Tone.GOOD, words)
 
     def _failed(self, error: Exception) -> None:
         self._end()
         if isinstance(error, Interrupted):
-            self._say(Tone.INFO, "The export was cancelled; no file was written.")
+            self._say(Tone.INFO, tr("The export was cancelled; no file was written."))
             return
         words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else f"{error!r}"
-        self._say(Tone.BAD, f"Nothing was exported. {phrases.visible(words)}")
+        self._say(Tone.BAD, tr("Nothing was exported. {words}", words=phrases.visible(words)))
 
     def _end(self) -> None:
         self._export = None

@@ -13,6 +13,7 @@ from app.history import words
 from app.parts.plain import plain_label
 from app.parts.sections import Listed, Pairs, Section
 from app.why.section import WhySection
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from app.why.keeping import CaseKeeping
     from runner.audit.history.search import CaseRecord
 
-GONE = "The file is no longer there."
-NOT_OPENED = "No program here opens folders."
+GONE = tr("The file is no longer there.")
+NOT_OPENED = tr("No program here opens folders.")
 
 
 class RecordFacts(QScrollArea):
@@ -46,17 +47,17 @@ class RecordFacts(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("What is recorded of this request")
-        self._why = Listed(look, "Why")
+        self.setAccessibleName(tr("What is recorded of this request"))
+        self._why = Listed(look, tr("Why"))
         self.reasons = WhySection(look, keeping)
         self.reasons.line_picked.connect(self.line_picked)
         self._why.add(self.reasons)
-        self._decision = Pairs(look, "Decision")
-        self._sender = Pairs(look, "Sent by")
-        self._run = Pairs(look, "Run")
-        self._protections = Listed(look, "Protected by")
+        self._decision = Pairs(look, tr("Decision"))
+        self._sender = Pairs(look, tr("Sent by"))
+        self._run = Pairs(look, tr("Run"))
+        self._protections = Listed(look, tr("Protected by"))
         self.file = Artifact(look, open_folder)
-        self._ledger = Pairs(look, "Ledger")
+        self._ledger = Pairs(look, tr("Ledger"))
         column = QVBoxLayout()
         column.setContentsMargins(look.px(4), look.px(12), look.px(8), look.px(8))
         column.setSpacing(look.px(14))
@@ -70,7 +71,7 @@ class RecordFacts(QScrollArea):
 
     def show_record(self, record: CaseRecord) -> None:
         level = record.row.level
-        self._why.rename(f"Why: {level.name} class" if level else "Why")
+        self._why.rename(tr("Why: {name} class", name=level.name) if level else tr("Why"))
         self._why.show_lines(words.assessed(record))
         self.reasons.show_subject(record.request, record.assessment)
         self._decision.show_pairs(words.decision(record))
@@ -85,15 +86,15 @@ class Artifact(Section):
     """Where the file of a run is; hidden where none was kept."""
 
     def __init__(self, look: Look, open_folder: Callable[[Path], bool], parent: QWidget | None = None) -> None:
-        super().__init__(look, "File", parent)
+        super().__init__(look, tr("File"), parent)
         self._open_folder = open_folder
         self._file: Path | None = None
         self.path = plain_label(wrap=True)
         self.path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.message = plain_label(role="muted", wrap=True)
-        self.open = QPushButton("Open folder")
+        self.open = QPushButton(tr("Open folder"))
         self.open.setAutoDefault(False)
-        self.open.setAccessibleName("Open the folder of the file")
+        self.open.setAccessibleName(tr("Open the folder of the file"))
         look.dress(self.open, "folder", size=14)
         row = QHBoxLayout()
         row.setSpacing(look.px(10))

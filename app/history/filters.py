@@ -10,6 +10,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.parts import dates
 from app.parts.clearing import clearable
 from app.parts.flow import Flow
 from app.parts.fold import FoldingRow
@@ -19,6 +20,7 @@ from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
+from runner.model.translation import capital, tr, translated
 from runner.system.clock import LAST_TIME
 
 if TYPE_CHECKING:
@@ -37,7 +39,13 @@ LEAST_TEXT = 300
 """Width of the field, and of what the words of a button may grow, below which the choices stand under it."""
 LEAST_FIELD = 160
 """Width of the field below which the buttons stand under it."""
-PERIODS = (("Today", 0), ("Since yesterday", 1), ("Last 7 days", 6), ("Last 30 days", 29), ("Last 365 days", 364))
+PERIODS = (
+    (tr("Today"), 0),
+    (tr("Since yesterday"), 1),
+    (tr("Last 7 days"), 6),
+    (tr("Last 30 days"), 29),
+    (tr("Last 365 days"), 364),
+)
 """Periods to choose from, and on which day before today each begins."""
 _MINUTE = 60.0
 _TEXT = 9
@@ -53,35 +61,35 @@ class Filters(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text = QLineEdit()
-        self.text.setPlaceholderText("Search titles, code, output, hosts and programs")
-        self.text.setAccessibleName("Search titles, code, output, hosts and programs")
-        self.text.setToolTip('Words in any order; "in quotes" as they stand')
+        self.text.setPlaceholderText(tr("Search titles, code, output, hosts and programs"))
+        self.text.setAccessibleName(tr("Search titles, code, output, hosts and programs"))
+        self.text.setToolTip(tr('Words in any order; "in quotes" as they stand'))
         clearable(self.text, look)
         self.text.setMaxLength(LONGEST)
         self.text.setMinimumWidth(look.px(150))
-        self.agent = _choice("Agent", "All agents")
-        self.level = _choice("Class", "Any class")
+        self.agent = _choice(tr("Agent"), tr("All agents"))
+        self.level = _choice(tr("Class"), tr("Any class"))
         for level in reversed(Level):
             self.level.addItem(level.name, level)
-        self.verdict = _choice("Decision", "All decisions")
+        self.verdict = _choice(tr("Decision"), tr("All decisions"))
         for verdict in Verdict:
-            self.verdict.addItem(phrases.verdict(verdict).capitalize(), verdict)
-        self.outcome = _choice("End of the run", "Any result")
+            self.verdict.addItem(capital(phrases.verdict(verdict)), verdict)
+        self.outcome = _choice(tr("End of the run"), tr("Any result"))
         for outcome in Outcome:
-            self.outcome.addItem(outcome.value.capitalize(), outcome)
-        self.period = _choice("Time", "Any time")
+            self.outcome.addItem(capital(translated(outcome.value)), outcome)
+        self.period = _choice(tr("Time"), tr("Any time"))
         for words, days in PERIODS:
             self.period.addItem(words, days)
-        self.language = _choice("Language", "All languages")
+        self.language = _choice(tr("Language"), tr("All languages"))
         for language in Language:
             self.language.addItem(phrases.language(language), language)
-        self.sandbox = _choice("Sandbox", "All sandboxes")
+        self.sandbox = _choice(tr("Sandbox"), tr("All sandboxes"))
         for isolation in Isolation:
             self.sandbox.addItem(isolation.label[0].upper() + isolation.label[1:], isolation)
-        self.finding = _choice("Finding", "All findings")
-        self.host = _choice("Host", "All hosts")
-        self.unforeseen = _choice("What it did", "Any behaviour")
-        self.unforeseen.addItem("Not foreseen", UNFORESEEN[1])
+        self.finding = _choice(tr("Finding"), tr("All findings"))
+        self.host = _choice(tr("Host"), tr("All hosts"))
+        self.unforeseen = _choice(tr("What it did"), tr("Any behaviour"))
+        self.unforeseen.addItem(tr("Not foreseen"), UNFORESEEN[1])
         self.further = QToolButton()
         self._look = look
         self._lay_out()
@@ -201,7 +209,7 @@ class Filters(QWidget):
     def _count_hidden(self) -> None:
         """Say how many of the further choices are made, as they may not be in sight."""
         number = self._hidden_ones
-        words = f"More filters ({number})" if number else "More filters"
+        words = tr("More filters ({number})", number=number) if number else tr("More filters")
         self.further.setText(words)
         self.further.setAccessibleName(words)
 
@@ -217,7 +225,7 @@ class Filters(QWidget):
         self._named = dict(zip(("agent", "level", "verdict", "outcome", *further), self._all, strict=True))
         self.further.setCheckable(True)
         self.further.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        self.further.setToolTip("Time, language, sandbox, finding, host and behaviour")
+        self.further.setToolTip(tr("Time, language, sandbox, finding, host and behaviour"))
         self._parts = FoldingRow()
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(gap)
@@ -271,10 +279,14 @@ def stretch_name(begin: float, end: float) -> str:
     first, last = time.localtime(begin), time.localtime(end)
     if first[3:6] == last[3:6] == (0, 0, 0):
         final = time.localtime(end - 1)
-        days = [time.strftime(f"{one.tm_mday} %b", one) for one in (first, final)]
-        return days[0] if days[0] == days[1] and first[0] == final[0] else " to ".join(days)
-    words = time.strftime(f"{first.tm_mday} %b, %H:%M", first)
-    return words if end - begin < _MINUTE else f"{words} to {phrases.clock(end)}"
+        days = [dates.written(one, dates.SHORT_DAY) for one in (first, final)]
+        return (
+            days[0]
+            if days[0] == days[1] and first[0] == final[0]
+            else tr("{first} to {last}", first=days[0], last=days[1])
+        )
+    words = f"{dates.written(first, dates.SHORT_DAY)}, {phrases.clock(begin)}"
+    return words if end - begin < _MINUTE else tr("{words} to {clock}", words=words, clock=phrases.clock(end))
 
 
 def _bounds(chosen: object) -> tuple[float | None, float | None]:

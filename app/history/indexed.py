@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.history.reader import Reader
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +49,12 @@ class IndexProgress(QLabel):
         self.content_known.emit(findings, hosts)
         behind = last - done > FEW
         if behind:
-            self.setText(f"{done / last:.0%} of the history is indexed. Until all of it is, searching takes longer.")
+            self.setText(
+                tr(
+                    "{done} of the history is indexed. Until all of it is, searching takes longer.",
+                    done=f"{done / last:.0%}",
+                )
+            )
         self.setVisible(behind)
         if self.isVisible():
             self._timer.start()

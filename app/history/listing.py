@@ -12,18 +12,21 @@ from app.history.reader import Reader
 from app.parts.empty import EmptyState
 from app.parts.plain import plain_label
 from app.parts.text.lines import HEADING, HEIGHT, list_view
+from app.results.thumbnails import Thumbnails
 from runner.audit.history.search import ANYTHING, Filter
 from runner.audit.ledger.row import Row
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from app.history.model import HistoryUpdate, TitledRow
     from app.look.look import Look
+    from runner.model.result import CapturedFile
 
 NEWS_MS = 300
 """News is read at most this often."""
@@ -44,7 +47,10 @@ class HistoryList(QFrame):
     """Lines have come in."""
     clear_filters = Signal()
 
-    def __init__(self, path: Path, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, path: Path, look: Look, read: Callable[[CapturedFile], bytes], parent: QWidget | None = None
+    ) -> None:
+        """`read` gives the content of a file that a run created; raises KnownError."""
         super().__init__(parent)
         self._look = look
         self._reader = Reader(path, "history", self)
@@ -60,19 +66,23 @@ class HistoryList(QFrame):
         self._broken = False
         """The last attempt to read failed."""
         self.setProperty("card", True)
-        self.model = HistoryModel(self)
-        self.view = list_view(look, self.model, "History")
+        self._thumbnails = Thumbnails(read, self)
+        self.model = HistoryModel(self._thumbnails.of_file, self)
+        self._thumbnails.changed.connect(self.model.paint_again)
+        self.view = list_view(look, self.model, tr("History"))
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.nothing = EmptyState(
-            look, "history", "No history yet", "What agents ask and do, and what became of it, is kept here."
+            look, "history", tr("No history yet"), tr("What agents ask and do, and what became of it, is kept here.")
         )
-        self.no_match = EmptyState(look, "search", "Nothing found", "Try removing a filter.", "Clear filters")
-        self.failure = EmptyState(look, "circle-alert", "The history cannot be read", "")
+        self.no_match = EmptyState(
+            look, "search", tr("Nothing found"), tr("Try removing a filter."), tr("Clear filters")
+        )
+        self.failure = EmptyState(look, "circle-alert", tr("The history cannot be read"), "")
         self.waiting = QWidget()
         self._pages = QStackedWidget()
         for page in (self.waiting, self.nothing, self.no_match, self.failure, self.view):
             self._pages.addWidget(page)
-        self.searching = plain_label("Searching\N{HORIZONTAL ELLIPSIS}", "muted")
+        self.searching = plain_label(tr("Searching\N{HORIZONTAL ELLIPSIS}"), "muted")
         self.searching.setContentsMargins(look.px(12), look.px(4), look.px(12), look.px(4))
         self.searching.hide()
         self._slow = QTimer(self)
@@ -209,7 +219,7 @@ class HistoryList(QFrame):
             self._pages.setCurrentWidget(self.nothing)
             return
         words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
-        self.failure.say("The history cannot be read", words)
+        self.failure.say(tr("The history cannot be read"), words)
         self._pages.setCurrentWidget(self.failure)
 
     def _show_page(self) -> None:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import phrases
+from app.files.kinds import PICTURES, VECTORS
 from app.history import session_words
 from app.parts.text.lines import SUMMARY, Summary
+from app.results.choosing import thumbnail_of
 from app.state import attention
 from runner.audit.history.past_work import PastSession
 from runner.audit.history.search import UnreadableRow
@@ -19,22 +21,27 @@ from runner.model.decision import Decider, Verdict
 from runner.model.headline import headline
 from runner.model.lifecycle import Phase
 from runner.model.result import Outcome
+from runner.model.sentence_translation import in_words
 from runner.model.tool_facts import CLIENT_TOOLS
+from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from PySide6.QtCore import QObject
+    from PySide6.QtGui import QImage
 
     from runner.audit.history.search import Filter, History
     from runner.model.assessment import Level
+    from runner.model.result import CapturedFile
 
 PAGE = 100
 """Rows read at a time."""
-UNREADABLE = "This request cannot be read"
+UNREADABLE = tr("This request cannot be read")
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 _DOT = " \N{MIDDLE DOT} "
+_DRAWN = (*PICTURES, *VECTORS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,8 @@ class TitledRow:
     """What the badge says; None where nothing stood out, or where that is not known."""
     headline: str = ""
     """What it would do, in short; empty where that is not known."""
+    picture: CapturedFile | None = None
+    """The picture that its run made, which stands for it in the list; None for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +98,19 @@ def titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[Title
     codes = history.beginnings(nameless) if nameless else {}
     found = history.attentions([row.seq for row in rows if isinstance(row, Row) and row.level is not None])
     verdicts = history.verdicts([row.seq for row in rows if isinstance(row, Row)])
-    short = {seq: phrases.visible(headline(verdict)) for seq, verdict in verdicts.items()}
+    short = {seq: phrases.visible(in_words(headline(verdict))) for seq, verdict in verdicts.items()}
+    files = history.files([row.seq for row in rows if isinstance(row, Row) and row.finished_seq is not None], _DRAWN)
+    pictures = {seq: thumbnail_of(made) for seq, made in files.items()}
     return tuple(
-        TitledRow(row, _title(row, codes), _date(row), _attention(row, found), short.get(row.seq, "")) for row in rows
+        TitledRow(
+            row,
+            _title(row, codes),
+            _date(row),
+            _attention(row, found),
+            short.get(row.seq, ""),
+            pictures.get(row.seq),
+        )
+        for row in rows
     )
 
 
@@ -116,8 +135,12 @@ def merged(old: Sequence[TitledRow], news: HistoryUpdate, *, whole: bool) -> lis
 class HistoryModel(QAbstractTableModel):
     """One column. What has been read stays until something else is asked for."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(
+        self, picture_of: Callable[[CapturedFile | None], QImage | None], parent: QObject | None = None
+    ) -> None:
+        """`picture_of` gives the small picture of a file for a row; None while there is none."""
         super().__init__(parent)
+        self._picture_of = picture_of
         self._lines: list[TitledRow] = []
         self._at_work: frozenset[str] = frozenset()
 
@@ -125,8 +148,12 @@ class HistoryModel(QAbstractTableModel):
         """Take in which working copies have a program at work now."""
         if names != self._at_work:
             self._at_work = names
-            if self._lines:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(self._lines) - 1, 0))
+            self.paint_again()
+
+    def paint_again(self) -> None:
+        """Have all rows painted as they are now."""
+        if self._lines:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._lines) - 1, 0))
 
     @property
     def lines(self) -> Sequence[TitledRow]:
@@ -159,8 +186,7 @@ class HistoryModel(QAbstractTableModel):
             self._lines = [*lines[:added], *self._lines]
             self.endInsertRows()
         self._lines = list(lines)
-        if lines:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(lines) - 1, 0))
+        self.paint_again()
         return added
 
     def line(self, row: int) -> TitledRow | None:
@@ -193,7 +219,8 @@ class HistoryModel(QAbstractTableModel):
         if line is None:
             return None
         if role == SUMMARY:
-            return replace(self._summary(line), heading=self._heading(index.row()))
+            picture = self._picture_of(line.picture)
+            return replace(self._summary(line), heading=self._heading(index.row()), picture=picture)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return self._summary(line).spoken
         return None
@@ -211,7 +238,7 @@ def _date(row: Row | UnreadableRow) -> tuple[int, ...]:
 def summary(line: TitledRow, row: Row | UnreadableRow) -> Summary:
     """Return one request in a row."""
     if isinstance(row, UnreadableRow):
-        return Summary(line.title, phrases.visible(row.why), "damaged", "high", None)
+        return Summary(line.title, phrases.visible(row.why), tr("damaged"), "high", None)
     claim = phrases.in_quotes(line.title)
     about = (phrases.visible(row.agent), phrases.language(row.language), phrases.clock(row.arrived_at))
     below = (claim, *about) if line.headline else about
@@ -224,17 +251,19 @@ def _state(row: Row) -> tuple[str, str]:
     passed = row.verdict is Verdict.APPROVED and row.decider in (Decider.RULE, Decider.GRANT)
     if row.outcome is not None:
         ink = "low" if row.outcome is Outcome.OK else "high"
-        return (f"passed, {row.outcome.value}" if passed else row.outcome.value), ink
+        return (
+            tr("passed, {value}", value=translated(row.outcome.value)) if passed else translated(row.outcome.value)
+        ), ink
     match row.verdict:
         case None:
-            return ("waiting" if row.phase is Phase.ASKED else row.phase.value), "accent_ink"
+            return (tr("waiting") if row.phase is Phase.ASKED else translated(row.phase.value)), "accent_ink"
         case Verdict.APPROVED:
-            state = "passed" if passed else "approved"
-            return ("running", "accent_ink") if row.phase is Phase.RUNNING else (state, "low")
+            state = tr("passed") if passed else tr("approved")
+            return (tr("running"), "accent_ink") if row.phase is Phase.RUNNING else (state, "low")
         case Verdict.DENIED:
-            return "denied", "high"
+            return tr("denied"), "high"
         case Verdict.EXPIRED:
-            return "expired", "medium"
+            return tr("expired"), "medium"
         case Verdict.WITHDRAWN:
             # Some clients run their tool where nobody answers in time.
-            return ("not waited for", "medium") if row.tool in CLIENT_TOOLS else ("withdrawn", "muted")
+            return (tr("not waited for"), "medium") if row.tool in CLIENT_TOOLS else (tr("withdrawn"), "muted")

@@ -44,6 +44,7 @@ from runner.model.events import (
     WorkMoved,
     WorkRecorded,
 )
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,8 +61,8 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.system.places import Places
 
-VERIFY = "Verify"
-STOP = "Stop verifying"
+VERIFY = tr("Verify")
+STOP = tr("Stop verifying")
 
 
 def open_folder(folder: Path) -> bool:
@@ -96,30 +97,30 @@ class HistoryPanel(QWidget):
         self._wanted = ""
         self._reader = Reader(places.ledger, "record", self)
         self.filters = Filters(look)
-        self.list = HistoryList(places.ledger, look)
         captured = partial(captures.read, places)
+        self.list = HistoryList(places.ledger, look, captured)
         self.detail = Detail(look, show_folder, captured, CaseKeeping(places.disputed, self))
         self.session = PastSessionView(look)
         self.checking = Checking(places, vouching, self)
         self.verify = QPushButton(VERIFY)
-        self.verify.setToolTip("Check that every entry of the ledger is as it was written")
+        self.verify.setToolTip(tr("Check that every entry of the ledger is as it was written"))
         self.verify.setAutoDefault(False)
         look.dress(self.verify, "shield-check", size=14)
         self.changes = ChangesList(places.ledger, look)
         self.look_for_change = QLineEdit()
-        self.look_for_change.setPlaceholderText("Search changes")
-        self.look_for_change.setAccessibleName("Search changes")
+        self.look_for_change.setPlaceholderText(tr("Search changes"))
+        self.look_for_change.setAccessibleName(tr("Search changes"))
         self.look_for_change.setMaxLength(LONGEST)
         clearable(self.look_for_change, look)
-        self.show_changes = QPushButton("Changes")
-        self.show_changes.setToolTip("Settings, agents, what is remembered, mode and PIN")
+        self.show_changes = QPushButton(tr("Changes"))
+        self.show_changes.setToolTip(tr("Settings, agents, what is remembered, mode and PIN"))
         self.show_changes.setCheckable(True)
         self.show_changes.setAutoDefault(False)
         look.dress(self.show_changes, "pencil", size=14)
         self.exporting = Exporting(places, look, lambda: self.filters.wanted, lambda: self._wanted, self)
         self.removal = RemovalMenu(look, lambda: self._wanted, lambda: self.detail.title.text(), self)
         self.actions_of_list = ListActions(places.ledger, look, self.list, self.exporting, captured, self)
-        self.show_requests = back_button("To the requests")
+        self.show_requests = back_button(tr("To the requests"))
         self.saved = SavedSearches(places.searches, look, lambda: (self.filters.name, self.filters.state))
         self.progress = IndexProgress(places.ledger)
         self.notice = Notice(look, Tone.INFO, "", closable=True)
@@ -190,7 +191,7 @@ class HistoryPanel(QWidget):
 
         def work(history: History) -> CaseRecord | None:
             if line is not None and isinstance(line.row, UnreadableRow):
-                raise KnownError(phrases.visible(line.row.why), "Press Verify to find out what else is wrong.")
+                raise KnownError(phrases.visible(line.row.why), tr("Press Verify to find out what else is wrong."))
             return history.case(request_id)
 
         self._reader.ask(work, self._show, self._failed)
@@ -247,7 +248,7 @@ class HistoryPanel(QWidget):
             self.detail.show_removed(error)
             return
         words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
-        self._say_in_place("This record cannot be read", words)
+        self._say_in_place(tr("This record cannot be read"), words)
 
     # ---- verifying ----
 
@@ -262,8 +263,8 @@ class HistoryPanel(QWidget):
 
     @Slot(int)
     def _progressed(self, entries: int) -> None:
-        done = f" {entries:,} entries are good so far." if entries else ""
-        self._say(Tone.INFO, f"Checking the ledger\N{HORIZONTAL ELLIPSIS}{done}")
+        done = tr(" {entries} entries are good so far.", entries=numeral(entries)) if entries else ""
+        self._say(Tone.INFO, tr("Checking the ledger…{done}", done=done))
 
     @Slot(str, str)
     def _verified(self, tone: str, words: str) -> None:

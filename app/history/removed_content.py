@@ -14,19 +14,23 @@ from app.parts.sections import Listed, Pairs
 from runner.audit.retention.retention import size_words
 from runner.model.decision import Decider
 from runner.model.result import Outcome
+from runner.model.translation import capital, numeral, tr, translated
 
 if TYPE_CHECKING:
     from app.look.look import Look
     from runner.audit.history.search import ContentRemoved
     from runner.audit.ledger.row import Row
 
-TITLE = "The content was removed"
+TITLE = tr("The content was removed")
 PROVABLE = (
-    "Each entry is still there: its time, kind and the SHA-256 of its content are in the chain, which Verify checks.",
-    "A copy of an entry's content can be proved to be the original: as canonical JSON it has that SHA-256.",
-    "The facts above are in the signed entry that removed the content, with their own hash.",
+    tr(
+        "Each entry is still there: its time, kind and the SHA-256 of its content are in the chain, which"
+        " Verify checks."
+    ),
+    tr("A copy of an entry's content can be proved to be the original: as canonical JSON it has that SHA-256."),
+    tr("The facts above are in the signed entry that removed the content, with their own hash."),
 )
-NOT_PROVABLE = "The history no longer holds the code and the output."
+NOT_PROVABLE = tr("The history no longer holds the code and the output.")
 
 
 class RemovedView(QScrollArea):
@@ -38,10 +42,10 @@ class RemovedView(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(TITLE)
-        self._removal = Pairs(look, "Removed")
-        self._known = Pairs(look, "What is known")
-        self._provable = Listed(look, "What can be proved")
-        self._entries = Pairs(look, "Entries, each with the SHA-256 of its content")
+        self._removal = Pairs(look, tr("Removed"))
+        self._known = Pairs(look, tr("What is known"))
+        self._provable = Listed(look, tr("What can be proved"))
+        self._entries = Pairs(look, tr("Entries, each with the SHA-256 of its content"))
         column = QVBoxLayout()
         column.setContentsMargins(look.px(14), look.px(10), look.px(12), look.px(12))
         column.setSpacing(look.px(14))
@@ -67,44 +71,49 @@ def removal(error: ContentRemoved) -> words.Named:
     removed = error.removed
     by_setting = removed.rule.get("by") == "setting"
     pairs = [
-        ("At", phrases.when(removed.at)),
-        ("By", "The settings, by themselves" if by_setting else "You, or somebody with your account"),
-        ("Rule", _rule(removed.rule, by_setting)),
-        ("Entry", f"{removed.seq:,}"),
+        (tr("At"), phrases.when(removed.at)),
+        (tr("By"), tr("The settings, by themselves") if by_setting else tr("You, or somebody with your account")),
+        (tr("Rule"), _rule(removed.rule, by_setting)),
+        (tr("Entry"), numeral(removed.seq)),
     ]
     if removed.requests > 1:
-        pairs.append(("Together with", f"{removed.requests - 1:,} more"))
+        pairs.append((tr("Together with"), tr("{requests} more", requests=numeral(removed.requests - 1))))
     if removed.key:
-        pairs.append(("Signed with", f"key {_halves(phrases.visible(removed.key))}"))
+        pairs.append((tr("Signed with"), tr("key {halves}", halves=_halves(phrases.visible(removed.key)))))
     return pairs
 
 
 def known(row: Row) -> words.Named:
     """Return what the list of requests says of one without its content."""
     pairs = [
-        ("Agent", phrases.visible(row.agent)),
-        ("Tool", str(row.tool)),
-        ("Language", phrases.language(row.language)),
-        ("Arrived", phrases.when(row.arrived_at)),
-        ("Level", row.level.name if row.level is not None else ""),
+        (tr("Agent"), phrases.visible(row.agent)),
+        (tr("Tool"), str(row.tool)),
+        (tr("Language"), phrases.language(row.language)),
+        (tr("Arrived"), phrases.when(row.arrived_at)),
+        (tr("Level"), row.level.name if row.level is not None else ""),
     ]
     if row.verdict is not None and row.decider is not None:
-        pairs += [("Decision", phrases.verdict(row.verdict).capitalize()), ("Decided by", words.decider(row.decider))]
-        pairs.append(("Grant" if row.decider is Decider.GRANT else "Rule", phrases.visible(row.rule)))
+        pairs += [
+            (tr("Decision"), capital(phrases.verdict(row.verdict))),
+            (tr("Decided by"), words.decider(row.decider)),
+        ]
+        pairs.append((tr("Grant") if row.decider is Decider.GRANT else tr("Rule"), phrases.visible(row.rule)))
         took = row.waited if row.decider is Decider.PERSON else None
-        pairs.append(("Took", "" if took is None else phrases.span(took)))
+        pairs.append((tr("Took"), "" if took is None else phrases.span(took)))
     if row.outcome is not None:
-        pairs.append(("End", "Ended well" if row.outcome is Outcome.OK else str(row.outcome).capitalize()))
-        pairs.append(("Exit code", "" if row.exit_code is None else str(row.exit_code)))
-        pairs.append(("Ran for", "" if row.duration is None else phrases.span(row.duration)))
-    pairs.append(("Digest", _halves(row.digest)))
+        pairs.append(
+            (tr("End"), tr("Ended well") if row.outcome is Outcome.OK else capital(translated(str(row.outcome))))
+        )
+        pairs.append((tr("Exit code"), "" if row.exit_code is None else str(row.exit_code)))
+        pairs.append((tr("Ran for"), "" if row.duration is None else phrases.span(row.duration)))
+    pairs.append((tr("Digest"), _halves(row.digest)))
     return [(name, value) for name, value in pairs if value]
 
 
 def entries(error: ContentRemoved) -> words.Named:
     """Return each entry with its time and the hash of its body."""
     return [
-        (f"Entry {one.seq}", f"{_kind(one.kind)}, {phrases.when(one.seconds)}\n{_halves(one.body_sha256)}")
+        (tr("Entry {seq}", seq=one.seq), f"{_kind(one.kind)}, {phrases.when(one.seconds)}\n{_halves(one.body_sha256)}")
         for one in error.entries
     ]
 
@@ -121,7 +130,13 @@ def _halves(digest: str) -> str:
 def _rule(rule: dict[str, object], by_setting: bool) -> str:
     parts = []
     if isinstance(days := rule.get("older_than_days"), int | float):
-        parts.append(f"Content older than {days:g} days" + (" (history.keep_days)" if by_setting else ""))
+        parts.append(
+            tr("Content older than {days} days", days=numeral(days, "g"))
+            + (" (history.keep_days)" if by_setting else "")
+        )
     if isinstance(kept := rule.get("keep_bytes"), int):
-        parts.append(f"Content beyond the newest {size_words(kept)}" + (" (history.keep_mb)" if by_setting else ""))
-    return "; ".join(parts) or "This request was selected by hand"
+        parts.append(
+            tr("Content beyond the newest {size_words}", size_words=size_words(kept))
+            + (" (history.keep_mb)" if by_setting else "")
+        )
+    return "; ".join(parts) or tr("This request was selected by hand")

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app import phrases
+from runner.model.translation import tr
 from runner.system.durable import replace_file
 from runner.system.plain_file import read_file
 
@@ -50,9 +51,9 @@ class SavedSearches(QToolButton):
         self.setMenu(self._menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.setText("Saved")
-        self.setToolTip("Save this search, or take up one that was saved")
-        self.setAccessibleName("Saved searches")
+        self.setText(tr("Saved"))
+        self.setToolTip(tr("Save this search, or take up one that was saved"))
+        self.setAccessibleName(tr("Saved searches"))
         look.dress(self, "save", size=14)
 
     @property
@@ -84,13 +85,21 @@ class SavedSearches(QToolButton):
         try:
             replace_file(self._path, json.dumps(searches, indent=1) + "\n")
         except OSError as error:
-            self.failed.emit(f"The search could not be saved in {self._path}: {error.strerror or error}.")
+            self.failed.emit(
+                tr(
+                    "The search could not be saved in {path}: {strerror}.",
+                    path=self._path,
+                    strerror=error.strerror or error,
+                )
+            )
 
     @Slot()
     def _fill(self) -> None:
         self._menu.clear()
         name, _ = self._present()
-        save = self._menu.addAction(f"Save this search: {_shown(name)}" if name else "Save this search")
+        save = self._menu.addAction(
+            tr("Save this search: {shown}", shown=_shown(name)) if name else tr("Save this search")
+        )
         save.setEnabled(bool(name))
         save.triggered.connect(self.save_present)
         searches = self.searches
@@ -100,7 +109,7 @@ class SavedSearches(QToolButton):
         for one, state in reversed(searches.items()):
             self._menu.addAction(_shown(one), partial(self.chosen.emit, state))
         self._menu.addSeparator()
-        remove = self._menu.addMenu("Remove")
+        remove = self._menu.addMenu(tr("Remove"))
         for one in reversed(searches):
             remove.addAction(_shown(one), partial(self.forget, one))
 

@@ -18,6 +18,7 @@ from app.parts.fold import FoldingRow
 from app.parts.narrowed import NarrowedRows
 from app.parts.plain import plain_label
 from app.parts.text.lines import list_view
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -59,22 +60,22 @@ class PastSessionView(QFrame):
         self.setProperty("card", True)
         self.title = ElidedLabel()
         self.title.setProperty("role", "title")
-        self.open = QPushButton("Open in Work")
+        self.open = QPushButton(tr("Open in Work"))
         self.open.setAutoDefault(False)
-        self.open.setToolTip("Show its working copy with the changes that it still has")
+        self.open.setToolTip(tr("Show its working copy with the changes that it still has"))
         look.dress(self.open, "layers", size=14)
         self.about = plain_label(role="muted", wrap=True)
         self.sentence = plain_label(wrap=True)
         for label in (self.about, self.sentence):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Search what happened")
-        self.field.setAccessibleName("Search what happened")
+        self.field.setPlaceholderText(tr("Search what happened"))
+        self.field.setAccessibleName(tr("Search what happened"))
         self.field.setMaxLength(LONGEST)
         clearable(self.field, look)
         self.count = plain_label(role="small")
         self.model = NarrowedRows(self)
-        self.view = list_view(look, self.model, "What happened")
+        self.view = list_view(look, self.model, tr("What happened"))
         self._top = FoldingRow()
         self._top.setSpacing(look.px(10))
         self._top.addWidget(self.title, 1)
@@ -130,7 +131,9 @@ class PastSessionView(QFrame):
 
     def _say_count(self) -> None:
         shown, whole = self.model.rowCount(), len(self._record.steps) if self._record is not None else 0
-        self.count.setText(f"{shown:,} of {whole:,} entries" if shown != whole else "")
+        self.count.setText(
+            tr("{shown} of {whole} entries", shown=numeral(shown), whole=numeral(whole)) if shown != whole else ""
+        )
         self.count.setVisible(shown != whole)
 
     @Slot()

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from app import phrases
 from app.history.work_words import work_words
-from app.parts.amounts import counted
 from app.parts.text.lines import Summary
 from runner.audit.history import past_work
+from runner.model.translation import capital, numeral, plural, tr
 
 if TYPE_CHECKING:
     from runner.audit.history.past_work import PastSession, PastStep
 
 DOT = " \N{MIDDLE DOT} "
-CUT_OFF = "end not recorded"
+CUT_OFF = tr("end not recorded")
 LONGEST = 300
 """Characters of one value in a line."""
 
@@ -24,7 +24,9 @@ LONGEST = 300
 def title(session: PastSession) -> str:
     """Return who worked on what: `claude-code on sales-report`."""
     folder = Path(session.project).name or session.project
-    return phrases.visible(f"{session.who or 'A program'} on {folder}" if folder else session.name)
+    return phrases.visible(
+        tr("{who} on {folder}", who=session.who or tr("A program"), folder=folder) if folder else session.name
+    )
 
 
 def lasted(session: PastSession, at_work: bool, now: float) -> str:
@@ -33,24 +35,30 @@ def lasted(session: PastSession, at_work: bool, now: float) -> str:
         return ""
     until = now if at_work else session.last_at if session.ended_at is None else session.ended_at
     took = phrases.span(max(0.0, until - session.started_at))
-    return f"at least {took}" if session.is_open and not at_work else took
+    return tr("at least {took}", took=took) if session.is_open and not at_work else took
 
 
 def figures(session: PastSession) -> list[str]:
     """Return what it did and what was decided about it, in parts."""
-    parts = [counted(session.commands, "command")] if session.recorded or session.commands else []
-    parts += [f"{session.held:,} held"] * bool(session.held)
-    parts += [f"{session.refused:,} not run"] * bool(session.refused)
-    parts += [f"{counted(session.hosts_refused, 'host')} refused"] * bool(session.hosts_refused)
-    parts += [f"{counted(session.opened, 'host')} opened"] * bool(session.opened)
+    parts = (
+        [plural("{count} command", "{count} commands", session.commands)]
+        if session.recorded or session.commands
+        else []
+    )
+    parts += [tr("{held} held", held=numeral(session.held))] * bool(session.held)
+    parts += [tr("{refused} not run", refused=numeral(session.refused))] * bool(session.refused)
+    parts += [plural("{count} host refused", "{count} hosts refused", session.hosts_refused)] * bool(
+        session.hosts_refused
+    )
+    parts += [plural("{count} host opened", "{count} hosts opened", session.opened)] * bool(session.opened)
     return parts
 
 
 def became(session: PastSession) -> list[str]:
     """Return what became of its changes, in parts."""
-    parts = [f"{counted(session.applied, 'change')} applied"] * bool(session.applied)
-    parts += [f"{session.undone:,} undone"] * bool(session.undone)
-    return [*parts, *["discarded"] * session.discarded]
+    parts = [plural("{count} change applied", "{count} changes applied", session.applied)] * bool(session.applied)
+    parts += [tr("{undone} undone", undone=numeral(session.undone))] * bool(session.undone)
+    return [*parts, *[tr("discarded")] * session.discarded]
 
 
 def ending(session: PastSession, at_work: bool) -> str:
@@ -58,37 +66,50 @@ def ending(session: PastSession, at_work: bool) -> str:
     if at_work:
         return ""
     if not session.recorded:
-        return "Run by assent try: what it did is not recorded, only what was done with its changes."
+        return tr("Run by assent try: what it did is not recorded, only what was done with its changes.")
     if session.ended_at is None:
         last = phrases.when(session.last_at)
-        return f"Its end is not recorded, as after a kill or a power cut: the last that is known is of {last}."
+        return tr(
+            "Its end is not recorded, as after a kill or a power cut: the last that is known is of {last}.", last=last
+        )
     if session.why:
-        return f"Assent ended it: {phrases.visible(session.why)}"
-    return "It ended by itself." if session.code == 0 else f"It ended with exit code {session.code}."
+        return tr("Assent ended it: {why}", why=phrases.visible(session.why))
+    return tr("It ended by itself.") if session.code == 0 else tr("It ended with exit code {code}.", code=session.code)
 
 
 def sentence(session: PastSession, at_work: bool, now: float) -> str:
     """Return what became of it, in a few sentences."""
     worked = lasted(session, at_work, now)
     done = figures(session)
-    parts = [f"{'At work' if at_work else 'Worked'} for {worked}: {', '.join(done)}."] if worked else []
+    parts = (
+        [
+            tr(
+                "{rest} for {worked}: {done}.",
+                rest=tr("At work") if at_work else tr("Worked"),
+                worked=worked,
+                done=", ".join(done),
+            )
+        ]
+        if worked
+        else []
+    )
     parts.append(ending(session, at_work))
     if made := became(session):
-        parts.append(f"{', '.join(made)}.".capitalize())
+        parts.append(capital(f"{', '.join(made)}."))
     return " ".join(filter(None, parts))
 
 
 def state(session: PastSession, at_work: bool) -> tuple[str, str]:
     """Return in a word how it stands, and the ink for that."""
     if at_work:
-        return "at work", "accent_ink"
+        return tr("at work"), "accent_ink"
     if session.is_open:
         return CUT_OFF, "high"
     if session.discarded:
-        return "discarded", "muted"
+        return tr("discarded"), "muted"
     if session.applied > session.undone:
-        return "applied", "low"
-    return ("undone", "muted") if session.undone else ("ended", "muted")
+        return tr("applied"), "low"
+    return (tr("undone"), "muted") if session.undone else (tr("ended"), "muted")
 
 
 def row(session: PastSession, at_work: bool, now: float) -> Summary:
@@ -111,36 +132,40 @@ def step_line(step: PastStep) -> Summary:
         case past_work.HOST:
             refused = facts.get("allowed") is False
             times = facts.get("times")
-            often = f"{times:,} times" if isinstance(times, int) and times > 1 else ""
-            what = f"{'Host refused' if refused else 'Host reached'}: {said('host')}:{said('port')}"
+            often = tr("{times} times", times=numeral(times)) if isinstance(times, int) and times > 1 else ""
+            what = f"{(tr('Host refused') if refused else tr('Host reached'))}: {said('host')}:{said('port')}"
             below = DOT.join(filter(None, (at, said("why") if refused else "", often)))
-            return Summary(what, below, "refused" if refused else "", "high" if refused else "muted")
+            return Summary(what, below, tr("refused") if refused else "", "high" if refused else "muted")
         case past_work.OPENED:
-            return Summary(f"Host opened: {said('host')}:{said('port')}", at, "", "muted")
+            return Summary(tr("Host opened: {said}:{said_2}", said=said("host"), said_2=said("port")), at, "", "muted")
         case _:
             # Project and name stand above.
             what, by_person = work_words(
                 step.kind, facts, lambda name: "" if name in ("project", "name") else said(name)
             )
-            return Summary(phrases.visible(what), at, "by a person" if by_person else "", "muted")
+            return Summary(phrases.visible(what), at, tr("by a person") if by_person else "", "muted")
 
 
 def _command(facts: dict[str, Any], at: str, text: str, what: str) -> Summary:
     if isinstance(unnamed := facts.get("not_named"), int):
-        return Summary(f"{counted(unnamed, 'further command')}", DOT.join((at, "their number alone is recorded")), "")
+        return Summary(
+            f"{plural('{count} further command', '{count} further commands', unnamed)}",
+            DOT.join((at, tr("their number alone is recorded"))),
+            "",
+        )
     number = facts.get("number")
     answer = facts.get("answer")
     answered = answer if isinstance(answer, dict) else {}
-    held = "held" if facts.get("held") is True or answered else ""
+    held = tr("held") if facts.get("held") is True or answered else ""
     why = str(answered.get("why", "") or facts.get("refused", ""))
     below = DOT.join(filter(None, (at, what, phrases.visible(why[:LONGEST]))))
-    title = text or f"Command {number}"
+    title = text or tr("Command {number}", number=number)
     if answered:
         ran = answered.get("run") is True
-        return Summary(title, below, "held, let run" if ran else "held, not run", "low" if ran else "high")
+        return Summary(title, below, tr("held, let run") if ran else tr("held, not run"), "low" if ran else "high")
     if facts.get("refused"):
-        return Summary(title, below, "not run", "high")
-    return Summary(title, below, held or "ran", "medium" if held else "muted")
+        return Summary(title, below, tr("not run"), "high")
+    return Summary(title, below, held or tr("ran"), "medium" if held else "muted")
 
 
 def command_line(session: PastSession) -> str:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu, QPushButton
 
 from app import phrases
 from app.parts.notice import Notice, Tone
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,13 +32,13 @@ class RemovalMenu(QObject):
         super().__init__(parent)
         self._chosen = chosen
         self._title = title
-        self.button = QPushButton("Remove")
-        self.button.setToolTip("Remove code, output and files of requests; their entries stay")
+        self.button = QPushButton(tr("Remove"))
+        self.button.setToolTip(tr("Remove code, output and files of requests; their entries stay"))
         self.button.setAutoDefault(False)
         look.dress(self.button, "trash-2", size=14)
         menu = QMenu(self.button)
-        self.one = menu.addAction("Content of the request that is shown\N{HORIZONTAL ELLIPSIS}")
-        self.old = menu.addAction("Old content\N{HORIZONTAL ELLIPSIS}")
+        self.one = menu.addAction(tr("Content of the request that is shown\N{HORIZONTAL ELLIPSIS}"))
+        self.old = menu.addAction(tr("Old content\N{HORIZONTAL ELLIPSIS}"))
         menu.aboutToShow.connect(self._enable)
         self.one.triggered.connect(self._want_one)
         self.old.triggered.connect(self.old_wanted)

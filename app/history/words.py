@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from app import phrases
-from app.parts.amounts import counted, percent, size
+from app.parts.amounts import percent, size
 from app.state import trials
 from app.undo import words as undo
 from runner.model.assessment import Assessment
@@ -18,6 +18,7 @@ from runner.model.recorded import WHOLE
 from runner.model.rehearsal import REHEARSED, REHEARSING, RELEASED, Rehearsal, outcome_words
 from runner.model.request import NetworkMode
 from runner.model.result import Result
+from runner.model.translation import capital, numeral, plural, tr
 from runner.model.tried import TRIAL_ENDED, TRIED, TRYING, Tried
 from runner.requests.bounds import NAMES, changed_limits
 
@@ -27,26 +28,26 @@ if TYPE_CHECKING:
     from runner.audit.history.search import CaseRecord, CaseStep
 
 KINDS = {
-    "armed": "approved for later, after it had expired",
-    "armed-used": "answered by a late approval",
-    "edited": "changed by a person before it was approved",
-    FILES_CHANGED: "the files of its sandbox were compared with those before it",
-    "grant-used": "answered by what you remembered",
-    "held": "paused by a person",
-    "host-allowed": "a person allowed a host for this run",
-    "host-not-allowed": "that host was not allowed after all",
-    NOT_UNDONE: "undoing it failed",
-    "paused": "looked at by a person",
-    "joined": "sent again by the agent, which got the same answer",
-    "rehearsal-ended": "its trial ended without an outcome",
-    "rehearsed": "its trial ended with an outcome to hand over",
-    "rehearsing": "a trial began, without network",
-    "released": "the outcome of the trial was handed over",
-    "resumed": "resumed by a person",
-    TRIAL_ENDED: "its trial ended without an outcome",
-    TRIED: "its trial with stand-ins ended with what it asked for",
-    TRYING: "a trial with stand-ins began, without network",
-    UNDONE: "a person put the files of its sandbox back to before it",
+    "armed": tr("approved for later, after it had expired"),
+    "armed-used": tr("answered by a late approval"),
+    "edited": tr("changed by a person before it was approved"),
+    FILES_CHANGED: tr("the files of its sandbox were compared with those before it"),
+    "grant-used": tr("answered by what you remembered"),
+    "held": tr("paused by a person"),
+    "host-allowed": tr("a person allowed a host for this run"),
+    "host-not-allowed": tr("that host was not allowed after all"),
+    NOT_UNDONE: tr("undoing it failed"),
+    "paused": tr("looked at by a person"),
+    "joined": tr("sent again by the agent, which got the same answer"),
+    "rehearsal-ended": tr("its trial ended without an outcome"),
+    "rehearsed": tr("its trial ended with an outcome to hand over"),
+    "rehearsing": tr("a trial began, without network"),
+    "released": tr("the outcome of the trial was handed over"),
+    "resumed": tr("resumed by a person"),
+    TRIAL_ENDED: tr("its trial ended without an outcome"),
+    TRIED: tr("its trial with stand-ins ended with what it asked for"),
+    TRYING: tr("a trial with stand-ins began, without network"),
+    UNDONE: tr("a person put the files of its sandbox back to before it"),
 }
 """Kinds of entries about a request whose own name says too little."""
 
@@ -61,21 +62,21 @@ def outcome(record: CaseRecord) -> str:
     if record.decision is not None:
         parts.append(phrases.decided(record.decision))
         if edited(record):
-            parts.append("The code was changed first: see Your version.")
+            parts.append(tr("The code was changed first: see Your version."))
         if changed := limits(record):
-            parts.append(f"The limits were changed first: {changed}.")
+            parts.append(tr("The limits were changed first: {changed}.", changed=changed))
         if record.decision.verdict is not Verdict.APPROVED and record.decision.reason:
-            parts.append(f"Reason: {phrases.visible(record.decision.reason)}")
+            parts.append(tr("Reason: {reason}", reason=phrases.visible(record.decision.reason)))
     elif record.row.phase is Phase.ASKED:
-        parts.append("Waits for your decision.")
+        parts.append(tr("Waits for your decision."))
     else:
-        parts.append(f"It has {record.row.phase}.")
+        parts.append(tr("It has {phase}.", phase=record.row.phase))
     if record.result is not None:
         parts.append(phrases.ended(record.result))
         if refused := _refused(record.result):
             parts.append(refused)
     elif record.row.phase is Phase.RUNNING:
-        parts.append("It is running.")
+        parts.append(tr("It is running."))
     if (run := undo.recorded(record)) is not None:
         parts.append(undo.sentence(run.changes))
     if said := undo.put_back(record):
@@ -91,11 +92,11 @@ def peaks(result: Result) -> str:
         memory.append(result.peak_memory)
     disk = [one.disk_bytes for one in result.curve if one.disk_bytes is not None]
     processes = [one.processes for one in result.curve if one.processes is not None]
-    parts = [f"CPU {percent(max(cpu))}"] if cpu else []
-    parts += [f"memory {size(max(memory))}"] if memory else []
-    parts += [f"disk {size(max(disk))}"] if disk else []
-    parts += [counted(max(processes), "process", "processes")] if processes else []
-    return f"At most: {', '.join(parts)}." if parts else ""
+    parts = [tr("CPU {percent}", percent=percent(max(cpu)))] if cpu else []
+    parts += [tr("memory {size}", size=size(max(memory)))] if memory else []
+    parts += [tr("disk {size}", size=size(max(disk)))] if disk else []
+    parts += [plural("{count} process", "{count} processes", max(processes))] if processes else []
+    return tr("At most: {parts}.", parts=", ".join(parts)) if parts else ""
 
 
 def _refused(result: Result) -> str:
@@ -105,11 +106,13 @@ def _refused(result: Result) -> str:
         return ""
     named = ", ".join(phrases.visible(one.name) + _times(one.times) for one in refused[:MOST_REFUSED])
     left = len(refused) - MOST_REFUSED
-    return f"Refused: {named}{f' and {left:,} more' if left > 0 else ''}."
+    return tr(
+        "Refused: {named}{rest}.", named=named, rest=tr(" and {left} more", left=numeral(left)) if left > 0 else ""
+    )
 
 
 def _times(count: int) -> str:
-    return f" ({count:,} times)" if count > 1 else ""
+    return tr(" ({count} times)", count=numeral(count)) if count > 1 else ""
 
 
 def decision(record: CaseRecord) -> Named:
@@ -117,15 +120,15 @@ def decision(record: CaseRecord) -> Named:
     made = record.decision
     if made is None:
         return []
-    pairs = [("Decision", phrases.verdict(made.verdict).capitalize()), ("By", decider(made.by))]
+    pairs = [(tr("Decision"), capital(phrases.verdict(made.verdict))), (tr("By"), decider(made.by))]
     if made.rule:
-        pairs.append(("Grant" if made.by is Decider.GRANT else "Rule", phrases.visible(made.rule)))
+        pairs.append((tr("Grant") if made.by is Decider.GRANT else tr("Rule"), phrases.visible(made.rule)))
     if record.row.decided_at is not None:
-        pairs.append(("At", phrases.when(record.row.decided_at)))
+        pairs.append((tr("At"), phrases.when(record.row.decided_at)))
     if made.by is Decider.PERSON:
-        pairs.append(("Took", phrases.span(made.after_seconds)))
+        pairs.append((tr("Took"), phrases.span(made.after_seconds)))
     if made.reason:
-        pairs.append(("Reason", phrases.visible(made.reason)))
+        pairs.append((tr("Reason"), phrases.visible(made.reason)))
     return pairs
 
 
@@ -141,19 +144,19 @@ def run(record: CaseRecord) -> Named:
         return _by_the_client(record)
     if result is None:
         return []
-    pairs = [("End", phrases.ended(result)), ("Exit code", str(result.exit_code))]
+    pairs = [(tr("End"), phrases.ended(result)), (tr("Exit code"), str(result.exit_code))]
     if record.row.started_at is not None:
-        pairs.insert(0, ("Started", phrases.when(record.row.started_at)))
+        pairs.insert(0, (tr("Started"), phrases.when(record.row.started_at)))
     if result.peak_memory is not None:
-        pairs.append(("Memory", f"{size(result.peak_memory)} at most"))
+        pairs.append((tr("Memory"), tr("{size} at most", size=size(result.peak_memory))))
     if result.meta.runtime:
-        pairs.append(("Sandbox", phrases.isolation_first(result.meta.isolation)))
+        pairs.append((tr("Sandbox"), phrases.isolation_first(result.meta.isolation)))
     if record.request.network is not NetworkMode.NONE:
-        pairs.append(("Network", phrases.network(record.request)))
+        pairs.append((tr("Network"), phrases.network(record.request)))
     if result.meta.image:
-        pairs.append(("Image", phrases.visible(result.meta.image)))
+        pairs.append((tr("Image"), phrases.visible(result.meta.image)))
     if result.meta.blocked_imports:
-        pairs.append(("Blocked", ", ".join(map(phrases.visible, result.meta.blocked_imports))))
+        pairs.append((tr("Blocked"), ", ".join(map(phrases.visible, result.meta.blocked_imports))))
     return pairs + _left_out(result) + _in_part(record)
 
 
@@ -161,28 +164,30 @@ def _by_the_client(record: CaseRecord) -> Named:
     """Return what is known of a tool that the agent's own program has used."""
     tool, decision = record.request.client, record.decision
     assert tool is not None
-    pairs = [("Tool", phrases.visible(tool.name)), ("Folder", phrases.visible(tool.folder))]
+    pairs = [(tr("Tool"), phrases.visible(tool.name)), (tr("Folder"), phrases.visible(tool.folder))]
     if decision is not None and decision.verdict is Verdict.APPROVED:
-        pairs.append(("End", "Not known here: the agent's program runs it, on your machine and in no sandbox."))
+        pairs.append((tr("End"), tr("Not known here: the agent's program runs it, on your machine and in no sandbox.")))
     if decision is not None and decision.verdict is Verdict.WITHDRAWN:
-        pairs.append(("End", "Not known here: the agent's program no longer waited for the answer."))
+        pairs.append((tr("End"), tr("Not known here: the agent's program no longer waited for the answer.")))
     return [(name, words) for name, words in pairs if words]
 
 
 def sender(record: CaseRecord) -> Named:
     """Return which agent sent it, how its program described itself, and in which session."""
     request = record.request
-    pairs = [("Agent", phrases.visible(request.agent)), ("Program", phrases.claim(request))]
+    pairs = [(tr("Agent"), phrases.visible(request.agent)), (tr("Program"), phrases.claim(request))]
     pairs += phrases.claims(request)
     if request.session:
-        pairs.append(("Session", f"{request.session:,}, counted since that start of Assent"))
+        pairs.append(
+            (tr("Session"), tr("{session}, counted since that start of Assent", session=numeral(request.session)))
+        )
     return [(name, words) for name, words in pairs if words]
 
 
 def ledger(record: CaseRecord) -> Named:
     """Return the digest, and each entry with its number and time."""
-    pairs = [("Digest", record.row.digest)]
-    return pairs + [(f"Entry {step.entry.seq}", _step(step)) for step in record.steps]
+    pairs = [(tr("Digest"), record.row.digest)]
+    return pairs + [(tr("Entry {seq}", seq=step.entry.seq), _step(step)) for step in record.steps]
 
 
 def edited(record: CaseRecord) -> str:
@@ -206,12 +211,14 @@ def rehearsal(record: CaseRecord) -> str:
     """Return what is recorded of its rehearsal, in a sentence; empty where there was none."""
     kinds = [step.entry.kind for step in record.steps]
     if RELEASED in kinds and record.result is not None and record.result.meta.rehearsed:
-        return "Tried without network; you handed over that outcome, and nothing ran again."
+        return tr("Tried without network; you handed over that outcome, and nothing ran again.")
     if (shown := withheld(record)) is not None:
-        return f"Tried without network ({outcome_words(shown)}); the agent got nothing of it."
+        return tr(
+            "Tried without network ({outcome_words}); the agent got nothing of it.", outcome_words=outcome_words(shown)
+        )
     if (found := tried(record)) is not None:
         return phrases.visible(found.sentence)
-    return "A trial began and ended without an outcome." if {REHEARSING, TRYING} & {*kinds} else ""
+    return tr("A trial began and ended without an outcome.") if {REHEARSING, TRYING} & {*kinds} else ""
 
 
 def tried(record: CaseRecord) -> Tried | None:
@@ -271,15 +278,15 @@ def decider(by: Decider) -> str:
     """Return who decided, as the first word of a line."""
     match by:
         case Decider.PERSON:
-            return "You"
+            return tr("You")
         case Decider.RULE:
-            return "A rule"
+            return tr("A rule")
         case Decider.GRANT:
-            return "What you chose to remember"
+            return tr("What you chose to remember")
         case Decider.ENGINE:
-            return "Assent itself"
+            return tr("Assent itself")
         case Decider.AGENT:
-            return "The agent"
+            return tr("The agent")
         case _:
             assert_never(by)
 
@@ -291,11 +298,11 @@ def _in_part(record: CaseRecord) -> Named:
     for name, measured in found.items() if isinstance(found, dict) else ():
         if isinstance(measured, dict) and isinstance(count := measured.get("bytes"), int):
             digest = phrases.visible(str(measured.get("sha256", "")))
-            whole = f"Recorded in part. All of it: {size(count)}, SHA-256 {digest}"
+            whole = tr("Recorded in part. All of it: {size}, SHA-256 {digest}", size=size(count), digest=digest)
             pairs.append((phrases.visible(name), whole))
     return pairs
 
 
 def _left_out(result: Result) -> Named:
     dropped = result.meta.dropped_stdout + result.meta.dropped_stderr
-    return [("Left out", f"{size(dropped)} of output")] if dropped else []
+    return [(tr("Left out"), tr("{size} of output", size=size(dropped)))] if dropped else []

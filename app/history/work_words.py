@@ -5,21 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.model import work_entries
+from runner.model.translation import numeral, tr
 from runner.model.work_entries import BY_ITSELF, UNCHANGED, WorkDeed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _DEEDS = {
-    **{deed.wanted: f"to be {words}" for deed, words in ((WorkDeed.APPLY, "applied"), (WorkDeed.UNDO, "undone"))},
-    WorkDeed.APPLY.done: "applied",
-    WorkDeed.APPLY.not_done: "not applied",
-    WorkDeed.UNDO.done: "undone",
-    WorkDeed.UNDO.not_done: "not undone",
-    WorkDeed.DISCARD.wanted: "to be discarded",
-    WorkDeed.DISCARD.done: "discarded",
-    WorkDeed.DISCARD.not_done: "not discarded",
-    work_entries.UNKNOWN: "applied or not: that cannot be found out any more",
+    **{
+        deed.wanted: tr("to be {words}", words=words)
+        for deed, words in ((WorkDeed.APPLY, tr("applied")), (WorkDeed.UNDO, tr("undone")))
+    },
+    WorkDeed.APPLY.done: tr("applied"),
+    WorkDeed.APPLY.not_done: tr("not applied"),
+    WorkDeed.UNDO.done: tr("undone"),
+    WorkDeed.UNDO.not_done: tr("not undone"),
+    WorkDeed.DISCARD.wanted: tr("to be discarded"),
+    WorkDeed.DISCARD.done: tr("discarded"),
+    WorkDeed.DISCARD.not_done: tr("not discarded"),
+    work_entries.UNKNOWN: tr("applied or not: that cannot be found out any more"),
 }
 _BY_ITSELF = (work_entries.STARTED, work_entries.ENDED)
 
@@ -28,32 +32,36 @@ def work_words(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> t
     """Return what happened, with the project's folder, and whether a person did it; `said` gives a text of the body."""
     project = said("project") or said("name")
     host = f"{said('host')}:{said('port')}"
-    later = " (recorded later)" if body.get("later") is True else ""
+    later = tr(" (recorded later)") if body.get("later") is True else ""
     match kind:
         case work_entries.STARTED:
             words = body.get("program")
             program = " ".join(map(str, words)) if isinstance(words, list) else ""
-            what = f"At work: {program}"
+            what = tr("At work: {program}", program=program)
         case work_entries.ENDED:
-            what = f"Work ended with {said('code')}"
+            what = tr("Work ended with {said}", said=said("code"))
         case work_entries.OPEN:
-            what = f"Host opened: {host}{', always' if body.get('always') is True else ''}"
+            what = tr("Host opened: {host}{rest}", host=host, rest=tr(", always") if body.get("always") is True else "")
         case work_entries.NOT_OPENED:
-            what = f"Host not opened after all: {host}"
+            what = tr("Host not opened after all: {host}", host=host)
         case work_entries.FORGOTTEN:
-            what = f"Host no longer open: {host}"
+            what = tr("Host no longer open: {host}", host=host)
         case work_entries.ANSWER:
-            what = f"Held command {said('number')} {'let run' if body.get('run') is True else 'refused'}"
+            what = tr(
+                "Held command {said} {rest}",
+                said=said("number"),
+                rest=tr("let run") if body.get("run") is True else tr("refused"),
+            )
         case work_entries.NOT_ANSWERED:
-            what = f"Answer did not reach command {said('number')}"
+            what = tr("Answer did not reach command {said}", said=said("number"))
         case work_entries.CARRIED:
-            what = f"Port {said('port')} carried to {said('address')}"
+            what = tr("Port {said} carried to {said_2}", said=said("port"), said_2=said("address"))
         case work_entries.END:
-            what = "Program at work ended by a person"
+            what = tr("Program at work ended by a person")
         case work_entries.AS_IT_GOES:
-            what = f"Apply as it goes switched {'on' if body.get('on') is True else 'off'}"
+            what = tr("Apply as it goes switched {rest}", rest=tr("on") if body.get("on") is True else tr("off"))
         case work_entries.NOT_AS_IT_GOES:
-            what = "Apply as it goes not switched on after all"
+            what = tr("Apply as it goes not switched on after all")
         case _:
             what = _deed(kind, body, said)
     parts = [f"{what}{later}", project, said("why")]
@@ -64,9 +72,9 @@ def work_words(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> t
 def _deed(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> str:
     """Return what is to be done with changes, or was."""
     if body.get(UNCHANGED) is True:
-        return f"Working copy {_DEEDS.get(kind, kind)}: nothing had changed"
+        return tr("Working copy {get}: nothing had changed", get=_DEEDS.get(kind, kind))
     number = said("changes") or said("paths")
-    what = f"Changes {_DEEDS.get(kind, kind)}{f' ({number})' if number else ''}"
-    what += " as it goes" if body.get("by") == BY_ITSELF else ""
+    what = tr("Changes {get}{rest}", get=_DEEDS.get(kind, kind), rest=f" ({number})" if number else "")
+    what += tr(" as it goes") if body.get("by") == BY_ITSELF else ""
     left = body.get("kept_count")
-    return f"{what}, {left:,} left, changed since" if isinstance(left, int) else what
+    return tr("{what}, {left} left, changed since", what=what, left=numeral(left)) if isinstance(left, int) else what

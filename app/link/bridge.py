@@ -15,6 +15,7 @@ from app.link.registry import AgentRegistry
 from app.link.working import WorkControl
 from runner.model.errors import KnownError
 from runner.model.request import Isolation
+from runner.model.translation import tr
 from runner.policy.decide import meets
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ T = TypeVar("T")
 STOPPED = "Stopped by a person."
 REMOVED = "A person removed it."
 REVOKED = "Revoked by a person."
-STARTING = "Assent is still starting. Try again in a moment."
-ENDED = "The engine of Assent is not running, so nothing can be done: see the fault log, then start Assent again."
+STARTING = tr("Assent is still starting. Try again in a moment.")
+ENDED = tr("The engine of Assent is not running, so nothing can be done: see the fault log, then start Assent again.")
 ASKED = "in the engine, asked by the window"
 MOST_A_TURN = 256
 """Events taken in before the window paints and hears of keys again: about ten milliseconds of work."""
@@ -52,7 +53,7 @@ class InternalFault(KnownError):
     """A bug that is in the fault log already: the caller only has to say that the call failed."""
 
     def __init__(self) -> None:
-        super().__init__("This failed inside Assent.", "What happened was written down.")
+        super().__init__(tr("This failed inside Assent."), tr("What happened was written down."))
 
 
 class EngineLink(QObject):

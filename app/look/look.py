@@ -141,6 +141,9 @@ class Look(QObject):
             return
         self._tokens = tokens
         self._app.setPalette(_palette(tokens))
+        # Over a sheet that is there, Qt dresses each widget again for each widget that it lies in: 2.5 s for all pages
+        # where putting the sheet on anew takes 0.4 s.
+        self._app.setStyleSheet("")
         self._app.setStyleSheet(self._sheet(tokens))
         for target, (name, ink, size) in list(self._dressed.items()):
             if isValid(target):

@@ -11,6 +11,7 @@ from app.network import words
 from app.parts.empty import EmptyState
 from app.parts.plain import plain_label, tip
 from app.parts.text.lines import SUMMARY, Summary, list_view
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
-NO_NETWORK = ("No network", "This run has no network, and tried none.")
-NOTHING_YET = ("No host yet", "Hosts that the code tries to reach are listed here at once.")
-NOTHING = ("No host", "The code tried to reach none.")
+NO_NETWORK = (tr("No network"), tr("This run has no network, and tried none."))
+NOTHING_YET = (tr("No host yet"), tr("Hosts that the code tries to reach are listed here at once."))
+NOTHING = (tr("No host"), tr("The code tried to reach none."))
 
 
 class ContactsModel(QAbstractTableModel):
@@ -87,7 +88,7 @@ class ContactsView(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = ContactsModel(self)
-        self.view = list_view(look, self.model, "Hosts that the code tried to reach")
+        self.view = list_view(look, self.model, tr("Hosts that the code tried to reach"))
         self.left_out = plain_label(role="muted", wrap=True)
         self.none = EmptyState(look, "network", *NOTHING)
         self._place = QStackedWidget()
@@ -121,7 +122,7 @@ class ContactsView(QWidget):
     def title(self) -> str:
         """For a tab: `Network`, with the number of hosts that were refused."""
         refused = sum(one.allowed is False for one in self.model.contacts)
-        return f"Network ({refused} refused)" if refused else "Network"
+        return tr("Network ({refused} refused)", refused=refused) if refused else tr("Network")
 
     def _choose(self, wanted: Contact) -> None:
         """Choose the row of the same host again after the rows have come in another order."""

@@ -10,6 +10,7 @@ from app.network import words
 from app.parts.plain import plain_label
 from app.parts.sections import Section, wrapped_label
 from runner.model.request import MOST_HOSTS_BESIDE, NetworkMode
+from runner.model.translation import translated
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -55,7 +56,7 @@ class ReachSection(Section):
             if number < len(entries):
                 row.show_entry(entries[number])
         more = len(request.domains) - len(hosts)
-        self.none.setText(words.MORE_HOSTS.format(more=more) if more else words.NO_HOSTS)
+        self.none.setText(translated(words.MORE_HOSTS, more=more) if more else words.NO_HOSTS)
         self.none.setVisible(bool(more) or not entries)
         self.leave.setText(words.may_leave(request, kept))
         self.leave.setVisible(bool(entries))

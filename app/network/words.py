@@ -8,10 +8,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.parts.amounts import counted, size
+from app.parts.amounts import size
 from app.parts.text.visible_characters import visible
 from runner.model.network import HTTPS_PORT, Destination, UnusableHost, is_address
 from runner.model.request import Isolation, NetworkMode, Tool
+from runner.model.translation import numeral, plural, to_translate, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 HTTP_PORT = 80
 _LONG_WORD = re.compile(r"\S{30,}")
 _BREAK = re.compile(r"[^.]{0,15}\.|[^.]{16}")
-BY_GRANT = "by your grant"
-NO_HOSTS = "No host is on the list, so nothing can be reached."
-MORE_HOSTS = "And {more} more: all of them are in the tab Hosts."
-KEEPS = "The sandbox keeps this network: every later call in it has it, and asks you."
-NOT_LISTED = "(not on the list: refused)"
-ONLY_THIS = "The sandbox itself has no network: only this call has."
+BY_GRANT = tr("by your grant")
+NO_HOSTS = tr("No host is on the list, so nothing can be reached.")
+MORE_HOSTS = to_translate("And {more} more: all of them are in the tab Hosts.")
+KEEPS = tr("The sandbox keeps this network: every later call in it has it, and asks you.")
+NOT_LISTED = tr("(not on the list: refused)")
+ONLY_THIS = tr("The sandbox itself has no network: only this call has.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,11 @@ def heading(request: Request) -> str:
     """Return what the request may reach, by its kind of network."""
     match request.network:
         case NetworkMode.REGISTRIES:
-            return "Network: package registries"
+            return tr("Network: package registries")
         case NetworkMode.DOMAINS:
-            return f"Network: {counted(len(request.domains), 'listed host')}"
+            return plural("Network: {count} listed host", "Network: {count} listed hosts", len(request.domains))
         case NetworkMode.NONE:
-            return "Network: none"
+            return tr("Network: none")
 
 
 def entry(text: str, granted: bool = False) -> ListedHost:
@@ -58,7 +59,7 @@ def entry(text: str, granted: bool = False) -> ListedHost:
     try:
         destination = Destination.parse(text)
     except UnusableHost as reason:
-        return ListedHost(visible(text), f"{reason}: nothing is reached by it", unusual=True)
+        return ListedHost(visible(text), tr("{reason}: nothing is reached by it", reason=reason), unusual=True)
     meanings = [meaning for meaning in (_host(destination), _port(destination)) if meaning]
     said = [*meanings, BY_GRANT] if granted else meanings
     return ListedHost(visible(text), "; ".join(said), bool(meanings))
@@ -68,29 +69,33 @@ def _host(destination: Destination) -> str:
     host = destination.host
     if destination.is_wildcard:
         below = host.removeprefix("*.")
-        return f"every name that ends in .{below}, however many there are; not {below} itself"
+        return tr("every name that ends in .{below}, however many there are; not {below} itself", below=below)
     if is_address(host):
         return _address(host)
     if host == "localhost" or host.endswith(".localhost"):
-        return "this computer"
-    return "" if "." in host else "a name of your own network"
+        return tr("this computer")
+    return "" if "." in host else tr("a name of your own network")
 
 
 def _address(host: str) -> str:
     address = ipaddress.ip_address(host)
     if address.is_loopback:
-        return "an address: this computer"
+        return tr("an address: this computer")
     if address.is_link_local:
-        return "an address right around this computer, where clouds also hand out credentials"
-    return "an address inside your own network" if address.is_private else "an address: who answers there is not named"
+        return tr("an address right around this computer, where clouds also hand out credentials")
+    return (
+        tr("an address inside your own network")
+        if address.is_private
+        else tr("an address: who answers there is not named")
+    )
 
 
 def _port(destination: Destination) -> str:
     if destination.port == HTTPS_PORT:
         return ""
     if destination.port == HTTP_PORT:
-        return "port 80: anybody on the way can read along"
-    return f"port {destination.port} in place of {HTTPS_PORT}"
+        return tr("port 80: anybody on the way can read along")
+    return tr("port {port} in place of {https_port}", port=destination.port, https_port=HTTPS_PORT)
 
 
 def keeps(request: Request, kept: Iterable[Kept]) -> str:
@@ -104,7 +109,11 @@ def keeps(request: Request, kept: Iterable[Kept]) -> str:
         return ONLY_THIS
     # What a grant adds is added to each call, and is not the sandbox's.
     more = set(request.domains) - set(request.granted) - set(own.domains if own is not None else request.domains)
-    return f"The sandbox keeps this network except for {', '.join(map(visible, sorted(more)))}." if more else KEEPS
+    return (
+        tr("The sandbox keeps this network except for {map}.", map=", ".join(map(visible, sorted(more))))
+        if more
+        else KEEPS
+    )
 
 
 def named(request: Request, hosts: Iterable[str]) -> tuple[str, ...]:
@@ -134,26 +143,30 @@ def _parsed(text: str) -> Destination | None:
 def may_leave(request: Request, kept: Iterable[Kept] = ()) -> str:
     """Return what the hosts of a request may receive, as far as that is known before it runs."""
     if request.tool is Tool.CODE_CREATE_SANDBOX:
-        later = "may receive whatever code reads that runs in it later. You are asked about each such run."
+        later = tr("may receive whatever code reads that runs in it later. You are asked about each such run.")
         return f"{_these(request)} {later}"
     known = [part for part in (*_sandbox(request, kept), *_handed(request)) if part]
-    start = f"{_these(request)} may receive whatever the code has read"
+    start = tr("{these} may receive whatever the code has read", these=_these(request))
     if not known:
-        return f"{start}. It is handed no input, no variables and no files."
+        return tr("{start}. It is handed no input, no variables and no files.", start=start)
     listed = ", ".join(known[:-1])
-    return f"{start}: {listed} and {known[-1]}." if listed else f"{start}: {known[-1]}."
+    return (
+        tr("{start}: {listed} and {known}.", start=start, listed=listed, known=known[-1])
+        if listed
+        else f"{start}: {known[-1]}."
+    )
 
 
 def _these(request: Request) -> str:
-    return "This host" if len(request.domains) == 1 and "*" not in request.domains[0] else "These hosts"
+    return tr("This host") if len(request.domains) == 1 and "*" not in request.domains[0] else tr("These hosts")
 
 
 def _handed(request: Request) -> tuple[str, ...]:
     variables = _variables(request.context)
     return (
-        f"the input ({size(len(request.stdin.encode()))})" if request.stdin else "",
-        f"{counted(variables, 'variable')}" if variables else "",
-        "every file that your account can read" if request.isolation is Isolation.PROCESS else "",
+        tr("the input ({size})", size=size(len(request.stdin.encode()))) if request.stdin else "",
+        f"{plural('{count} variable', '{count} variables', variables)}" if variables else "",
+        tr("every file that your account can read") if request.isolation is Isolation.PROCESS else "",
     )
 
 
@@ -168,16 +181,20 @@ def _variables(context: str) -> int:
 def _sandbox(request: Request, kept: Iterable[Kept]) -> tuple[str, ...]:
     """Return what is known to lie in the kept sandbox that the request uses."""
     if request.work is not None:
-        return (f"the files of {visible(request.work.project)}, as its program at work sees them",)
+        return (tr("the files of {project}, as its program at work sees them", project=visible(request.work.project)),)
     if not request.sandbox:
         return ()
     own = next((one for one in kept if one.id == request.sandbox), None)
-    calls = f", as {counted(own.uses, 'call')} left them" if own is not None and own.uses else ""
+    calls = (
+        plural(", as {count} call left them", ", as {count} calls left them", own.uses)
+        if own is not None and own.uses
+        else ""
+    )
     if own is not None and own.put_back_to:
-        calls = f", put back to before run {own.put_back_to}"
+        calls = tr(", put back to before run {put_back_to}", put_back_to=own.put_back_to)
     files = len(request.known)
-    read = f", {counted(files, 'file')} of them shown here" if files else ""
-    return (f"the files of the kept sandbox{calls}{read}",)
+    read = plural(", {count} file of them shown here", ", {count} files of them shown here", files) if files else ""
+    return (tr("the files of the kept sandbox{calls}{read}", calls=calls, read=read),)
 
 
 # ---- what came of it ----
@@ -196,8 +213,8 @@ def breakable(text: str) -> str:
 
 def outcome(contact: Contact) -> str:
     """Return what came of it, and how often."""
-    times = "" if contact.times == 1 else f", {contact.times:,} times"
-    word = {True: "reached", False: "refused", None: "not reached"}[contact.allowed]
+    times = "" if contact.times == 1 else tr(", {times} times", times=numeral(contact.times))
+    word = {True: tr("reached"), False: tr("refused"), None: tr("not reached")}[contact.allowed]
     return f"{word}{times}"
 
 
@@ -210,9 +227,9 @@ def below(contact: Contact) -> str:
     """Return why it was refused, or how much went which way."""
     amounts = ""
     if contact.sent or contact.received:
-        amounts = f"{size(contact.sent)} sent, {size(contact.received)} received"
+        amounts = tr("{size} sent, {size_2} received", size=size(contact.sent), size_2=size(contact.received))
     # What has no port is no host: "further connections were dropped".
-    why = visible(f"it {contact.why}" if contact.port and contact.why else contact.why)
+    why = visible(tr("it {why}", why=contact.why) if contact.port and contact.why else contact.why)
     return "; ".join(part for part in (why, amounts) if part)
 
 
@@ -223,4 +240,4 @@ def spoken(contact: Contact) -> str:
 
 def more(count: int) -> str:
     """Return how many more hosts there are than are listed."""
-    return f"and {counted(count, 'more host')}" if count else ""
+    return plural("and {count} more host", "and {count} more hosts", count) if count else ""

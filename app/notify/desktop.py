@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -116,7 +118,7 @@ class Desktop(QObject):
 
         (abilities,) = call("GetCapabilities")
         # An action on a desktop that has none would be a promise that nothing keeps.
-        self._actions = ["default", "Review", REVIEW, "Review"] if "actions" in abilities else []
+        self._actions = ["default", tr("Review"), REVIEW, tr("Review")] if "actions" in abilities else []
         self._has_sounds = "sound" in abilities
         self._numbers = {}
         proxy(message_bus, router, timeout=ANSWER_SECONDS).AddMatch(rule)

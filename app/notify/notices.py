@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import phrases
 from app.notify.desktop import Said
-from app.parts.amounts import counted, time_left
+from app.parts.amounts import time_left
 from app.prompt import words
 from app.prompt.window import has_focus as in_front
 from app.state import rehearsals
@@ -27,6 +27,7 @@ from runner.model.events import (
     RunStarted,
 )
 from runner.model.result import Outcome
+from runner.model.translation import plural, tr
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -118,8 +119,8 @@ class Notices(QObject):
                 case CallsRefused():
                     self._count_refused(event)
                 case AgentsChanged(connected) if connected and self.away:
-                    text = f"{phrases.visible(connected)} has connected."
-                    self._say(Said(f"connected {connected}", "An agent has connected", text))
+                    text = tr("{connected} has connected.", connected=phrases.visible(connected))
+                    self._say(Said(f"connected {connected}", tr("An agent has connected"), text))
                 case _:
                     pass
         if asked is not None:
@@ -145,9 +146,14 @@ class Notices(QObject):
             return
         self._said_at = time.monotonic()
         others = self._cases.count_waiting() - 1
-        more = f" {counted(others, 'other')} waiting." if others else ""
-        hurry = " Half of the time to answer has passed." if reminding else ""
-        title = f"{_level(card)} by {_agent(card)}, {time_left((card.deadline or 0.0) - since_boot())}"
+        more = plural(" {count} other waiting.", " {count} others waiting.", others) if others else ""
+        hurry = tr(" Half of the time to answer has passed.") if reminding else ""
+        title = tr(
+            "{level} by {agent}, {time_left}",
+            level=_level(card),
+            agent=_agent(card),
+            time_left=time_left((card.deadline or 0.0) - since_boot()),
+        )
         self._say(Said(card.id, title, f"{telling(card)}{hurry}{more}", reminding, reminding and self._sounds()))
 
     @Slot()
@@ -170,10 +176,12 @@ class Notices(QObject):
         self._expired = [*self._expired, request_id] if now - self._expired_at < EXPIRED_SECONDS else [request_id]
         self._expired_at = now
         count = len(self._expired)
-        title = "A request expired" if count == 1 else f"{count} requests expired"
-        whose = f"{_agent(card)} got no answer in time." if count == 1 else "Nobody answered in time."
-        ran = rehearsals.nothing_ran(card) if count == 1 else "Nothing was approved."
-        what = f"{ran} See Missed, where it can be approved for later."
+        title = tr("A request expired") if count == 1 else tr("{count} requests expired", count=count)
+        whose = (
+            tr("{agent} got no answer in time.", agent=_agent(card)) if count == 1 else tr("Nobody answered in time.")
+        )
+        ran = rehearsals.nothing_ran(card) if count == 1 else tr("Nothing was approved.")
+        what = tr("{ran} See Missed, where it can be approved for later.", ran=ran)
         self._say(Said(self._expired[0], title, f"{whose} {what}", True))
 
     def _watch(self, request_id: str) -> None:
@@ -185,30 +193,41 @@ class Notices(QObject):
     def _tell_long(self, request_id: str) -> None:
         card = self._cases.card(request_id)
         if card is not None and card.running and self.away:
-            text = f"A run of {_agent(card)} that was approved without asking has taken over 30 s."
-            self._say(Said(request_id, "Still running", text))
+            text = tr("A run of {agent} that was approved without asking has taken over 30 s.", agent=_agent(card))
+            self._say(Said(request_id, tr("Still running"), text))
 
     def _tell_limit(self, request_id: str) -> None:
         card = self._cases.card(request_id)
         if card is not None and card.result is not None and self.away:
-            self._say(Said(request_id, "A run hit a limit", f"{_agent(card)}: {phrases.ended(card.result)}"))
+            self._say(Said(request_id, tr("A run hit a limit"), f"{_agent(card)}: {phrases.ended(card.result)}"))
 
     def _count_refused(self, event: CallsRefused) -> None:
         before = self._refused.get(event.agent, 0)
         self._refused[event.agent] = now = before + event.count
         if before < MANY_REFUSED <= now and self.away:
-            agent = phrases.visible(event.agent) or "Somebody without a valid token"
-            text = f"{agent} was refused {counted(now, 'call')}. See the window for why."
-            self._say(Said(f"refused {event.agent}", "Many refused calls", text))
+            agent = phrases.visible(event.agent) or tr("Somebody without a valid token")
+            text = plural(
+                "{agent} was refused {count} call. See the window for why.",
+                "{agent} was refused {count} calls. See the window for why.",
+                now,
+                agent=agent,
+            )
+            self._say(Said(f"refused {event.agent}", tr("Many refused calls"), text))
 
     @Slot(object)
     def _tell_work_ended(self, session: WorkSession) -> None:
         if not self.away:
             return
         found = self._window.work.changes(session.name)
-        changes = f", {counted(len(found.changes), 'change')}" if found is not None else ""
-        title = f"{_project(session)}: a program has ended"
-        self._say(Said(f"{WORK}{session.name}", title, f"{_program(session)} has ended{changes}."))
+        changes = f", {plural('{count} change', '{count} changes', len(found.changes))}" if found is not None else ""
+        title = tr("{project}: a program has ended", project=_project(session))
+        self._say(
+            Said(
+                f"{WORK}{session.name}",
+                title,
+                tr("{program} has ended{changes}.", program=_program(session), changes=changes),
+            )
+        )
 
     @Slot(object, object)
     def _tell_work_held(self, session: WorkSession, _command: CommandSeen) -> None:
@@ -216,8 +235,15 @@ class Notices(QObject):
         if self.away:
             QApplication.alert(self._window.frame, 0)
             number = len(session.held)
-            text = f"{_program(session)} waits with {counted(number, 'command')} for your answer."
-            self._say(Said(f"{WORK}{session.name}", f"{_project(session)}: a command waits", text, True))
+            text = plural(
+                "{program} waits with {count} command for your answer.",
+                "{program} waits with {count} commands for your answer.",
+                number,
+                program=_program(session),
+            )
+            self._say(
+                Said(f"{WORK}{session.name}", tr("{project}: a command waits", project=_project(session)), text, True)
+            )
 
     def _say(self, said: Said) -> None:
         self._latest = said
@@ -252,23 +278,23 @@ def telling(card: Card) -> str:
     Names of hosts and files in them are the agent's, so a sentence that could be taken for markup is left out.
     """
     said = words.sentence(card)
-    return "Open it to review." if MARKUP & set(said) else said
+    return tr("Open it to review.") if MARKUP & set(said) else said
 
 
 def _project(session: WorkSession) -> str:
     """Return the name of a project's folder, where it could not be taken for markup."""
     name = phrases.visible(Path(session.project).name)
-    return "A project" if MARKUP & set(name) else name
+    return tr("A project") if MARKUP & set(name) else name
 
 
 def _program(session: WorkSession) -> str:
     name = phrases.visible(session.client or Path(session.program[0]).name if session.program else "")
-    return "The program" if not name or MARKUP & set(name) else name
+    return tr("The program") if not name or MARKUP & set(name) else name
 
 
 def _level(card: Card) -> str:
     worst = attention(card)
-    return "A request" if worst is None else f"{worst.name} request"
+    return tr("A request") if worst is None else tr("{name} request", name=worst.name)
 
 
 def _agent(card: Card) -> str:

@@ -17,6 +17,7 @@ from app.prompt.stack import urgency
 from app.state.attention import attention, headline
 from runner.approval.modes import Mode
 from runner.model.assessment import Level
+from runner.model.translation import capital, numeral, tr, translated, within
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
@@ -30,7 +31,7 @@ LISTED = 8
 """Requests in the menu; the queue has all."""
 TITLE = 40
 """Characters of a title in the menu."""
-NO_TRAY = "No system tray here: notices appear on the desktop and in this window."
+NO_TRAY = tr("No system tray here: notices appear on the desktop and in this window.")
 
 
 class Tray(QObject):
@@ -74,10 +75,14 @@ class Tray(QObject):
 
     def words(self) -> str:
         """Return the tool tip: mode and number."""
-        mode = Mode(self._cases.mode.mode).value.capitalize()
+        mode = capital(translated(Mode(self._cases.mode.mode).value))
         count = self._cases.count_waiting()
         said = presence_words(self._cases, self._window.presence)
-        parts = (f"Assent, {mode}", said and f", {said[0].lower()}{said[1:]}", f": {count} waiting" if count else "")
+        parts = (
+            tr("Assent, {mode}", mode=mode),
+            said and f", {within(said)}",
+            tr(": {count} waiting", count=count) if count else "",
+        )
         return "".join(parts)
 
     def fill(self, waiting: list[Card]) -> None:
@@ -86,16 +91,16 @@ class Tray(QObject):
         for card in waiting[:LISTED]:
             self._menu.addAction(entry(card), partial(self._window.show_waiting, card.id))
         if len(waiting) > LISTED:
-            self._menu.addAction(f"and {len(waiting) - LISTED:,} more", self._window.review)
+            self._menu.addAction(tr("and {count} more", count=numeral(len(waiting) - LISTED)), self._window.review)
         if waiting:
             self._menu.addSeparator()
-        self._menu.addAction("Open Assent", self._window.review)
+        self._menu.addAction(tr("Open Assent"), self._window.review)
         toolbar = self._window.toolbar
         add_choices(self._menu, self._window.presence, toolbar.presence.away, toolbar.presence.back)
         self._menu.addSeparator()
-        self._menu.addAction("Stop all\N{HORIZONTAL ELLIPSIS}", self._window.stop_all_in_front)
-        self._menu.addAction("Lockdown\N{HORIZONTAL ELLIPSIS}", self._window.lock_in_front)
-        self._menu.addAction("Quit", self._window.frame.close_wanted.emit)
+        self._menu.addAction(tr("Stop all\N{HORIZONTAL ELLIPSIS}"), self._window.stop_all_in_front)
+        self._menu.addAction(tr("Lockdown\N{HORIZONTAL ELLIPSIS}"), self._window.lock_in_front)
+        self._menu.addAction(tr("Quit"), self._window.frame.close_wanted.emit)
 
     @Slot()
     def _repaint(self) -> None:

@@ -15,6 +15,7 @@ from app.parts.plain import tip
 from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.text.lines import set_up_rows
 from app.parts.text.visible_characters import visible
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent
@@ -44,7 +45,7 @@ class PackageList(QListView):
         self._rows = QStandardItemModel(self)
         self.setModel(self._rows)
         self.setItemDelegate(_PackageDelegate(look, self))
-        set_up_rows(self, "Packages that would be installed")
+        set_up_rows(self, tr("Packages that would be installed"))
         self.setStyleSheet("QListView { selection-background-color: transparent; }")
         self.selectionModel().currentChanged.connect(self._moved)
 
@@ -148,6 +149,7 @@ class _PackageDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         package = index.data(PACKAGE)
         px, tokens = self._look.px, self._look.tokens
         room = QRect(option.rect)

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWi
 
 from app.packages import words
 from app.packages.listing import PackageList
-from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.parts.text.copying import CopyButton
 from app.parts.text.visible_characters import visible
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -45,7 +45,7 @@ class PlanView(QWidget):
         self._look = look
         self._plan: Plan | None = None
         self._compact = False
-        self.copy = CopyButton("Copy", "Copy file, hash and address of the chosen package")
+        self.copy = CopyButton(tr("Copy"), tr("Copy file, hash and address of the chosen package"))
         for label in (self.totals, self.notable, self.reach, self.installed, self.detail):
             label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         head = QVBoxLayout()
@@ -83,7 +83,14 @@ class PlanView(QWidget):
             label.setText(words.breakable(text))
             label.setVisible(bool(text))
         self.list.show_packages(words.in_order(plan))
-        self.list.setAccessibleName(f"{counted(len(plan.packages), 'package')} from {words.registry(plan)}")
+        self.list.setAccessibleName(
+            plural(
+                "{count} package from {registry}",
+                "{count} packages from {registry}",
+                len(plan.packages),
+                registry=words.registry(plan),
+            )
+        )
 
     @property
     def is_seen_to_end(self) -> bool:
@@ -116,5 +123,5 @@ class PlanView(QWidget):
             *words.built_with(package),
         )
         self.detail.setText("\n".join(words.breakable(line) for line in lines if line))
-        self.brief.setText(f"{visible(package.file)}, sha256 {package.sha256}")
+        self.brief.setText(tr("{file}, sha256 {sha256}", file=visible(package.file), sha256=package.sha256))
         self.copy.set_text_to_copy(words.whole(package))

@@ -85,6 +85,7 @@ class AgentDot(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         paint_dot(painter, self._look, self._agent, QPointF(self.rect().center()) + QPointF(0.5, 0.5))
         painter.end()

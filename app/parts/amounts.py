@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from runner.model.translation import numeral, tr
+
 
 def size(count: float) -> str:
     """Return bytes as `312 MB`; a thousand and twenty-four of each make one of the next, as limits are counted."""
@@ -11,12 +13,12 @@ def size(count: float) -> str:
             break
         amount /= 1024
     whole = unit == "B" or amount >= 99.95 or amount == int(amount)
-    return f"{amount:.0f} {unit}" if whole else f"{amount:.1f} {unit}"
+    return f"{numeral(amount, '.0f')} {unit}" if whole else f"{numeral(amount, '.1f')} {unit}"
 
 
 def percent(share: float) -> str:
     """Return `37 %`, where 100 is one core busy."""
-    return f"{share:.0f} %"
+    return f"{numeral(share, '.0f')} %"
 
 
 def clock(seconds: float) -> str:
@@ -35,9 +37,4 @@ def short_clock(seconds: float) -> str:
 def time_left(seconds: float) -> str:
     """Return `24 s left`, `2 min left`."""
     whole = max(0, -int(-seconds // 1))
-    return f"{whole} s left" if whole < 120 else f"{whole // 60} min left"
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return `1 line`, `1,204 lines`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return tr("{whole} s left", whole=whole) if whole < 120 else tr("{whole} min left", whole=whole // 60)

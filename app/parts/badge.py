@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.parts.roles import Role
 from runner.model.assessment import Level, attention_words
+from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -23,7 +24,7 @@ _STEP = -2.0
 
 def badge_size(look: Look, level: Level | None, found: bool = False) -> QSize:
     """Return the room `paint_badge` needs."""
-    return _size(look, attention_words(level, found))
+    return _size(look, translated(attention_words(level, found)))
 
 
 def _size(look: Look, words: str) -> QSize:
@@ -34,7 +35,7 @@ def _size(look: Look, words: str) -> QSize:
 
 def paint_badge(painter: QPainter, look: Look, level: Level | None, corner: QPointF, found: bool = False) -> None:
     """Draw the badge with its upper left at `corner`; `found` tells whether there is any finding."""
-    _paint(painter, look, attention_words(level, found), level, corner)
+    _paint(painter, look, translated(attention_words(level, found)), level, corner)
 
 
 def _paint(painter: QPainter, look: Look, words: str, level: Level | None, corner: QPointF) -> None:
@@ -58,7 +59,7 @@ class ClassBadge(QWidget):
     def __init__(self, look: Look, level: Level, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self._words = f"{level.name} class"
+        self._words = tr("{name} class", name=level.name)
         self._ground = level if level is Level.CRITICAL else None
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(self._words)
@@ -69,6 +70,7 @@ class ClassBadge(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         _paint(painter, self._look, self._words, self._ground, QPointF(0, 0))
         painter.end()
 
@@ -93,8 +95,8 @@ class Badge(QWidget):
         """Show `level`; with None that nothing stands out, where there is a finding, or that there is none."""
         self._level = level
         self._found = found
-        words = attention_words(level, found)
-        self.setAccessibleName(words if level is None else f"Risk {words}")
+        words = translated(attention_words(level, found))
+        self.setAccessibleName(words if level is None else tr("Risk {words}", words=words))
         self.updateGeometry()
         self.update()
 
@@ -103,5 +105,6 @@ class Badge(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         paint_badge(painter, self._look, self._level, QPointF(0, 0), self._found)
         painter.end()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QLineEdit, QToolButton
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from app.look.look import Look
 
@@ -22,8 +24,8 @@ class ClearButton(QToolButton):
         super().__init__(field)
         self._look = look
         self._field = field
-        self.setAccessibleName("Clear")
-        self.setToolTip("Clear")
+        self.setAccessibleName(tr("Clear"))
+        self.setToolTip(tr("Clear"))
         self.setCursor(Qt.CursorShape.ArrowCursor)
         # From the keyboard, the words are selected and deleted.
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.plain import plain_label
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +62,7 @@ class ConfirmDialog(QDialog):
             label.ensurePolished()
             # Said outright: a dialog does not ask labels that wrap how high they are.
             label.setMinimumHeight(label.heightForWidth(self._room))
-        self.no = QPushButton("Cancel")
+        self.no = QPushButton(tr("Cancel"))
         self.yes = ConfirmButton(yes)
         self.yes.setProperty("kind", "danger")
         self.no.setDefault(True)

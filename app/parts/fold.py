@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QDialog, QScrollArea, QSplitter, QStackedWidget, QWidget
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
@@ -94,7 +96,7 @@ class Room(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName("Page")
+        self.setAccessibleName(tr("Page"))
         if inside is not None:
             self.setWidget(inside)
 

@@ -15,6 +15,7 @@ from app.parts.paths import short_paths
 from app.parts.plain import plain_label, tip
 from app.parts.roles import Role
 from app.parts.text.to_clipboard import to_clipboard
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -33,7 +34,7 @@ _ICONS = {
     Tone.WARN: ("triangle-alert", "medium"),
     Tone.BAD: ("circle-alert", "high"),
 }
-_WORDS = {Tone.INFO: "Note", Tone.GOOD: "Done", Tone.WARN: "Warning", Tone.BAD: "Problem"}
+_WORDS = {Tone.INFO: tr("Note"), Tone.GOOD: tr("Done"), Tone.WARN: tr("Warning"), Tone.BAD: tr("Problem")}
 """What the picture says to those who do not see it."""
 
 
@@ -73,8 +74,8 @@ class Notice(QFrame):
         self.action = QPushButton()
         self.action.clicked.connect(self.acted)
         self.cross = QToolButton()
-        self.cross.setAccessibleName("Close this notice")
-        self.cross.setToolTip("Close")
+        self.cross.setAccessibleName(tr("Close this notice"))
+        self.cross.setToolTip(tr("Close"))
         self.cross.clicked.connect(self._close)
         look.dress(self.cross, "x")
         self._row = row = QHBoxLayout(self)
@@ -153,8 +154,8 @@ class Notice(QFrame):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         marked = self._text.selectedText()
         if marked and marked != self._text.text():
-            menu.addAction("Copy selection").triggered.connect(lambda: to_clipboard(marked))
-        menu.addAction("Copy all").triggered.connect(lambda: to_clipboard(self._whole))
+            menu.addAction(tr("Copy selection")).triggered.connect(lambda: to_clipboard(marked))
+        menu.addAction(tr("Copy all")).triggered.connect(lambda: to_clipboard(self._whole))
         menu.popup(self._text.mapToGlobal(at))
 
     def _fit(self) -> None:

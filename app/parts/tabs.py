@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import QMenu, QStyle, QStyleOptionTab, QStylePainter, QTabBar, QTabWidget, QToolButton, QWidget
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
-MORE = "More \N{BLACK DOWN-POINTING SMALL TRIANGLE}"
+MORE = tr("More \N{BLACK DOWN-POINTING SMALL TRIANGLE}")
 
 
 class WholeTabs(QTabBar):

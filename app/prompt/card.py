@@ -28,6 +28,7 @@ from app.state import rehearsals
 from app.state.attention import attention
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from runner.model.kept_sandbox import Kept
 
 _BAR = 3
-IN_WINDOW = "Review it in the window: "
+IN_WINDOW = tr("Review it in the window: ")
 
 
 class PromptCard(QFrame):
@@ -79,16 +80,16 @@ class PromptCard(QFrame):
         self.content = RequestContent(look)
         self.content.seen.connect(self.show_state)
         self.note = plain_label(role="small", wrap=True)
-        self.deny = DecisionButton("Deny", rest.guard)
+        self.deny = DecisionButton(tr("Deny"), rest.guard)
         self.deny.setProperty("kind", "danger")
-        self.deny.setAccessibleName("Deny this request")
+        self.deny.setAccessibleName(tr("Deny this request"))
         self.deny.decided.connect(self._deny)
-        self.look_closer = QPushButton("Review")
+        self.look_closer = QPushButton(tr("Review"))
         self.look_closer.setAutoDefault(False)
         self.look_closer.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.look_closer.setToolTip("Open it in the window")
+        self.look_closer.setToolTip(tr("Open it in the window"))
         self.look_closer.clicked.connect(self._review)
-        self.approve = ReachedButton("Approve once", rest.guard)
+        self.approve = ReachedButton(tr("Approve once"), rest.guard)
         self.approve.setProperty("kind", "primary")
         self.approve.decided.connect(self._approve)
         self._lay_out()
@@ -195,12 +196,16 @@ class PromptCard(QFrame):
         why_not = self._why_not(card)
         self.approve.setVisible(offered)
         self.approve.setEnabled(offered and free and not why_not)
-        self.approve.setText("Hand over" if self._outcome else "Approve once")
-        exactly = f"outcome: sha256 {self._outcome}" if self._outcome else f"this: sha256 {self._digest}"
-        self.approve.setToolTip(why_not or f"With the mouse. Exactly {exactly}")
+        self.approve.setText(tr("Hand over") if self._outcome else tr("Approve once"))
+        exactly = (
+            tr("outcome: sha256 {outcome}", outcome=self._outcome)
+            if self._outcome
+            else tr("this: sha256 {digest}", digest=self._digest)
+        )
+        self.approve.setToolTip(why_not or tr("With the mouse. Exactly {exactly}", exactly=exactly))
         self.approve.setAccessibleDescription(EXACTLY if self._outcome else "")
         self.deny.setEnabled(free)
-        note = "Recording your answer\N{HORIZONTAL ELLIPSIS}" if self._sent else why_not
+        note = tr("Recording your answer\N{HORIZONTAL ELLIPSIS}") if self._sent else why_not
         if not note and not offered and card.waiting:
             note = self._why_in_window(card)
         self.note.setText(note)
@@ -213,20 +218,24 @@ class PromptCard(QFrame):
     def _why_in_window(self, card: Card) -> str:
         """Return why a request is approved in the window only; empty where it may be here."""
         if card.level is None:
-            return "Not assessed yet."
+            return tr("Not assessed yet.")
         if card.level is Level.CRITICAL:
-            return f"{IN_WINDOW}CRITICAL is never approved here."
+            return tr("{in_window}CRITICAL is never approved here.", in_window=IN_WINDOW)
         if rehearsals.awaited(card):
-            return "Running without network. The outcome is shown here."
+            return tr("Running without network. The outcome is shown here.")
         by = self._bridge.decisions.approve_by()
         if by.asks_word(card.level) or by.asks_pin(card.level):
-            return f"{IN_WINDOW}it is approved with a {by.value.upper() if by.asks_pin(card.level) else by.value}."
-        return "" if self.content.whole else f"{IN_WINDOW}it does not fit here."
+            return tr(
+                "{in_window}it is approved with a {upper}.",
+                in_window=IN_WINDOW,
+                upper=by.value.upper() if by.asks_pin(card.level) else by.value,
+            )
+        return "" if self.content.whole else tr("{in_window}it does not fit here.", in_window=IN_WINDOW)
 
     def _why_not(self, card: Card) -> str:
         """Return why it cannot be approved now, by the same list as in the window."""
         if card.digest != self._digest:
-            return "The request changed."
+            return tr("The request changed.")
         if not self._may_be_approved():
             return ""
         if not self._outcome:
@@ -285,6 +294,7 @@ class PromptCard(QFrame):
         worst = attention(self._card)
         tokens, px = self._look.tokens, self._look.px
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tokens.low if worst is None else tokens.ink(worst)))

@@ -65,6 +65,7 @@ class CardChips(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens = self._look.tokens
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self._look.font(_STEP, bold=True))
         metrics, inset = QFontMetricsF(painter.font()), self._look.px(8)

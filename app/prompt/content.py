@@ -20,6 +20,7 @@ from app.parts.text.visible_characters import visible
 from app.prompt import words
 from app.state import rehearsals
 from runner.model.request import CODE, Part
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -119,7 +120,7 @@ class RequestContent(QWidget):
         # Shown whole or not at all: with a bar it would be narrower, and then need it.
         view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         view.set_code(part.text, language, findings)
-        view.setAccessibleName(f"{part.name} of the request")
+        view.setAccessibleName(tr("{name} of the request", name=part.name))
         view.seen_to_end.connect(self._seen)
         self._parts.append((part, view, CodeListing(part.text, language, findings)))
         self._column.addWidget(view)

@@ -24,6 +24,7 @@ from runner.model.events import (
     TrialMoved,
     TroubleCleared,
 )
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -156,7 +157,10 @@ class PromptStack(QWidget):
     def _count(self, others: list[Card]) -> None:
         """Say how many more wait, and how many of them are CRITICAL."""
         critical = sum(card.level is Level.CRITICAL for card in others)
-        self.more.setText(f"+{len(others):,} more" + (f", {critical:,} CRITICAL" if critical else ""))
+        self.more.setText(
+            tr("+{count} more", count=numeral(len(others)))
+            + (tr(", {critical} CRITICAL", critical=numeral(critical)) if critical else "")
+        )
         self.more.setVisible(bool(others))
 
     @Slot(object)

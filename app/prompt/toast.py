@@ -11,6 +11,7 @@ from app.parts.plain import plain_label
 from app.prompt.stack import PromptStack
 from app.review.giving_way import AFTER_PROMPT_MS
 from runner.model.events import QuestionAsked
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,16 +47,16 @@ class Toast(QFrame):
         self.stack.bound(1)
         self.stack.review.connect(self.review)
         self.stack.resized.connect(self._place_later)
-        self.away = QPushButton("Hide")
+        self.away = QPushButton(tr("Hide"))
         self.away.setProperty("kind", "quiet")
-        self.away.setToolTip("Until the next request; this one stays in the queue")
+        self.away.setToolTip(tr("Until the next request; this one stays in the queue"))
         self.away.setAutoDefault(False)
         self.away.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it lies over a page: Tab goes through that
         self.away.clicked.connect(self._put_away)
         px = look.px
         head = QHBoxLayout()
         head.setContentsMargins(px(6), 0, 0, 0)
-        head.addWidget(plain_label("Waits for you", "heading"), 1)
+        head.addWidget(plain_label(tr("Waits for you"), "heading"), 1)
         head.addWidget(self.away)
         column = QVBoxLayout(self)
         column.setContentsMargins(px(8), px(4), px(8), px(8))

@@ -9,6 +9,7 @@ from PySide6.QtGui import QCursor, QGuiApplication, QRegion
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.prompt.stack import MOST, PromptStack
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +57,7 @@ class PromptWindow(QWidget):
         self._wanted = wanted
         self._in_front = in_front or has_focus
         self._at_top = False
-        self.setWindowTitle("A request waits")
+        self.setWindowTitle(tr("A request waits"))
         self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
         self.setAttribute(Qt.WidgetAttribute.WA_X11NetWmWindowTypeNotification)
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)

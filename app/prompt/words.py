@@ -12,6 +12,7 @@ from app.state import attention, rehearsals
 from runner.model.assessment import Level, attention_words
 from runner.model.request import CODE, Tool
 from runner.model.tool_facts import FACTS
+from runner.model.translation import numeral, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,13 +44,13 @@ class CardChip:
 def wants(request: Request) -> str:
     """Return what the agent wants, after its name: `wants to run Python`."""
     if request.tool is Tool.CODE_EXECUTE:
-        return f"wants to run {phrases.language(request.language) or 'code'}"
-    return FACTS[request.tool].wants
+        return tr("wants to run {language}", language=phrases.language(request.language) or tr("code"))
+    return translated(FACTS[request.tool].wants)
 
 
 def sentence(card: Card) -> str:
     """Return what the request would do."""
-    return attention.sentence(card) or "Not assessed yet."
+    return attention.sentence(card) or tr("Not assessed yet.")
 
 
 def chips(card: Card, kept: Iterable[Kept] = ()) -> list[CardChip]:
@@ -78,22 +79,24 @@ def where(request: Request) -> list[tuple[str, str]]:
         return []  # the chips say it
     parts = [phrases.place(request), *limits(request)]
     if request.image:
-        parts.append(f"image {phrases.visible(request.image[:19])}")
+        parts.append(tr("image {image}", image=phrases.visible(request.image[:19])))
     if request.offset or request.most_bytes:
-        parts.append(f"{size(request.most_bytes)} from byte {request.offset:,}")
-    return [("Where", ", ".join(parts))]
+        parts.append(tr("{size} from byte {offset}", size=size(request.most_bytes), offset=numeral(request.offset)))
+    return [(tr("Where"), ", ".join(parts))]
 
 
 def limits(request: Request) -> list[str]:
     """Return every limit in a word or two."""
     asked = request.limits
     return [
-        f"{asked.seconds:g} s",
-        f"{asked.memory_mb:,} MB memory",
-        f"{asked.cpu_cores:g} cores" if request.limits_cpu else "CPU not limited",
-        f"{asked.disk_mb:,} MB disk",
-        f"{size(asked.output_bytes)} output",
-        f"{asked.processes:,} processes",
+        f"{numeral(asked.seconds, 'g')} s",
+        tr("{memory_mb} MB memory", memory_mb=numeral(asked.memory_mb)),
+        tr("{cpu_cores} cores", cpu_cores=numeral(asked.cpu_cores, "g"))
+        if request.limits_cpu
+        else tr("CPU not limited"),
+        tr("{disk_mb} MB disk", disk_mb=numeral(asked.disk_mb)),
+        tr("{size} output", size=size(asked.output_bytes)),
+        tr("{processes} processes", processes=numeral(asked.processes)),
     ]
 
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from app.parts.plain import plain_label
 from app.parts.text.lines import paint_thumbnail, painted_view
 from app.state.recent_answers import ANSWERED, Answered, words
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -45,6 +46,7 @@ class AnswersDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         one = index.data(ANSWERED)
         if not isinstance(one, Answered):
             return
@@ -87,14 +89,14 @@ class JustNowList(QFrame):
         self._look = look
         self._room = 0
         self.model = model
-        self.view = painted_view(model, "What was answered just now")
+        self.view = painted_view(model, tr("What was answered just now"))
         self._delegate = AnswersDelegate(look, self.view)
         self.view.setItemDelegate(self._delegate)
         self.view.verticalHeader().setMinimumSectionSize(look.px(HEIGHT))
         self.view.verticalHeader().setDefaultSectionSize(look.px(HEIGHT))
         self.view.clicked.connect(self._chosen)
         self.view.activated.connect(self._chosen)
-        heading = plain_label("Just now", "heading")
+        heading = plain_label(tr("Just now"), "heading")
         heading.setContentsMargins(look.px(12), look.px(8), look.px(12), look.px(2))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, look.px(4))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.parts.amounts import counted
 from app.parts.plain import plain_label
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -30,17 +30,19 @@ class BatchBar(QWidget):
         super().__init__(parent)
         px = look.px
         self._alike = plain_label(role="muted")
-        self.list = self._button("", "List the requests that are alike one by one", self.open_group)
-        self.mark = self._button("Select all", "Select every request that is alike (X)", self.mark_group)
+        self.list = self._button("", tr("List the requests that are alike one by one"), self.open_group)
+        self.mark = self._button(tr("Select all"), tr("Select every request that is alike (X)"), self.mark_group)
         self._marked = plain_label(role="strong")
-        self.batch = self._button("Answer\N{HORIZONTAL ELLIPSIS}", "See exactly what would be answered", self.approve)
+        self.batch = self._button(
+            tr("Answer\N{HORIZONTAL ELLIPSIS}"), tr("See exactly what would be answered"), self.approve
+        )
         self.batch.setProperty("kind", "")
-        self.none = self._button("Clear", "Select nothing", self.clear)
+        self.none = self._button(tr("Clear"), tr("Select nothing"), self.clear)
         self._group = self._row(look, self._alike, self.list, self.mark)
         self._selection = self._row(look, self._marked, self.none, self.batch)
         self._missed = plain_label(role="muted")
-        what = "Drop from this list what was missed; the history has all of it"
-        self.dismiss_all = self._button("Dismiss all", what, self.dismiss)
+        what = tr("Drop from this list what was missed; the history has all of it")
+        self.dismiss_all = self._button(tr("Dismiss all"), what, self.dismiss)
         self._over = self._row(look, self._missed, self.dismiss_all)
         column = QVBoxLayout(self)
         column.setContentsMargins(px(12), px(6), px(10), px(4))
@@ -56,13 +58,17 @@ class BatchBar(QWidget):
         One that was missed has its own button beside it, so the line is for more of them.
         """
         had = (focus := self.window().focusWidget()) is not None and self.isAncestorOf(focus)
-        self._alike.setText(f"{alike} alike")
-        self.list.setText("Group" if opened else "List")
-        self._marked.setText(f"{marked} selected")
-        self.batch.setAccessibleName(f"Answer {counted(marked, 'selected request')}, asks first")
+        self._alike.setText(tr("{alike} alike", alike=alike))
+        self.list.setText(tr("Group") if opened else tr("List"))
+        self._marked.setText(tr("{marked} selected", marked=marked))
+        self.batch.setAccessibleName(
+            plural(
+                "Answer {count} selected request, asks first", "Answer {count} selected requests, asks first", marked
+            )
+        )
         self._group.setVisible(alike > 1)
         self._selection.setVisible(marked > 0)
-        self._missed.setText(f"{missed} missed")
+        self._missed.setText(tr("{missed} missed", missed=missed))
         self._over.setVisible(missed > 1)
         self.setVisible(alike > 1 or marked > 0 or missed > 1)
         if had and focus is not None and not focus.isVisible():

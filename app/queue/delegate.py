@@ -16,6 +16,7 @@ from app.parts.row_background import RowDelegate, paint_ground
 from app.queue.model import CARD, LINE, state, why_missed
 from app.queue.order import Lane
 from app.state import attention
+from runner.model.translation import numeral, tr
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class QueueDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         room = QRectF(option.rect)
         line = index.data(LINE)
         painter.save()
@@ -65,7 +67,7 @@ class QueueDelegate(RowDelegate):
             inner.setLeft(inner.left() + px(DOT + 6))
         painter.setFont(self._look.font(-1, bold=True))
         painter.setPen(QColor(tokens.muted))
-        name = phrases.visible(lane.agent) if lane.agent else "Missed" if lane.missed else "New"
+        name = phrases.visible(lane.agent) if lane.agent else tr("Missed") if lane.missed else tr("New")
         words = f"{name}  \N{MIDDLE DOT}  {count}"
         painter.drawText(inner, _LEFT, _elided(painter, words, inner.width()))
 
@@ -118,13 +120,15 @@ class QueueDelegate(RowDelegate):
             paint_ring(painter, self._look, deadline - since_boot(), card.window, corner, ink)
         words = [phrases.asks_for(card.request)]
         if card.several and card.request.session:
-            words.insert(0, f"session {card.request.session:,}")
+            words.insert(0, tr("session {session}", session=numeral(card.request.session)))
         if card.asked > 1:
             # At the front and short: the end of a row is cut off in a narrow window.
-            words.insert(0, f"{card.asked:,}\N{MULTIPLICATION SIGN}")
+            words.insert(0, f"{numeral(card.asked)}\N{MULTIPLICATION SIGN}")
         if card.waiting and card.paused:
             # In place of its age: a row has no room for both.
-            words.append(f"asks until {phrases.clock(time.time() + (card.deadline or 0.0) - since_boot())}")
+            words.append(
+                tr("asks until {clock}", clock=phrases.clock(time.time() + (card.deadline or 0.0) - since_boot()))
+            )
         elif card.waiting:
             words.append(phrases.ago(time.monotonic() - card.arrived))
         else:
@@ -132,11 +136,11 @@ class QueueDelegate(RowDelegate):
         if card.missed:
             words = list(filter(None, (state(card), why_missed(card), phrases.visible(card.request.agent))))
         if card.id in self._model.marked:
-            words.insert(0, "\N{CHECK MARK} selected")
+            words.insert(0, tr("\N{CHECK MARK} selected"))
         if behind:
-            words.insert(0, f"{behind + 1} alike")
+            words.insert(0, tr("{behind} alike", behind=behind + 1))
         if card.again:
-            words.append("asked again")
+            words.append(tr("asked again"))
         painter.setFont(self._look.font(-1))
         painter.setPen(QColor(tokens.muted))
         text = "  \N{MIDDLE DOT}  ".join(words)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 
-from app.parts.amounts import counted
 from app.parts.notice import Notice, Tone
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -23,7 +23,7 @@ class HeldAtWork(Notice):
     """Name of the working copy whose held command waits longest."""
 
     def __init__(self, look: Look, work: WorkCards, parent: QWidget | None = None) -> None:
-        super().__init__(look, Tone.WARN, "", "Show", parent=parent)
+        super().__init__(look, Tone.WARN, "", tr("Show"), parent=parent)
         self._work = work
         self.hide()
         self.acted.connect(self._show_it)
@@ -35,7 +35,7 @@ class HeldAtWork(Notice):
         """Say how many wait."""
         held = self._work.count_held()
         if held and (words := said(held)) != self.text:
-            self.say(Tone.WARN, words, "Show")
+            self.say(Tone.WARN, words, tr("Show"))
         self.setVisible(bool(held))
 
     @Slot()
@@ -46,4 +46,8 @@ class HeldAtWork(Notice):
 
 def said(held: int) -> str:
     """Return the sentence for held commands."""
-    return f"{counted(held, 'command')} at work {'waits' if held == 1 else 'wait'} for you"
+    return plural(
+        "{count} command at work waits for you",
+        "{count} commands at work wait for you",
+        held,
+    )

@@ -11,6 +11,7 @@ from app.parts.amounts import time_left
 from app.parts.plain import tip
 from app.queue.order import Lane, Line, Order, RequestLine
 from app.state import attention
+from runner.model.translation import tr
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -87,14 +88,20 @@ class QueueModel(QAbstractTableModel):
         """Return the row in words, as a screen reader says it."""
         line = self.line(row)
         if isinstance(line, Lane):
-            return f"Agent {phrases.visible(line.agent)}" if line.agent else "Missed" if line.missed else "New"
+            return (
+                tr("Agent {agent}", agent=phrases.visible(line.agent))
+                if line.agent
+                else tr("Missed")
+                if line.missed
+                else tr("New")
+            )
         card = self.card(row)
         if card is None:
             return ""
         level = attention.words(card)
         left = time_left((card.deadline or 0.0) - since_boot()) if card.waiting else state(card)
-        alike = f"{len(self.behind(row))} more alike" if self.behind(row) else ""
-        marked = "selected" if card.id in self.marked else ""
+        alike = tr("{count} more alike", count=len(self.behind(row))) if self.behind(row) else ""
+        marked = tr("selected") if card.id in self.marked else ""
         spoken = (
             level,
             attention.sentence(card).rstrip(".") or attention.headline(card),
@@ -102,8 +109,8 @@ class QueueModel(QAbstractTableModel):
             phrases.sender(card.request, card.several),
             phrases.asks_for(card.request),
             left,
-            "paused" if card.waiting and card.paused else "",
-            "asked again" if card.again else "",
+            tr("paused") if card.waiting and card.paused else "",
+            tr("asked again") if card.again else "",
             phrases.times(card.asked),
             alike,
             marked,
@@ -236,18 +243,18 @@ class QueueModel(QAbstractTableModel):
 def state(card: Card) -> str:
     """Return the outcome of a request that no longer waits, in a word or two."""
     if card.armed is not None:
-        return "approved for later"
+        return tr("approved for later")
     if card.missed and card.decision is not None:
         # When the agent sent it, and how long the question was open.
-        return f"missed {phrases.clock(card.request.received_at + card.decision.after_seconds)}"
-    return phrases.verdict(card.decision.verdict) if card.decision else "over"
+        return tr("missed {clock}", clock=phrases.clock(card.request.received_at + card.decision.after_seconds))
+    return phrases.verdict(card.decision.verdict) if card.decision else tr("over")
 
 
 def why_missed(card: Card) -> str:
     """Return why a request was missed: `no answer in 60 s`."""
     if card.decision is None or card.armed is not None:
         return ""
-    return f"no answer in {phrases.span(round(card.decision.after_seconds))}"
+    return tr("no answer in {after_seconds}", after_seconds=phrases.span(round(card.decision.after_seconds)))
 
 
 def _kept_in_order(lines: list[Line], wanted: list[Line]) -> set[Line]:

@@ -37,6 +37,7 @@ from runner.model.events import (
     SandboxesChanged,
     TroubleCleared,
 )
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
@@ -46,10 +47,10 @@ if TYPE_CHECKING:
     from app.state.work_cards import WorkCards
     from runner.model.events import Event
 
-NOTHING = ("All clear", "Requests from your agents appear here.")
-ELSEWHERE = ("No request waits", "What waits for you is on the page Work.")
-NOBODY = ("No agent yet", "Connect the program that your agent runs in.")
-LOCKED = ("Lockdown", "Every request is denied at once. Choose Guarded at the top to be asked again.")
+NOTHING = (tr("All clear"), tr("Requests from your agents appear here."))
+ELSEWHERE = (tr("No request waits"), tr("What waits for you is on the page Work."))
+NOBODY = (tr("No agent yet"), tr("Connect the program that your agent runs in."))
+LOCKED = (tr("Lockdown"), tr("Every request is denied at once. Choose Guarded at the top to be asked again."))
 APART = (
     CallsRefused,
     EngineTroubled,
@@ -99,7 +100,7 @@ class QueuePanel(QFrame):
         self.view = self._make_view()
         self._count = plain_label(role="muted")
         self.none = EmptyState(look, "inbox", *NOTHING)
-        self.nobody = EmptyState(look, "plug", *NOBODY, "First steps")
+        self.nobody = EmptyState(look, "plug", *NOBODY, tr("First steps"))
         self.nobody.pressed.connect(self.add_agent)
         self.held = HeldAtWork(look, work)
         self.bar = BatchBar(look)
@@ -296,7 +297,7 @@ class QueuePanel(QFrame):
     # ---- inside ----
 
     def _make_view(self) -> QTableView:
-        view = painted_view(self.model, "Requests that wait for an answer")
+        view = painted_view(self.model, tr("Requests that wait for an answer"))
         view.setItemDelegate(QueueDelegate(self._look, self.model, view))
         rows = view.verticalHeader()
         rows.setMinimumSectionSize(self._look.px(LANE_HEIGHT))
@@ -315,7 +316,7 @@ class QueuePanel(QFrame):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        title = plain_label("Waiting", "title")
+        title = plain_label(tr("Waiting"), "title")
         head = QHBoxLayout()
         head.setContentsMargins(px(12), px(10), px(12), px(4))
         head.setSpacing(px(8))

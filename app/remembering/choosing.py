@@ -22,6 +22,7 @@ from app.parts.boxes import keep_from_edge
 from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
 from app.remembering.words import SUBJECTS
+from runner.model.translation import tr
 from runner.policy.grants import Choice, Subject, longest_for, most_uses, subjects
 
 if TYPE_CHECKING:
@@ -47,14 +48,14 @@ class End:
 
 
 ENDS = (
-    End("For 10 minutes", HOUR / 6),
-    End("For 30 minutes", HOUR / 2),
-    End("For 1 hour", HOUR),
-    End("This session, 1 hour at most", HOUR, session=True),
-    End("For 8 hours", 8 * HOUR),
-    End("This session, 1 day at most", DAY, session=True),
-    End("For 30 days", 30 * DAY),
-    End("Always, up to the number of uses", None),
+    End(tr("For 10 minutes"), HOUR / 6),
+    End(tr("For 30 minutes"), HOUR / 2),
+    End(tr("For 1 hour"), HOUR),
+    End(tr("This session, 1 hour at most"), HOUR, session=True),
+    End(tr("For 8 hours"), 8 * HOUR),
+    End(tr("This session, 1 day at most"), DAY, session=True),
+    End(tr("For 30 days"), 30 * DAY),
+    End(tr("Always, up to the number of uses"), None),
 )
 
 
@@ -84,13 +85,13 @@ class Choosing(QWidget):
         self._ends = ends_for(level)
         self.subjects: dict[Subject, QRadioButton] = {}
         self._group = QButtonGroup(self)
-        self.who = _combo("For whom", [f"Only {phrases.visible(agent)}", "Every agent"])
-        self.end = _combo("Until when", [end.words for end in self._ends])
+        self.who = _combo(tr("For whom"), [tr("Only {agent}", agent=phrases.visible(agent)), tr("Every agent")])
+        self.end = _combo(tr("Until when"), [end.words for end in self._ends])
         self.uses = QSpinBox()
         keep_from_edge(self.uses)
         self.uses.setRange(1, most_uses(level))
         self.uses.setValue(USUAL_USES)
-        self.uses.setAccessibleName("Number of uses at most")
+        self.uses.setAccessibleName(tr("Number of uses at most"))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(look.px(4))
@@ -144,9 +145,9 @@ class Choosing(QWidget):
         self._row = FoldingRow()
         for row in (uses, self._row):
             row.setSpacing(self._look.px(8))
-        uses.addWidget(plain_label("At most"))
+        uses.addWidget(plain_label(tr("At most")))
         uses.addWidget(self.uses)
-        uses.addWidget(plain_label("uses"))
+        uses.addWidget(plain_label(tr("uses")))
         uses.addStretch()
         self._row.addWidget(self.who, 1)
         self._row.addWidget(self.end, 1)

@@ -27,6 +27,7 @@ from runner.approval.deliberate import ApproveBy
 from runner.identity.pin import PinRefused
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -86,7 +87,7 @@ class RememberDialog(QDialog):
         self._look = look
         self._shown: Choice | None = None
         self._sent = False
-        self.setWindowTitle("Remember")
+        self.setWindowTitle(tr("Remember"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.choosing = Choosing(look, about.agent, about.level, about.offered, about.choice)
         self.covers = plain_label(wrap=True)
@@ -94,8 +95,8 @@ class RememberDialog(QDialog):
         self.code = CodeView(look)
         self.lines = QStringListModel(self)
         self.notice = Notice(look, Tone.BAD, "")
-        self.cancel = QPushButton("Cancel")
-        self.save = ConfirmButton("Remember")
+        self.cancel = QPushButton(tr("Cancel"))
+        self.save = ConfirmButton(tr("Remember"))
         by = bridge.decisions.approve_by()
         self.save.mouse_only = by is ApproveBy.MOUSE
         self.proof = proof_for(by, look)
@@ -223,11 +224,13 @@ class RememberDialog(QDialog):
         badge = ClassBadge(self._look, self._about.level)
         head = QHBoxLayout()
         head.setSpacing(px(8))
-        head.addWidget(plain_label("Remember", "title"))
+        head.addWidget(plain_label(tr("Remember"), "title"))
         head.addWidget(badge)
         head.addStretch()
         title = plain_label(f"{phrases.visible(self._about.agent)}: {phrases.visible(self._about.title)}", wrap=True)
-        still = plain_label("This request itself still waits for your answer." if self._about.waiting else "", "small")
+        still = plain_label(
+            tr("This request itself still waits for your answer.") if self._about.waiting else "", "small"
+        )
         for label in (self.covers, self.matched):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.view = QListView()
@@ -235,9 +238,9 @@ class RememberDialog(QDialog):
         self.view.setUniformItemSizes(True)
         self.view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.view.setAccessibleName("Requests it would have covered")
+        self.view.setAccessibleName(tr("Requests it would have covered"))
         self.view.setMinimumHeight(px(90))
-        self.code.setAccessibleName("Code, with what differs numbered")
+        self.code.setAccessibleName(tr("Code, with what differs numbered"))
         self.code.hide()
         buttons = QHBoxLayout()
         buttons.setSpacing(px(8))
@@ -251,7 +254,7 @@ class RememberDialog(QDialog):
         column.addLayout(head)
         column.addWidget(title)
         column.addWidget(self.choosing)
-        column.addWidget(plain_label("What is covered", "heading"))
+        column.addWidget(plain_label(tr("What is covered"), "heading"))
         column.addWidget(self.covers)
         column.addWidget(self.matched)
         column.addWidget(self.code)
@@ -280,10 +283,16 @@ class RememberDialog(QDialog):
 
 def _summary(found: Preview, denied: int) -> str:
     if not found.looked_at:
-        return "There is no history yet to compare with."
-    latest = "one request so far" if found.looked_at == 1 else f"last {found.looked_at} requests"
-    past = f"Of the {latest} it would have covered {len(found.covered)}"
-    return f"{past}; {denied} of them {'was' if denied == 1 else 'were'} denied." if denied else f"{past}."
+        return tr("There is no history yet to compare with.")
+    past = plural(
+        "Of the one request so far it would have covered {covered}",
+        "Of the last {count} requests it would have covered {covered}",
+        found.looked_at,
+        covered=len(found.covered),
+    )
+    if not denied:
+        return f"{past}."
+    return plural("{past}; {count} of them was denied.", "{past}; {count} of them were denied.", denied, past=past)
 
 
 def _timer(parent: QWidget, milliseconds: int, action: object) -> QTimer:

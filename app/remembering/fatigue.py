@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app import phrases
 from runner.model.decision import Decider, Verdict
 from runner.model.events import RequestDecided
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,10 +90,14 @@ class Fatigue(QObject):
     def _words(self) -> str:
         unread = [one for one in self._latest if one.unread]
         took, reading = _middle([one.took for one in unread]), _middle([one.reading for one in unread])
-        return (
-            f"{len(unread)} of your last {len(self._latest)} approvals took about {phrases.span(took)} each; "
-            f"a quick look at their code takes {phrases.span(reading)}. What you approve anyway can be remembered for "
-            "a while, so that there is time for the rest."
+        return tr(
+            "{count} of your last {count_2} approvals took about {took} each; a quick look at "
+            "their code takes {reading}. What you approve anyway can be remembered for a while, "
+            "so that there is time for the rest.",
+            count=len(unread),
+            count_2=len(self._latest),
+            took=phrases.span(took),
+            reading=phrases.span(reading),
         )
 
 

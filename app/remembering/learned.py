@@ -18,6 +18,7 @@ from app.remembering.dialog import About
 from app.remembering.rows import RuleRow, offer_row
 from runner.approval.learning import Learned
 from runner.model.decision import Verdict
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 CELL, DOT = 12, 7
 """Pixels from dot to dot, and across one."""
-BOUNDED = (
+BOUNDED = tr(
     "Each offer covers no more than you could remember by hand, for a number of uses and a time. Nothing is remembered "
     "until you say so in the next window. CRITICAL is never offered."
 )
@@ -49,7 +50,7 @@ class LearnedView(QWidget):
         self.dots = AnswerDots(look)
         self.none = EmptyState(look, "list", *words.nothing_learned(Learned()))
         self._offers = QVBoxLayout()
-        scroll = ScrollColumn("Offers from your answers")
+        scroll = ScrollColumn(tr("Offers from your answers"))
         scroll.column.setContentsMargins(0, px(6), px(6), 0)
         scroll.column.setSpacing(px(10))
         for text in (self.sentence, self.dots, plain_label(BOUNDED, "muted", wrap=True)):
@@ -103,11 +104,19 @@ class AnswerDots(QWidget):
         self._answers = tuple(reversed(found.looked_at))
         self._covered = frozenset(one.id for offer in found.offers for one in offer.covered)
         counts = Counter(words.kind_of_answer(one) for one in self._answers)
-        said = ", ".join(f"{number:,} {kind}" for kind, number in counts.most_common())
-        self.setAccessibleName(f"The latest requests: {said}; {len(self._covered):,} of them an offer would cover")
+        said = ", ".join(f"{numeral(number)} {kind}" for kind, number in counts.most_common())
+        self.setAccessibleName(
+            tr(
+                "The latest requests: {said}; {count} of them an offer would cover",
+                said=said,
+                count=numeral(len(self._covered)),
+            )
+        )
         self.setToolTip(
-            "Filled: you approved it. Cross: you denied it. Small: it passed without asking. "
-            "Ring: nobody answered. A line below: an offer would cover it."
+            tr(
+                "Filled: you approved it. Cross: you denied it. Small: it passed without asking. "
+                "Ring: nobody answered. A line below: an offer would cover it."
+            )
         )
         self._fit()
         self.update()
@@ -126,6 +135,7 @@ class AnswerDots(QWidget):
         across = max(1, self.width() // cell)
         tokens = self._look.tokens
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         try:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for place, one in enumerate(self._answers):

@@ -23,6 +23,7 @@ from app.parts.fold import Room, fit
 from app.parts.plain import plain_label
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 from runner.policy.newrule import LONGEST_VALUE, NewRule, with_rule
 from runner.policy.rulefile import FILE
 from runner.policy.rules import Action
@@ -37,8 +38,8 @@ WIDTH, HEIGHT = 520, 560
 MOST_OF_A_KIND = 4
 LONGEST_WORDS = 60
 LONGEST_PREVIEW = 4_000
-WHICH = "At least one has to be ticked: else the rule would be about every request."
-FIRST = f"It stands before your other rules in {FILE}, so it is asked first. It never allows anything."
+WHICH = tr("At least one has to be ticked: else the rule would be about every request.")
+FIRST = tr("It stands before your other rules in {file}, so it is asked first. It never allows anything.", file=FILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +55,34 @@ class RuleSubject:
 def abouts(request: Request) -> list[RuleSubject]:
     """Return what a rule from this request can be about, the broadest first."""
     found = [
-        RuleSubject(f"By {request.agent}", "agent", request.agent, ticked=True),
-        RuleSubject(f"With {request.tool.value}", "tool", request.tool.value, ticked=True),
+        RuleSubject(tr("By {agent}", agent=request.agent), "agent", request.agent, ticked=True),
+        RuleSubject(tr("With {value}", value=request.tool.value), "tool", request.tool.value, ticked=True),
     ]
     if request.language is not None:
         found.append(
-            RuleSubject(f"In {phrases.language(request.language)}", "language", request.language.value, ticked=True)
+            RuleSubject(
+                tr("In {language}", language=phrases.language(request.language)),
+                "language",
+                request.language.value,
+                ticked=True,
+            )
         )
     if request.client is not None:
         found.append(
-            RuleSubject(f"With the tool {request.client.name} of its own program", "client_tool", request.client.name)
+            RuleSubject(
+                tr("With the tool {name} of its own program", name=request.client.name),
+                "client_tool",
+                request.client.name,
+            )
         )
-    found += [RuleSubject(f"That may reach {host}", "domain", host) for host in request.domains[:MOST_OF_A_KIND]]
-    found += [RuleSubject(f"With the package {one}", "package", one) for one in request.packages[:MOST_OF_A_KIND]]
+    found += [
+        RuleSubject(tr("That may reach {host}", host=host), "domain", host) for host in request.domains[:MOST_OF_A_KIND]
+    ]
+    found += [
+        RuleSubject(tr("With the package {one}", one=one), "package", one) for one in request.packages[:MOST_OF_A_KIND]
+    ]
     if 0 < len(request.code) <= LONGEST_VALUE:
-        found.append(RuleSubject("With exactly this code", "code", request.code))
+        found.append(RuleSubject(tr("With exactly this code"), "code", request.code))
     return found
 
 
@@ -93,21 +107,21 @@ class NewRuleDialog(QDialog):
         super().__init__(parent)
         self._look = look
         self._add = add
-        self.setWindowTitle("New rule from this request")
+        self.setWindowTitle(tr("New rule from this request"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.deny = QRadioButton("Deny at once, without asking me")
-        self.critical = QRadioButton("Ask me, and treat it as CRITICAL")
+        self.deny = QRadioButton(tr("Deny at once, without asking me"))
+        self.critical = QRadioButton(tr("Ask me, and treat it as CRITICAL"))
         self.deny.setChecked(True)
         self.boxes = [(one, self._box(one)) for one in abouts(request)]
         self.preview = QPlainTextEdit()
         self.preview.setReadOnly(True)
         self.preview.setFont(look.mono())
         self.preview.setTabChangesFocus(True)
-        self.preview.setAccessibleName(f"What is added to {FILE}")
+        self.preview.setAccessibleName(tr("What is added to {file}", file=FILE))
         self.note = plain_label(role="muted", wrap=True)
-        self.no = QPushButton("Cancel")
+        self.no = QPushButton(tr("Cancel"))
         self.no.setDefault(True)
-        self.yes = QPushButton("Add rule")
+        self.yes = QPushButton(tr("Add rule"))
         self.yes.setProperty("kind", "primary")
         self.yes.setAutoDefault(False)
         self._lay_out()
@@ -157,12 +171,12 @@ class NewRuleDialog(QDialog):
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, px(6), 0)
         column.setSpacing(px(8))
-        column.addWidget(plain_label("New rule from this request", "title"))
-        column.addWidget(plain_label("Requests that are, all together:", "muted"))
+        column.addWidget(plain_label(tr("New rule from this request"), "title"))
+        column.addWidget(plain_label(tr("Requests that are, all together:"), "muted"))
         for _, box in self.boxes:
             column.addWidget(box)
         column.addSpacing(px(4))
-        column.addWidget(plain_label("What happens to them:", "muted"))
+        column.addWidget(plain_label(tr("What happens to them:"), "muted"))
         column.addWidget(self.deny)
         column.addWidget(self.critical)
         column.addSpacing(px(4))

@@ -23,6 +23,7 @@ from app.remembering.trial import Trial
 from runner.approval.learning import Learned
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, GatewayOpened, GrantsChanged, RequestDecided, TroubleCleared
+from runner.model.translation import numeral, to_translate, tr, translated
 from runner.policy.newrule import add_rule
 from runner.policy.rulefile import FILE
 
@@ -47,17 +48,17 @@ IN_FORCE, LEARNED, TRIAL = range(3)
 """The tabs."""
 SOON_MS = 1000
 """After a decision, before the history is looked through for what is approved often."""
-ORDER = (
+ORDER = tr(
     "Checked in this order. The first match decides; a deny always wins. What you remembered answers only what you "
     "would be asked. Lockdown denies everything before that."
 )
-ALL_ASKED = "Until this is corrected, everything is asked."
+ALL_ASKED = tr("Until this is corrected, everything is asked.")
 MOST_SHOWN = 5
 """Rules that cannot be used of which so many are shown at once."""
-NO_RULES = "No rules yet. Write them in {file}; they are checked from top to bottom."
+NO_RULES = to_translate("No rules yet. Write them in {file}; they are checked from top to bottom.")
 EMPTY_FILE = "# Rules, checked from top to bottom. The help says what one may ask for, under Security.\nrules: []\n"
-NO_GRANTS = "Nothing remembered. The arrow beside Approve does that; CRITICAL requests always ask."
-OTHERWISE = (
+NO_GRANTS = tr("Nothing remembered. The arrow beside Approve does that; CRITICAL requests always ask.")
+OTHERWISE = tr(
     "Everything else asks you, unless you trust the agent for a while. LOW passes and is recorded, unless that is "
     "switched off in Settings."
 )
@@ -85,23 +86,25 @@ class RulesPanel(QWidget):
         self._asked = 0
         """How often offers were asked for: only the newest answer is shown."""
         self._listed: object = None
-        self.problem = Notice(look, Tone.BAD, "", "Start again")
+        self.problem = Notice(look, Tone.BAD, "", tr("Start again"))
         self.wrong = Notice(look, Tone.BAD, "")
-        self.again = QPushButton("Reload")
-        self.again.setToolTip("Take up what was changed in the files (F5)")
+        self.again = QPushButton(tr("Reload"))
+        self.again.setToolTip(tr("Take up what was changed in the files (F5)"))
         self.again.setAutoDefault(False)
         look.dress(self.again, "refresh-cw", size=14)
         self.tabs = QTabBar()
-        self.tabs.setAccessibleName("Rules, offers and dry run")
+        self.tabs.setAccessibleName(tr("Rules, offers and dry run"))
         self.trial = Trial(cases, bridge, look, places.ledger)
-        self.rules = Group(look, "1  Your rules")
-        self.open = QPushButton(f"Open {FILE}")
+        self.rules = Group(look, tr("1  Your rules"))
+        self.open = QPushButton(tr("Open {file}", file=FILE))
         self.open.setProperty("kind", "link")
         self.open.setAutoDefault(False)
-        self.open.setToolTip("In the program that your desktop opens such files with. Reload takes up what you change")
+        self.open.setToolTip(
+            tr("In the program that your desktop opens such files with. Reload takes up what you change")
+        )
         self.open.clicked.connect(self.open_file)
-        self.grants = Group(look, "2  What you remembered")
-        self.otherwise = Group(look, "3  Otherwise")
+        self.grants = Group(look, tr("2  What you remembered"))
+        self.otherwise = Group(look, tr("3  Otherwise"))
         self.learned = LearnedView(look)
         self._tick = QTimer(self)
         self._tick.setInterval(REFRESH_MS)
@@ -136,10 +139,10 @@ class RulesPanel(QWidget):
             with contextlib.suppress(FileExistsError), file.open("x", encoding="utf-8") as made:
                 made.write(EMPTY_FILE)
         except OSError as error:
-            self.failed.emit(f"{file} cannot be made: {error.strerror}.")
+            self.failed.emit(tr("{file} cannot be made: {strerror}.", file=file, strerror=error.strerror))
             return
         if not open_in_desktop(file):
-            self.failed.emit(f"No program here opens {file}. Open it in your editor.")
+            self.failed.emit(tr("No program here opens {file}. Open it in your editor.", file=file))
 
     async def _reload(self, answer: Future[None]) -> None:
         try:
@@ -183,7 +186,9 @@ class RulesPanel(QWidget):
         self.look_again()
 
     def _not_added(self, error: Exception) -> None:
-        self.failed.emit(str(error) if isinstance(error, KnownError) else f"The rule was not added: {error}")
+        self.failed.emit(
+            str(error) if isinstance(error, KnownError) else tr("The rule was not added: {error}", error=error)
+        )
 
     def show_learned(self) -> None:
         """Show what the latest answers offer to remember."""
@@ -211,7 +216,7 @@ class RulesPanel(QWidget):
         if (rules, grants, problem) == self._listed:
             return
         self._listed = (rules, grants, problem)
-        self.problem.say(Tone.BAD, problem, "Start again")
+        self.problem.say(Tone.BAD, problem, tr("Start again"))
         self.problem.setVisible(bool(problem))
         wrong = rules.problems if rules is not None else ()
         self.wrong.say(Tone.BAD, "\n".join((*map(phrases.visible, wrong[:MOST_SHOWN]), ALL_ASKED)))
@@ -219,32 +224,32 @@ class RulesPanel(QWidget):
         written = rules.rules if rules is not None else ()
         self.rules.show_rows(
             [rule_row(self._look, number, rule) for number, rule in enumerate(written, 1)],
-            NO_RULES.format(file=self._places.config / FILE),
+            translated(NO_RULES, file=self._places.config / FILE),
         )
         rows = [grant_row(self._look, grant) for grant in grants]
         for row, grant in zip(rows, grants, strict=True):
             row.acted.connect(partial(self._revoke, grant.name))
-        self.grants.show_rows(rows, "Nothing." if problem else NO_GRANTS)
+        self.grants.show_rows(rows, tr("Nothing.") if problem else NO_GRANTS)
 
     def _know_learned(self, found: Learned) -> None:
         self._show()
         self.learned.show_learned(found)
-        number = f" ({len(found.offers):,})" if found.offers else ""
-        self.tabs.setTabText(LEARNED, f"From your answers{number}")
+        number = f" ({numeral(len(found.offers))})" if found.offers else ""
+        self.tabs.setTabText(LEARNED, tr("From your answers{number}", number=number))
 
     def _lay_out(self) -> None:
         px = self._look.px
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
-        for title in ("In force", "From your answers", "What would happen"):
+        for title in (tr("In force"), tr("From your answers"), tr("What would happen")):
             self.tabs.addTab(title)
         head = QHBoxLayout()
         head.setSpacing(px(12))
-        head.addWidget(plain_label("Rules", "title"))
+        head.addWidget(plain_label(tr("Rules"), "title"))
         head.addWidget(self.tabs)
         head.addStretch()
         head.addWidget(self.again)
-        scroll = ScrollColumn("Rules in force")
+        scroll = ScrollColumn(tr("Rules in force"))
         scroll.column.setContentsMargins(0, px(6), px(6), 0)
         scroll.column.setSpacing(px(16))
         scroll.column.addLayout(readable(self._look, plain_label(ORDER, "muted", wrap=True)))

@@ -14,6 +14,7 @@ from app.parts.column import readable
 from app.parts.plain import plain_label, tip
 from app.parts.roles import Role
 from app.remembering import words
+from runner.model.translation import tr
 from runner.policy.grants import Subject
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ def rule_row(look: Look, number: int, rule: Rule) -> RuleRow:
 
 def grant_row(look: Look, grant: Grant) -> RuleRow:
     said = (words.covered(grant), f"{words.use(grant)} {words.ends(grant)}")
-    small = f"{grant.name}, made at {phrases.when(grant.made_at)}"
-    row = RuleRow(look, words.name(grant), said, small, "Revoke")
+    small = tr("{name}, made at {when}", name=grant.name, when=phrases.when(grant.made_at))
+    row = RuleRow(look, words.name(grant), said, small, tr("Revoke"))
     assert row.button is not None
     row.button.setProperty("kind", "danger")
     if grant.subject is not Subject.HOST:  # it approves nothing, so that no level is its own
@@ -93,7 +94,7 @@ def offer_row(look: Look, one: Offer, looked_at: int) -> RuleRow:
     """Return the row of an offer; `looked_at` is how many past requests it was replayed over."""
     does, whose = words.offered(one)
     bounds = f"{words.covered(one.grant)} {words.ends(one.grant)}"
-    row = RuleRow(look, does, (words.replayed(one, looked_at), bounds), whose, "Remember\N{HORIZONTAL ELLIPSIS}")
+    row = RuleRow(look, does, (words.replayed(one, looked_at), bounds), whose, tr("Remember\N{HORIZONTAL ELLIPSIS}"))
     if refused := words.refused(one):
         row.warn(refused)
     row.mark(ClassBadge(look, one.latest.level))

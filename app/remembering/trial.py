@@ -31,6 +31,7 @@ from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
+from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from runner.policy.explain import Explanation
 
 RECENT = 100
-PASTED = "A program pasted below"
+PASTED = tr("A program pasted below")
 NOBODY = "an-agent"
 """Stands for an agent while none is registered."""
 
@@ -65,24 +66,24 @@ class Trial(QWidget):
         """Of the question on screen: an answer to an earlier one is not shown."""
         self._wanted = ("", "")
         self.reader = Reader(ledger, "trial", self)
-        self.which = _combo("Which request")
-        self.agent = _combo("Agent")
-        self.language = _combo("Language")
+        self.which = _combo(tr("Which request"))
+        self.agent = _combo(tr("Agent"))
+        self.language = _combo(tr("Language"))
         for one in Language:
             self.language.addItem(phrases.language(one), one)
         self.code = QPlainTextEdit()
         self.code.setFont(look.mono())
         self.code.setTabChangesFocus(True)
-        self.code.setAccessibleName("Program to try")
-        self.code.setPlaceholderText("Paste a program here. It is not run.")
+        self.code.setAccessibleName(tr("Program to try"))
+        self.code.setPlaceholderText(tr("Paste a program here. It is not run."))
         self.past = CodeView(look)
-        self.past.setAccessibleName("Code of the request")
-        self.ask = QPushButton("What would happen?")
+        self.past.setAccessibleName(tr("Code of the request"))
+        self.ask = QPushButton(tr("What would happen?"))
         self.notice = Notice(look, Tone.BAD, "")
         self.badge = Badge(look, None)
         self.verdict = plain_label(role="strong", wrap=True)
-        self.steps = Pairs(look, "In this order")
-        self.findings = Listed(look, "Findings")
+        self.steps = Pairs(look, tr("In this order"))
+        self.findings = Listed(look, tr("Findings"))
         self._lay_out()
         self._connect()
         self._show_source()
@@ -186,11 +187,11 @@ class Trial(QWidget):
 
     def _show_explanation(self, found: Explanation) -> None:
         self.badge.set_level(attention.of_assessment(found.assessment), bool(found.assessment.findings))
-        self.badge.setToolTip(f"{found.assessment.level.name} class")
+        self.badge.setToolTip(tr("{name} class", name=found.assessment.level.name))
         self.verdict.setText(_words(found.verdict))
         self.steps.show_pairs((step.name, phrases.visible(step.said)) for step in found.steps)
         self.findings.show_lines(
-            ": ".join(filter(None, (one.span.place.capitalize(), f"{one.level.name}. {one.reason}")))
+            ": ".join(filter(None, (one.span.place.capitalize(), f"{one.level.name}. {translated(one.reason)}")))
             for one in found.assessment.findings
         )
         self.badge.show()
@@ -217,7 +218,7 @@ class Trial(QWidget):
         left.addWidget(self.code, 1)
         left.addWidget(self.past, 1)
         left.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignLeft)
-        answer = ScrollColumn("What would happen")
+        answer = ScrollColumn(tr("What would happen"))
         answer.column.setSpacing(px(12))
         head = QHBoxLayout()
         head.setSpacing(px(8))
@@ -259,11 +260,11 @@ class Trial(QWidget):
 def _words(verdict: Verdict | None) -> str:
     match verdict:
         case None:
-            return "You would be asked."
+            return tr("You would be asked.")
         case Verdict.APPROVED:
-            return "It would be approved without asking."
+            return tr("It would be approved without asking.")
         case _:
-            return "It would be denied without asking."
+            return tr("It would be denied without asking.")
 
 
 def _combo(name: str) -> QComboBox:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app import phrases
-from app.parts.amounts import counted, size
+from app.parts.amounts import size
 from app.parts.text.alike import circled
 from runner.approval.learning import OFTEN
 from runner.model.decision import Verdict
+from runner.model.sentence_translation import in_words
+from runner.model.translation import numeral, plural, tr
 from runner.policy.grants import Grant, Subject
 
 if TYPE_CHECKING:
@@ -23,78 +25,141 @@ if TYPE_CHECKING:
 
 _MB = 1 << 20
 SUBJECTS = {
-    Subject.EXACT: ("This exact request", "Same code, variables, input, limits and sandbox, by this agent."),
-    Subject.TEXT: ("The same program", "Letter by letter, with no more resources than now."),
-    Subject.SHAPE: ("The same code, other values", "Plain strings and numbers may change, nothing else."),
-    Subject.FILES: ("Files like this one", "In this sandbox, the same folder and ending; never what is above MEDIUM."),
-    Subject.PACKAGES: ("These packages", "Exactly these files, whose hashes you see, in any sandbox of this agent."),
-    Subject.KIND: ("Requests of this kind", "Same tool and language, touching nothing that this one does not touch."),
-    Subject.HOST: ("This host", "Networked runs of this agent reach it from now on; each of them is still asked."),
+    Subject.EXACT: (tr("This exact request"), tr("Same code, variables, input, limits and sandbox, by this agent.")),
+    Subject.TEXT: (tr("The same program"), tr("Letter by letter, with no more resources than now.")),
+    Subject.SHAPE: (tr("The same code, other values"), tr("Plain strings and numbers may change, nothing else.")),
+    Subject.FILES: (
+        tr("Files like this one"),
+        tr("In this sandbox, the same folder and ending; never what is above MEDIUM."),
+    ),
+    Subject.PACKAGES: (
+        tr("These packages"),
+        tr("Exactly these files, whose hashes you see, in any sandbox of this agent."),
+    ),
+    Subject.KIND: (
+        tr("Requests of this kind"),
+        tr("Same tool and language, touching nothing that this one does not touch."),
+    ),
+    Subject.HOST: (
+        tr("This host"),
+        tr("Networked runs of this agent reach it from now on; each of them is still asked."),
+    ),
 }
 
 
 def name(grant: Grant) -> str:
     """Return the name of a grant in the list."""
     if grant.subject is Subject.HOST:
-        return f"Host {phrases.visible(grant.pattern)} for {phrases.visible(grant.agent)}"
+        return tr(
+            "Host {pattern} for {agent}", pattern=phrases.visible(grant.pattern), agent=phrases.visible(grant.agent)
+        )
     return f"{SUBJECTS[grant.subject][0]}: {phrases.visible(grant.title) or grant.tool.value}"
 
 
 def covered(grant: Grant) -> str:
     """Return all that a grant covers, in whole sentences."""
-    who = phrases.visible(grant.agent) if grant.agent else "any agent"
-    level = f"Nothing above {grant.level.name}."
+    who = phrases.visible(grant.agent) if grant.agent else tr("any agent")
+    level = tr("Nothing above {name}.", name=grant.level.name)
     match grant.subject:
         case Subject.EXACT:
-            return f"Only this request by {who}: the same code, variables, input, limits and sandbox. {level}"
+            return tr(
+                "Only this request by {who}: the same code, variables, input, limits and sandbox. {level}",
+                who=who,
+                level=level,
+            )
         case Subject.TEXT:
-            what = "The same program letter by letter, with the same variables and input,"
-            return f"{what} by {who}, {_where(grant)}. {level}"
+            what = tr("The same program letter by letter, with the same variables and input,")
+            return tr("{what} by {who}, {where}. {level}", what=what, who=who, where=_where(grant), level=level)
         case Subject.SHAPE:
-            what = "The same code with other texts and numbers in their places, with the same variables and input,"
-            named = _touched(grant.touch).removeprefix("nothing but ")
-            reach = "" if named.startswith("no files") else f" but those named here: {named}"
-            more = f"It may touch other files, but no hosts, programs, credentials or packages{reach}."
-            return f"{what} by {who}, {_where(grant)}. {more} Nothing else may be found in it. {level}"
+            what = tr("The same code with other texts and numbers in their places, with the same variables and input,")
+            named = _kinds(grant.touch)
+            reach = tr(" but those named here: {named}", named=named) if named else ""
+            more = tr("It may touch other files, but no hosts, programs, credentials or packages{reach}.", reach=reach)
+            return tr(
+                "{what} by {who}, {where}. {more} Nothing else may be found in it. {level}",
+                what=what,
+                who=who,
+                where=_where(grant),
+                more=more,
+                level=level,
+            )
         case Subject.KIND:
             tool = " ".join(filter(None, (phrases.language(grant.language), grant.tool.value)))
-            return f"Any {tool} by {who}, {_where(grant)}, without network, touching {_touched(grant.touch)}. {level}"
+            return tr(
+                "Any {tool} by {who}, {where}, without network, touching {touched}. {level}",
+                tool=tool,
+                who=who,
+                where=_where(grant),
+                touched=_touched(grant.touch),
+                level=level,
+            )
         case Subject.PACKAGES:
-            return f"Installing exactly the same files by {who}, {_where(grant)}. {level}"
+            return tr(
+                "Installing exactly the same files by {who}, {where}. {level}",
+                who=who,
+                where=_where(grant),
+                level=level,
+            )
         case Subject.FILES:
-            files = f"{grant.tool.value} of {phrases.visible(grant.pattern)} in sandbox {grant.sandbox}"
-            more = "A `*` stands for one name; names that begin with a dot and other folders are asked."
-            return f"Any {files} by {who}. {more} {level}"
+            files = tr(
+                "{value} of {pattern} in sandbox {sandbox}",
+                value=grant.tool.value,
+                pattern=phrases.visible(grant.pattern),
+                sandbox=grant.sandbox,
+            )
+            more = tr("A `*` stands for one name; names that begin with a dot and other folders are asked.")
+            return tr("Any {files} by {who}. {more} {level}", files=files, who=who, more=more, level=level)
         case Subject.HOST:
             inside = (
-                f" It may lead to an address inside your own network: {phrases.visible(grant.private)}."
+                tr(
+                    " It may lead to an address inside your own network: {private}.",
+                    private=phrases.visible(grant.private),
+                )
                 if grant.private
                 else ""
             )
-            more = "It approves nothing: each run with network is CRITICAL and asked, with this host in its list."
-            return f"Networked runs of {who} reach {phrases.visible(grant.pattern)} as well.{inside} {more}"
+            more = tr("It approves nothing: each run with network is CRITICAL and asked, with this host in its list.")
+            return tr(
+                "Networked runs of {who} reach {pattern} as well.{inside} {more}",
+                who=who,
+                pattern=phrases.visible(grant.pattern),
+                inside=inside,
+                more=more,
+            )
 
 
 def ends(grant: Grant) -> str:
     """Return the ends of a grant in words; whichever comes first counts."""
-    parts = [f"after {counted(grant.uses, 'use')}"]
+    parts = [plural("after {count} use", "after {count} uses", grant.uses)]
     if grant.expires_at:
-        parts.append(f"at {phrases.when(grant.expires_at)}")
+        parts.append(tr("at {when}", when=phrases.when(grant.expires_at)))
     if grant.session:
-        parts.append("with this session")
+        parts.append(tr("with this session"))
     first = ", ".join(parts[:-1])
-    return f"Ends {first} or {parts[-1]}, whichever comes first." if first else f"Ends {parts[-1]}."
+    return (
+        tr("Ends {first} or {parts}, whichever comes first.", first=first, parts=parts[-1])
+        if first
+        else tr("Ends {parts}.", parts=parts[-1])
+    )
 
 
 def use(grant: Grant) -> str:
     """Return how often it was used, and when last."""
-    last = f", last at {phrases.when(grant.last_used)}" if grant.last_used else ""
-    return f"Used {grant.used} of {counted(grant.uses, 'time')}{last}."
+    last = tr(", last at {when}", when=phrases.when(grant.last_used)) if grant.last_used else ""
+    return plural(
+        "Used {used} of {count} time{last}.",
+        "Used {used} of {count} times{last}.",
+        grant.uses,
+        used=grant.used,
+        last=last,
+    )
 
 
 def at_hand(found: Preview) -> list[str]:
     """Return the values of the request at hand as the first line of that list, where its code is shown."""
-    return [f"This request  {_numbered(found.differs.rows[0])}"] if found.differs is not None else []
+    return (
+        [tr("This request  {numbered}", numbered=_numbered(found.differs.rows[0]))] if found.differs is not None else []
+    )
 
 
 def _numbered(values: Iterable[str]) -> str:
@@ -103,51 +168,80 @@ def _numbered(values: Iterable[str]) -> str:
 
 def past(one: Past) -> str:
     """Return a line of the list of what would have been covered: its values, or what it is called."""
-    became = phrases.verdict(one.verdict) if one.verdict else "open"
-    title = phrases.visible(one.title) or phrases.visible(one.code[: phrases.TITLE_LENGTH]) or "no code"
+    became = phrases.verdict(one.verdict) if one.verdict else tr("open")
+    title = phrases.visible(one.title) or phrases.visible(one.code[: phrases.TITLE_LENGTH]) or tr("no code")
     values = _numbered(one.values)
     return f"{phrases.when(one.at)}  {phrases.visible(one.agent)}  {became}  {values or title}"
 
 
 def learned(found: Learned) -> str:
     """Return how much of what a person answered the offers have in common."""
-    shapes = "of one shape" if len(found.offers) == 1 else f"of the same {len(found.offers):,} shapes"
-    were = "was" if found.alike == 1 else "were"
-    answered = counted(found.answered, "request")
-    return f"{found.alike:,} of the {answered} that you answered {were} {shapes}. Remember these?"
+    shapes = (
+        tr("of one shape")
+        if len(found.offers) == 1
+        else tr("of the same {count} shapes", count=numeral(len(found.offers)))
+    )
+    answered = plural("{count} request", "{count} requests", found.answered)
+    return plural(
+        "{count} of the {answered} that you answered was {shapes}. Remember these?",
+        "{count} of the {answered} that you answered were {shapes}. Remember these?",
+        found.alike,
+        answered=answered,
+        shapes=shapes,
+    )
 
 
 def nothing_learned(found: Learned) -> tuple[str, str]:
     """Return a title and a sentence that say when there will be something to offer."""
-    when = (
-        f"What you approve {OFTEN} times with the same bounds is offered here: the same request, or the same code with "
-        "other values, unless it is remembered already."
+    when = tr(
+        "What you approve {often} times with the same bounds is offered here: the same "
+        "request, or the same code with other values, unless it is remembered already.",
+        often=OFTEN,
     )
-    so_far = f" You answered {found.answered:,} of the last {counted(len(found.looked_at), 'request')}."
-    return "Nothing to offer yet", when + (so_far if found.looked_at else "")
+    so_far = plural(
+        " You answered {answered} of the last {count} request.",
+        " You answered {answered} of the last {count} requests.",
+        len(found.looked_at),
+        answered=numeral(found.answered),
+    )
+    return tr("Nothing to offer yet"), when + (so_far if found.looked_at else "")
 
 
 def kind_of_answer(one: Past) -> str:
     """Return who answered a past request, as it is counted."""
     if one.answered:
-        return "you denied" if one.refused else "you approved"
-    return "passed without asking" if one.verdict is Verdict.APPROVED else "not answered by you"
+        return tr("you denied") if one.refused else tr("you approved")
+    return tr("passed without asking") if one.verdict is Verdict.APPROVED else tr("not answered by you")
 
 
 def offered(one: Offer) -> tuple[str, str]:
     """Return what an offer is about: what it does; and whose it is, with what its agent calls it."""
-    does = phrases.visible(one.latest.headline) or "A program"
+    does = phrases.visible(in_words(one.latest.headline)) or tr("A program")
     title = phrases.in_quotes(phrases.short(phrases.visible(one.latest.title))) if one.latest.title else ""
     return does, " \N{MIDDLE DOT} ".join(filter(None, (phrases.visible(one.latest.agent), title)))
 
 
 def replayed(one: Offer, looked_at: int) -> str:
     """Return what an offer is made of, and what it would have answered."""
-    often = f"You approved it {counted(one.approved, 'time')}, usually in {phrases.span(one.seconds)}"
+    often = plural(
+        "You approved it {count} time, usually in {seconds}",
+        "You approved it {count} times, usually in {seconds}",
+        one.approved,
+        seconds=phrases.span(one.seconds),
+    )
     approved = sum(past.answered and not past.refused for past in one.covered)
     others = len(one.covered) - approved - len(one.refused)
-    parts = [f"{approved:,} that you approved", *[f"{others:,} that you did not answer"] * bool(others)]
-    return f"{often}. Of the last {counted(looked_at, 'request')} it covers {' and '.join(parts)}."
+    parts = [
+        tr("{approved} that you approved", approved=numeral(approved)),
+        *[tr("{others} that you did not answer", others=numeral(others))] * bool(others),
+    ]
+    return plural(
+        "{often}. Of the last {count} request it covers {parts}.",
+        "{often}. Of the last {count} requests it covers {parts}.",
+        looked_at,
+        often=often,
+        parts=tr(" and ").join(parts),
+    )
 
 
 def refused(one: Offer) -> str:
@@ -155,55 +249,73 @@ def refused(one: Offer) -> str:
     if not one.refused:
         return ""
     shown = "; ".join(past(each) for each in one.refused[:3])
-    more = f"; and {len(one.refused) - 3:,} more" if len(one.refused) > 3 else ""
-    return f"It would also have approved {len(one.refused):,} that you denied: {shown}{more}."
+    more = tr("; and {count} more", count=numeral(len(one.refused) - 3)) if len(one.refused) > 3 else ""
+    return tr(
+        "It would also have approved {count} that you denied: {shown}{more}.",
+        count=numeral(len(one.refused)),
+        shown=shown,
+        more=more,
+    )
 
 
 def rule(one: Rule) -> str:
     """Return what a rule of the files says."""
-    parts = [", ".join(map(phrases.visible, one.tools)) or "Any tool"]
+    parts = [", ".join(map(phrases.visible, one.tools)) or tr("Any tool")]
     if one.agents:
-        parts.append(f"by {', '.join(map(phrases.visible, one.agents))}")
+        parts.append(tr("by {map}", map=", ".join(map(phrases.visible, one.agents))))
     if one.conditions:
-        parts.append(f"where {' and '.join(map(_condition, one.conditions))}")
-    does = {"ask": "you are asked", "deny": "denied", "allow": "allowed up to MEDIUM without asking"}[one.action.value]
+        parts.append(tr("where {map}", map=tr(" and ").join(map(_condition, one.conditions))))
+    does = {"ask": tr("you are asked"), "deny": tr("denied"), "allow": tr("allowed up to MEDIUM without asking")}[
+        one.action.value
+    ]
     if one.level is not None:
-        does += f", at least {one.level.name}"
+        does += tr(", at least {name}", name=one.level.name)
     if one.window is not None:
-        does += f", {phrases.span(round(one.window))} to answer"
+        does += tr(", {window} to answer", window=phrases.span(round(one.window)))
     return f"{' '.join(parts)}: {does}."
 
 
 def _condition(one: Condition) -> str:
     parameter = phrases.visible(one.parameter)
     if one.matches is not None:
-        return f"{parameter} matches {phrases.visible(one.matches.text)}"
-    return f"{parameter} is {phrases.visible(one.equals or '')}"
+        return tr("{parameter} matches {words}", parameter=parameter, words=phrases.visible(one.matches.text))
+    return tr("{parameter} is {equals}", parameter=parameter, equals=phrases.visible(one.equals or ""))
 
 
 def _where(grant: Grant) -> str:
-    return f"in the {phrases.isolation(grant.isolation)} or a stronger one, with at most {_limits(grant.limits)}"
+    return tr(
+        "in the {isolation} or a stronger one, with at most {limits}",
+        isolation=phrases.isolation(grant.isolation),
+        limits=_limits(grant.limits),
+    )
 
 
 def _limits(limits: Limits) -> str:
     amounts = (
-        f"{limits.seconds:g} s",
-        f"{size(limits.memory_mb * _MB)} of memory",
-        f"{limits.cpu_cores:g} of a processor",
-        f"{size(limits.disk_mb * _MB)} of disk",
-        f"{size(limits.output_bytes)} of output",
-        counted(limits.processes, "process", "processes"),
+        f"{numeral(limits.seconds, 'g')} s",
+        tr("{size} of memory", size=size(limits.memory_mb * _MB)),
+        tr("{cpu_cores} of a processor", cpu_cores=numeral(limits.cpu_cores, "g")),
+        tr("{size} of disk", size=size(limits.disk_mb * _MB)),
+        tr("{size} of output", size=size(limits.output_bytes)),
+        plural("{count} process", "{count} processes", limits.processes),
     )
-    return f"{', '.join(amounts[:-1])} and {amounts[-1]}"
+    return tr("{amounts} and {amounts_2}", amounts=", ".join(amounts[:-1]), amounts_2=amounts[-1])
 
 
 def _touched(touch: Touch) -> str:
+    kinds = _kinds(touch)
+    if kinds:
+        return tr("nothing but {kinds}", kinds=kinds)
+    return tr("no files, hosts, programs, credentials or packages")
+
+
+def _kinds(touch: Touch) -> str:
+    """Return what may be touched, by its kind; empty for nothing."""
     named = (
-        ("files", touch.files),
-        ("hosts", touch.hosts),
-        ("programs", touch.processes),
-        ("credentials", touch.credentials),
-        ("packages", touch.packages),
+        (tr("files"), touch.files),
+        (tr("hosts"), touch.hosts),
+        (tr("programs"), touch.processes),
+        (tr("credentials"), touch.credentials),
+        (tr("packages"), touch.packages),
     )
-    kinds = [f"{kind} {', '.join(map(phrases.visible, values))}" for kind, values in named if values]
-    return f"nothing but {'; '.join(kinds)}" if kinds else "no files, hosts, programs, credentials or packages"
+    return "; ".join(f"{kind} {', '.join(map(phrases.visible, values))}" for kind, values in named if values)

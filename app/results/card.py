@@ -20,6 +20,7 @@ from app.parts.text.visible_characters import visible
 from app.results.chart import ChartView
 from app.results.page import MarkdownView
 from app.results.tree import JsonView
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -32,7 +33,7 @@ TALLEST = 300
 """Pixels of what is on a card; what is longer scrolls inside of it."""
 ROWS = 8
 """Of a table that are seen at once."""
-READING = "Reading\N{HORIZONTAL ELLIPSIS}"
+READING = tr("Reading\N{HORIZONTAL ELLIPSIS}")
 
 
 class ResultCard(QFrame):
@@ -53,18 +54,18 @@ class ResultCard(QFrame):
         self.name = ElidedLabel(name)
         self.name.setProperty("role", "strong")
         self.said = plain_label(READING, "small")
-        self.chart = QPushButton("Chart")
+        self.chart = QPushButton(tr("Chart"))
         self.chart.setProperty("kind", "link")
-        self.chart.setAccessibleName(f"Chart of {name}")
+        self.chart.setAccessibleName(tr("Chart of {name}", name=name))
         self.chart.hide()
-        self.open = QPushButton("File")
+        self.open = QPushButton(tr("File"))
         self.open.setProperty("kind", "link")
-        self.open.setToolTip("Look into it under Files, and save it there")
-        self.open.setAccessibleName(f"{name} under Files")
+        self.open.setToolTip(tr("Look into it under Files, and save it there"))
+        self.open.setAccessibleName(tr("{name} under Files", name=name))
         # Not to be shown here: without a parent it would be a window for a moment, and take the focus.
         if file is None:
             self.open.hide()
-        self.copy = CopyButton("Copy", f"Copy: {name}")
+        self.copy = CopyButton(tr("Copy"), tr("Copy: {name}", name=name))
         self.copy.setProperty("kind", "link")
         self.copy.hide()
         head = QHBoxLayout()
@@ -128,7 +129,7 @@ class ResultCard(QFrame):
 
     def show_trouble(self, words: str) -> None:
         """Say why the file cannot be shown."""
-        self.said.setText("Not shown")
+        self.said.setText(tr("Not shown"))
         label = plain_label(words, "muted", wrap=True)
         label.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._put(label, self._look.px(60))
@@ -188,8 +189,10 @@ class ResultCard(QFrame):
         """Show the chart in place of the table, or the table again."""
         drawn = self._place.currentWidget() is self._table
         self._place.setCurrentWidget(self._drawn if drawn else self._table)
-        self.chart.setText("Table" if drawn else "Chart")
-        self.chart.setAccessibleName(f"{self.chart.text()} of {self.accessibleName()}")
+        self.chart.setText(tr("Table") if drawn else tr("Chart"))
+        self.chart.setAccessibleName(
+            tr("{words} of {accessiblename}", words=self.chart.text(), accessiblename=self.accessibleName())
+        )
 
     @Slot()
     def _ask(self) -> None:

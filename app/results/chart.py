@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.parts.roles import Role
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from app.files.found import Table
@@ -26,6 +27,7 @@ class ChartView(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._lines: list[tuple[str, list[float | None]]] = []
         self._ends = ("", "")
@@ -42,14 +44,17 @@ class ChartView(QWidget):
         self._ends = (rows[0][0], rows[len(table.shares) - 1][0]) if names_points and rows[0] else ("", "")
         self._lines = [(_legend(heading, rows, place, shares), shares) for place, shares in numbers[: len(INKS)]]
         more = len(numbers) - len(INKS)
-        said = ", ".join(name for name, _ in self._lines) + (f", {more} more columns not drawn" if more > 0 else "")
-        self.setAccessibleName(f"Chart: {said}. Each line is scaled to its own largest value.")
-        self.setToolTip("Each line is scaled to its own largest value.")
-        self._more = f"{more} more columns not drawn" if more > 0 else ""
+        said = ", ".join(name for name, _ in self._lines) + (
+            tr(", {more} more columns not drawn", more=more) if more > 0 else ""
+        )
+        self.setAccessibleName(tr("Chart: {said}. Each line is scaled to its own largest value.", said=said))
+        self.setToolTip(tr("Each line is scaled to its own largest value."))
+        self._more = tr("{more} more columns not drawn", more=more) if more > 0 else ""
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         try:
             self._paint(painter)
         finally:
@@ -118,6 +123,6 @@ class ChartView(QWidget):
 
 def _legend(heading: tuple[str, ...], rows: list[tuple[str, ...]], place: int, shares: list[float | None]) -> str:
     """Return the name of a column, with its largest number as it stands in the table."""
-    name = heading[place] if place < len(heading) else f"column {place + 1}"
+    name = heading[place] if place < len(heading) else tr("column {place}", place=place + 1)
     largest = max(range(len(shares)), key=lambda row: abs(shares[row] or 0.0))
-    return f"{name}, largest {rows[largest][place].strip()}"
+    return tr("{name}, largest {rows}", name=name, rows=rows[largest][place].strip())

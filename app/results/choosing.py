@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.files.kinds import JSON, LANGUAGES, PAGES, PICTURES, TABLES, TEXTS, VECTORS, ending
-from app.parts.amounts import counted
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,8 +32,14 @@ class ChosenFiles:
         """What is not shown, in words; empty where all is."""
         if not self.others:
             return ""
-        large = f", {self.too_large:,} of them too large to draw here" if self.too_large else ""
-        return f"{counted(self.others, 'more file')} under Files{large}"
+        large = (
+            tr(", {too_large} of them too large to draw here", too_large=numeral(self.too_large))
+            if self.too_large
+            else ""
+        )
+        return plural(
+            "{count} more file under Files{large}", "{count} more files under Files{large}", self.others, large=large
+        )
 
 
 def choose(files: Iterable[CapturedFile]) -> ChosenFiles:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.files.found import BlockKind, PieceKind
 from app.parts.roles import Role
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from app.files.found import MarkdownBlock, MarkdownPage
@@ -33,7 +34,7 @@ class _Paper(QWidget):
     def show_page(self, page: MarkdownPage) -> None:
         self._page = page
         text = "\n".join("".join(piece.text for piece in block.pieces) for block in page.blocks)
-        self.setAccessibleName("Page")
+        self.setAccessibleName(tr("Page"))
         self.setAccessibleDescription(text[:LONGEST_NAME])
         self._again()
 
@@ -99,6 +100,7 @@ class _Paper(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         try:
             self._paint(painter, QRectF(event.rect()))
         finally:
@@ -132,7 +134,7 @@ class MarkdownView(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setAccessibleName("Page")
+        self.setAccessibleName(tr("Page"))
         self.setWidget(self._paper)
 
     def show_page(self, page: MarkdownPage) -> None:

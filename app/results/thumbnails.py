@@ -45,7 +45,10 @@ class Thumbnails(QObject):
 
     def of(self, result: Result | None) -> QImage | None:
         """Return the picture that stands for a run; None where it has none, or none yet."""
-        file = None if result is None else thumbnail_of(result.files)
+        return self.of_file(None if result is None else thumbnail_of(result.files))
+
+    def of_file(self, file: CapturedFile | None) -> QImage | None:
+        """Return the same for a file that `thumbnail_of` chose; None where it chose none, or where it is still read."""
         if file is None:
             return None
         found = self._kept.pop(file.sha256, None)

@@ -8,6 +8,8 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QPalette, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
@@ -41,7 +43,7 @@ class JsonView(QTreeView):
         self._model = QStandardItemModel(self)
         self.setModel(self._model)
         self.setItemDelegate(_Inks(look, self))
-        self.setAccessibleName("Value")
+        self.setAccessibleName(tr("Value"))
         self.setHeaderHidden(True)
         self.setUniformRowHeights(True)
         self.setFont(look.mono())

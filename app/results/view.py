@@ -15,12 +15,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 from app.files.apart import NotWanted, ReadingProcess
 from app.files.json_nodes import tree
 from app.link.background import Errands
-from app.parts.amounts import counted
 from app.parts.order import tab_in_before
 from app.parts.plain import plain_label, say
 from app.results.card import ResultCard, name_of
 from app.results.choosing import choose
 from runner.model.errors import KnownError
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +39,8 @@ WIDE = 680
 LEAST_PRINTED, MOST_PRINTED = 110, 260
 """Pixels of what was printed, below cards."""
 LINE = 19
-VALUE = "Value handed to the agent"
-NOTHING_MADE = "It printed nothing."
+VALUE = tr("Value handed to the agent")
+NOTHING_MADE = tr("It printed nothing.")
 
 
 class ResultsView(QScrollArea):
@@ -123,7 +123,7 @@ class ResultsView(QScrollArea):
         lines = sum(text.count("\n") + (not text.endswith("\n")) for text in (result.stdout, result.stderr) if text)
         self.output.setVisible(lines > 0 or not self.cards)
         self.silent.setVisible(not lines and bool(self.cards))
-        self.printed.setText(f"Printed \N{MIDDLE DOT} {counted(lines, 'line')}")
+        self.printed.setText(plural("Printed · {count} line", "Printed · {count} lines", lines))
         self.printed.setVisible(lines > 0 and bool(self.cards))
         px = self._look.px
         if self.cards:
@@ -242,5 +242,5 @@ class ResultsView(QScrollArea):
         self.setWidget(inside)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAccessibleName("Results")
+        self.setAccessibleName(tr("Results"))
         self.setFocusProxy(self.output)

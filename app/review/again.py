@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 from app.parts.plain import plain_label
 from app.review.buttons import DecisionButton
 from app.review.guard import REST_SECONDS, ClickGuard
+from runner.model.translation import tr
 from runner.policy.grants import Choice, Subject
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 SECONDS, USES = 600.0, 10
 """How long and how often such an approval counts; other bounds are chosen in the dialog."""
 WAYS = {
-    Subject.EXACT: ("For this exact code", "Same code, variables, input, limits and sandbox."),
-    Subject.SHAPE: ("With other values", "Plain strings and numbers may change, nothing else."),
+    Subject.EXACT: (tr("For this exact code"), tr("Same code, variables, input, limits and sandbox.")),
+    Subject.SHAPE: (tr("With other values"), tr("Plain strings and numbers may change, nothing else.")),
 }
 _REST_MS = round(REST_SECONDS * 1000) + 10
 WIDTH = 340
@@ -41,7 +42,7 @@ class ApproveAgain(QFrame):
         self._look = look
         self.guard = ClickGuard(self.isVisible)
         self.setProperty("card", True)
-        self.setAccessibleName("Approve and do not ask again")
+        self.setAccessibleName(tr("Approve and do not ask again"))
         self.setFixedWidth(look.px(WIDTH))
         self.buttons: dict[Subject, DecisionButton] = {}
         self._notes: dict[Subject, QLabel] = {}
@@ -49,11 +50,11 @@ class ApproveAgain(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(look.px(12), look.px(10), look.px(12), look.px(10))
         column.setSpacing(look.px(4))
-        heading = plain_label("Approve, and do not ask again for 10 minutes, 10 times at most:", "muted", wrap=True)
+        heading = plain_label(tr("Approve, and do not ask again for 10 minutes, 10 times at most:"), "muted", wrap=True)
         column.addWidget(heading)
         for subject in WAYS:
             self._add(column, subject)
-        self.choices = QPushButton("More choices\N{HORIZONTAL ELLIPSIS}  R")
+        self.choices = QPushButton(tr("More choices\N{HORIZONTAL ELLIPSIS}  R"))
         self.choices.setProperty("kind", "quiet")
         self.choices.setAutoDefault(False)
         self.choices.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -88,7 +89,7 @@ class ApproveAgain(QFrame):
 
     def _add(self, column: QVBoxLayout, subject: Subject) -> None:
         button = DecisionButton(WAYS[subject][0], self.guard)
-        button.setAccessibleName(f"Approve and remember: {WAYS[subject][0]}")
+        button.setAccessibleName(tr("Approve and remember: {ways}", ways=WAYS[subject][0]))
         button.decided.connect(lambda: self._choose(subject))
         note = plain_label(role="small", wrap=True)
         self.buttons[subject], self._notes[subject] = button, note

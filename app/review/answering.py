@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.link.page_tasks import PageTasks
+from app.parts.key_names import key_text
 from app.review import approval
 from app.review.buttons import show_kind
 from app.review.editing import ASSESSING
@@ -20,6 +21,7 @@ from runner.approval.deliberate import ApproveBy
 from runner.approval.editing import Version
 from runner.identity.pin import PinRefused
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -32,12 +34,12 @@ if TYPE_CHECKING:
     from app.state.cards import Card, Cards
     from runner.policy.grants import Choice
 
-HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
-HOLD_BY_MOUSE_WORDS = "Hold the button for a second with the mouse."
-MOUSE_WORDS = "Only the mouse approves (Settings, Approve with)."
-TRY_WORDS = "Runs it now with stand-ins, without network, and says what it asks for. That answers nothing."
-LATER_WORDS = "Too late to run now. Approve the next identical request, for 10 minutes."
-UNFINISHED = "One of the limits is not a number that can be taken."
+HOLD_WORDS = tr("Hold the button for a second, or hold {key}.", key=key_text("Ctrl+Shift+A"))
+HOLD_BY_MOUSE_WORDS = tr("Hold the button for a second with the mouse.")
+MOUSE_WORDS = tr("Only the mouse approves (Settings, Approve with).")
+TRY_WORDS = tr("Runs it now with stand-ins, without network, and says what it asks for. That answers nothing.")
+LATER_WORDS = tr("Too late to run now. Approve the next identical request, for 10 minutes.")
+UNFINISHED = tr("One of the limits is not a number that can be taken.")
 PASSING_MS = 4000
 """How long news stays that is none when somebody comes back."""
 _LATER_MS = 10
@@ -192,7 +194,7 @@ class Answering(QObject):
             why = str(error)
         card = self._under_review.card
         if why and card is not None and card.id == request_id:
-            self.hint(f"Not tried: {why}")
+            self.hint(tr("Not tried: {why}", why=why))
 
     def press_approve(self, *, real: bool = False) -> bool:
         """Approve by key, never where the button is to be held; return False where it came too early to count.
@@ -388,10 +390,10 @@ class Answering(QObject):
         approve, later = self._foot.approve, self._foot.later
         approve.mouse_only = later.mouse_only = self._mouse_only
         rehearsed = self.handing.offered
-        for button, ways in ((approve, approval.ways(holding, approve.mouse_only, rehearsed)), (later, "By mouse")):
+        for button, ways in ((approve, approval.ways(holding, approve.mouse_only, rehearsed)), (later, tr("By mouse"))):
             button.setEnabled(not why_not and self._free)
             button.set_holding(holding)
-            button.setToolTip(why_not or f"{ways}. Exactly this: sha256 {shown.digest}")
+            button.setToolTip(why_not or tr("{ways}. Exactly this: sha256 {digest}", ways=ways, digest=shown.digest))
             button.setAccessibleDescription(self._foot.sentence.text())
         approve.setText(approval.button_words(shown, holding, approve.mouse_only, rehearsed))
         show_kind(approve, "" if rehearsed else "primary")
@@ -420,7 +422,7 @@ class Answering(QObject):
         never = approval.never_remembered(card, why_not)
         foot.remember.setVisible(card.waiting and shown is card and not shown.blocked)
         foot.remember.setEnabled(not never and self._free)
-        foot.remember.setToolTip(never or "Approve and do not ask again for a while (R: all choices)")
+        foot.remember.setToolTip(never or tr("Approve and do not ask again for a while (R: all choices)"))
         foot.remember.setAccessibleDescription(never)
         foot.take_back.setVisible(card.armed is not None)
         foot.take_back.setEnabled(not self._under_review.sent)
@@ -439,7 +441,7 @@ class Answering(QObject):
 
     def _sentence(self, shown: Card, why_not: str, holding: bool) -> str:
         if self._under_review.sent:
-            return "Recording your answer\N{HORIZONTAL ELLIPSIS}"
+            return tr("Recording your answer\N{HORIZONTAL ELLIPSIS}")
         if self.resting and self._page.reading.unseen and (shown.waiting or shown.missed):
             # Whether it fits is known once it has been painted.
             return shown.blocked
@@ -449,7 +451,7 @@ class Answering(QObject):
         if self._under_review.accepted and not why_not:
             return f"{approval.below_minimum(self._under_review.accepted)} {hold}"
         words = why_not or (LATER_WORDS if shown.missed else hold if holding else "")
-        return f"Approve? {words}".strip() if self._invited and shown.waiting and not why_not else words
+        return tr("Approve? {words}", words=words).strip() if self._invited and shown.waiting and not why_not else words
 
 
 def _rest_timer(parent: QObject) -> QTimer:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from app import phrases
-from app.parts.amounts import counted
+from app.parts.key_names import key_text
 from app.state import rehearsals, trials
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.request import CODE, Isolation
+from runner.model.translation import plural, tr
 from runner.policy.grants import offered
 
 if TYPE_CHECKING:
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
     from runner.model.events import EngineTroubled
     from runner.model.request import Request
 
-NETWORK_ALONE = "Cannot run here: with network it is CRITICAL, and your minimum for that is a stronger sandbox."
+NETWORK_ALONE = tr("Cannot run here: with network it is CRITICAL, and your minimum for that is a stronger sandbox.")
 STOPPERS = {
-    "ledger": "Nothing can be approved while the history does not work: see the top of the window.",
-    "sandbox": "Nothing can be approved while no sandbox works: see the top of the window.",
+    "ledger": tr("Nothing can be approved while the history does not work: see the top of the window."),
+    "sandbox": tr("Nothing can be approved while no sandbox works: see the top of the window."),
 }
 """A short text for each part whose trouble keeps everything from running. The banner has the reason and the remedy."""
 
@@ -35,7 +36,10 @@ def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTrou
     """
     if card.missed and card.armed is not None:
         agent = phrases.visible(card.request.agent)
-        return f"Approved for later: it runs once, when {agent} sends exactly this again. You can take that back."
+        return tr(
+            "Approved for later: it runs once, when {agent} sends exactly this again. You can take that back.",
+            agent=agent,
+        )
     if not card.waiting and not card.missed:
         return became(card)
     if stopped := next((words for room, words in STOPPERS.items() if room in troubles), ""):
@@ -43,7 +47,7 @@ def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTrou
     if card.blocked and not (accepted and accepted == card.accepts):
         return NETWORK_ALONE if card.accepts else card.blocked
     if card.assessment is None:
-        return "Not assessed yet."
+        return tr("Not assessed yet.")
     return trials.held(card) or too_long(card.request) or to_look_at(unseen)
 
 
@@ -52,8 +56,9 @@ def too_long(request: Request) -> str:
     part = next((part for part in request.parts if not part.is_shown_whole), None)
     if part is None:
         return ""
-    return (
-        f"{part.name}: a line is too long to be shown to its end. Deny it and ask for shorter lines, or edit the code."
+    return tr(
+        "{name}: a line is too long to be shown to its end. Deny it and ask for shorter lines, or edit the code.",
+        name=part.name,
     )
 
 
@@ -62,9 +67,9 @@ def to_look_at(unseen: Sequence[str]) -> str:
     if not unseen:
         return ""
     if list(unseen) == [CODE]:
-        return "Scroll to the end of the code to approve."
-    names = " and ".join(filter(None, (", ".join(unseen[:-1]), unseen[-1])))
-    return f"Look at {names} to the end to approve."
+        return tr("Scroll to the end of the code to approve.")
+    names = tr(" and ").join(filter(None, (", ".join(unseen[:-1]), unseen[-1])))
+    return tr("Look at {names} to the end to approve.", names=names)
 
 
 def needs_holding(card: Card) -> bool:
@@ -75,56 +80,62 @@ def needs_holding(card: Card) -> bool:
 def below_minimum(accepted: str) -> str:
     """Return what it means to accept a sandbox below the minimum, for the sentence beside the button."""
     where = phrases.isolation(Isolation(accepted))
-    return f"This one request would run in the {where}, below your minimum. The history keeps that you accepted it."
+    return tr(
+        "This one request would run in the {where}, below your minimum. The history keeps that you accepted it.",
+        where=where,
+    )
 
 
 def never_remembered(card: Card, why_not: str) -> str:
     """Return why `card` cannot be remembered; empty when it can. `why_not` is why it cannot be approved now."""
     if card.level is Level.CRITICAL:
-        return "CRITICAL requests are asked every time."
+        return tr("CRITICAL requests are asked every time.")
     if card.level is not None and not offered(card.request, card.level):
-        return "What runs in a sandbox that is kept is asked every time: what lies in it may have changed."
+        return tr("What runs in a sandbox that is kept is asked every time: what lies in it may have changed.")
     return why_not
 
 
 def button_words(shown: Card, holding: bool, mouse_only: bool, rehearsed: bool = False) -> str:
     """Return what the button does, in the fewest words, with its key where that counts."""
     if rehearsed:
-        return "Run for real" if mouse_only else "Run for real  Shift+A"
-    what = "your version once" if shown.original else "once"
+        return tr("Run for real") if mouse_only else tr("Run for real  Shift+A")
+    what = tr("your version once") if shown.original else tr("once")
     if holding:
-        return f"Hold to approve {what}"
-    return f"Approve {what}" if mouse_only else f"Approve {what}  A"
+        return tr("Hold to approve {what}", what=what)
+    return tr("Approve {what}", what=what) if mouse_only else tr("Approve {what}  A", what=what)
 
 
 def later_words(holding: bool) -> str:
     """Return what the button of a late approval does; no key stands for it."""
-    return "Hold to approve for later" if holding else "Approve for later"
+    return tr("Hold to approve for later") if holding else tr("Approve for later")
 
 
 def next_words(card: Card, others: bool) -> str:
     """Return what the button does that leaves a request that is over; `others` wait."""
     if card.missed and card.armed is None:
-        return "Dismiss"
-    return "Next  J" if others else "Close"
+        return tr("Dismiss")
+    return tr("Next  J") if others else tr("Close")
 
 
 def ways(holding: bool, mouse_only: bool, rehearsed: bool = False) -> str:
     """Return what presses the button, for its tool tip."""
     if rehearsed and not mouse_only:
-        return "Shift+A: approve it once, and run it in its sandbox with the limits it asked for"
+        return tr("Shift+A: approve it once, and run it in its sandbox with the limits it asked for")
     if mouse_only:
-        return "Hold with the mouse" if holding else "With the mouse only"
-    return "Hold Ctrl+Shift+A" if holding else "A"
+        return tr("Hold with the mouse") if holding else tr("With the mouse only")
+    return tr("Hold {key}", key=key_text("Ctrl+Shift+A")) if holding else "A"
 
 
 def became(card: Card) -> str:
     """Return the outcome of a request that no longer waits; empty while it waits."""
     if card.used:
-        return f"Approved for later, and used: {phrases.visible(card.request.agent)} has sent exactly this again."
+        return tr(
+            "Approved for later, and used: {agent} has sent exactly this again.",
+            agent=phrases.visible(card.request.agent),
+        )
     if card.decision is not None:
         return _decided(card, card.decision)
-    return "" if card.waiting else "Being assessed."
+    return "" if card.waiting else tr("Being assessed.")
 
 
 def _decided(card: Card, decision: Decision) -> str:
@@ -135,9 +146,13 @@ def _decided(card: Card, decision: Decision) -> str:
             reason = f" {phrases.visible(decision.reason)}" if decision.by is not Decider.PERSON else ""
             return f"{phrases.decided(decision)}{reason} {rehearsals.nothing_ran(card)}"
         case Verdict.EXPIRED:
-            seconds = counted(round(decision.after_seconds), "second")
-            return f"Expired after {seconds} without an answer. {rehearsals.nothing_ran(card)}"
+            seconds = plural("{count} second", "{count} seconds", round(decision.after_seconds))
+            return tr(
+                "Expired after {seconds} without an answer. {nothing_ran}",
+                seconds=seconds,
+                nothing_ran=rehearsals.nothing_ran(card),
+            )
         case Verdict.WITHDRAWN:
-            return f"The agent withdrew this request. {rehearsals.nothing_ran(card)}"
+            return tr("The agent withdrew this request. {nothing_ran}", nothing_ran=rehearsals.nothing_ran(card))
         case _:
             assert_never(decision.verdict)

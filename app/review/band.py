@@ -17,6 +17,7 @@ from app.review.passage import STOPPED, STOPPED_WHY, passage
 from app.review.picture import PassagePicture
 from app.state import attention, rehearsals, trials
 from runner.model.assessment import Level
+from runner.model.translation import numeral, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,7 +48,7 @@ class VerdictBand(QWidget):
         self.sentence = plain_label(role="verdict", wrap=True)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.tried = plain_label(wrap=True)
-        self.tried.setAccessibleName("What it asked for when it was tried")
+        self.tried.setAccessibleName(tr("What it asked for when it was tried"))
         self.look_at = LinkButton()
         self.look_at.clicked.connect(self._pick)
         self.picture = PassagePicture(look)
@@ -92,7 +93,7 @@ class VerdictBand(QWidget):
     def show_card(self, shown: Card, kept: Iterable[Kept]) -> None:
         """Show the verdict on what would run; `kept` are the sandboxes that agents keep."""
         self._level = attention.attention(shown)
-        words = attention.sentence(shown) or "Not assessed yet."
+        words = attention.sentence(shown) or tr("Not assessed yet.")
         self.sentence.setText(words)
         self.sentence.setToolTip(tip("\n".join(filter(None, (words, attention.class_words(shown))))))
         self._show_trial(shown)
@@ -173,6 +174,7 @@ class VerdictBand(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens, px = self._look.tokens, self._look.px
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tokens.hover if self.is_calm else tokens.tint(self._level)))
@@ -192,9 +194,10 @@ def _look_at(assessment: Assessment | None, code: str) -> tuple[int, str]:
     if assessment is None or span is None or not code:
         return 0, ""
     found = [one for one in assessment.findings if one.span.line <= span.line <= max(one.span.end_line, one.span.line)]
-    why = max(found, key=lambda one: one.level).reason if found else ""
-    if not why or why.rstrip(".").casefold() in assessment.verdict.sentence.casefold():
+    reason = max(found, key=lambda one: one.level).reason if found else ""
+    why = translated(reason)
+    if not reason or reason.rstrip(".").casefold() in assessment.verdict.sentence.casefold():
         # What the sentence says already is not said twice: the line itself is.
         lines = code.split("\n")
         why = lines[span.line - 1][: LOOK_LENGTH * 2] if 0 < span.line <= len(lines) else ""
-    return span.line, f"Look at line {span.line:,}: {phrases.visible(why)[:LOOK_LENGTH]}"
+    return span.line, tr("Look at line {line}: {why}", line=numeral(span.line), why=phrases.visible(why)[:LOOK_LENGTH])

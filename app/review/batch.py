@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
-from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
 from app.parts.fold import fit
 from app.parts.gauges.ring import CountdownRing
@@ -26,6 +25,7 @@ from app.state import attention, rehearsals
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.events import RequestAssessed, RequestDecided
+from runner.model.translation import numeral, plural, tr, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -72,7 +72,7 @@ class Batch(QDialog):
         self.guard = ClickGuard(self._can_be_answered)
         self.heading = plain_label(role="title", wrap=True)
         self.ring = CountdownRing(look)
-        self.ring.setToolTip("Until the first of them expires")
+        self.ring.setToolTip(tr("Until the first of them expires"))
         self.what = plain_label(role="muted", wrap=True)
         self.left_out = plain_label(role="muted", wrap=True)
         self.code = CodeView(look)
@@ -94,7 +94,7 @@ class Batch(QDialog):
         """Make the two buttons that answer, the one that does not, and what is said and written beside them."""
         self.sentence = plain_label(role="muted", wrap=True)
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.no = QPushButton("Cancel")
+        self.no = QPushButton(tr("Cancel"))
         self.no.setDefault(True)
         self.no.clicked.connect(self.reject)
         self.yes = DecisionButton("", self.guard)
@@ -103,8 +103,8 @@ class Batch(QDialog):
         self.yes.decided.connect(self._approve)
         self.reason = ReasonField()
         self.reason.setMaxLength(phrases.REASON_LENGTH)
-        self.reason.setPlaceholderText("Reason, if you deny them (optional)")
-        self.reason.setAccessibleName("Reason for denying all of them, sent to their agents")
+        self.reason.setPlaceholderText(tr("Reason, if you deny them (optional)"))
+        self.reason.setAccessibleName(tr("Reason for denying all of them, sent to their agents"))
         self.reason.back.connect(self.reject)
         self.deny = DecisionButton("", self.guard)
         self.deny.setProperty("kind", "danger")
@@ -131,10 +131,13 @@ class Batch(QDialog):
 
     def _show_all(self) -> None:
         """Show the list and the code of everything in it."""
-        self.setWindowTitle("Answer selected")
+        self.setWindowTitle(tr("Answer selected"))
         self.what.setText("\n".join(_lines(self.listed)))
         self.left_out.setText(
-            "\n".join(f"Left out: {phrases.quoted_title(card.request)}. {why}" for card, why in self.skipped)
+            "\n".join(
+                tr("Left out: {quoted_title}. {why}", quoted_title=phrases.quoted_title(card.request), why=why)
+                for card, why in self.skipped
+            )
         )
         self.left_out.setVisible(bool(self.skipped))
         shown = joined(self.listed)
@@ -143,7 +146,7 @@ class Batch(QDialog):
         self.code.set_code(shown.text, language.value if language else "", shown.findings)
         if shown.lines:
             self.code.annotate(shown.numbers, shown.places)
-        self.yes.setText(f"Approve {len(self.listed)} once")
+        self.yes.setText(tr("Approve {count} once", count=len(self.listed)))
         self._count_down()
         self.rearm()
 
@@ -154,18 +157,31 @@ class Batch(QDialog):
         self.yes.setEnabled(not why_not and not self._rest.isActive())
         waiting = self._waiting()
         self.heading.setText(self._title(len(waiting)))
-        self.deny.setText(f"Deny {len(waiting)}")
-        self.deny.setAccessibleName(f"Deny {counted(len(waiting), 'request')}, with those left out")
-        self.deny.setToolTip("With those that are left out of approving")
+        self.deny.setText(tr("Deny {count}", count=len(waiting)))
+        self.deny.setAccessibleName(
+            plural(
+                "Deny {count} request, with those left out", "Deny {count} requests, with those left out", len(waiting)
+            )
+        )
+        self.deny.setToolTip(tr("With those that are left out of approving"))
         self.deny.setEnabled(bool(waiting) and not self._rest.isActive())
 
     def _title(self, waiting: int) -> str:
         """Return the heading. Deny counts those left out too, whose names may have to be scrolled to."""
         apart = waiting - len(self.listed)
         if not self.listed:
-            return f"{counted(apart, 'request')} can only be denied here" if apart else "Nothing is left to answer"
-        more = f"; {apart:,} more can only be denied here" if apart else ""
-        return f"Answer {counted(len(self.listed), 'request')}, each once{more}"
+            return (
+                plural("{count} request can only be denied here", "{count} requests can only be denied here", apart)
+                if apart
+                else tr("Nothing is left to answer")
+            )
+        more = tr("; {apart} more can only be denied here", apart=numeral(apart)) if apart else ""
+        return plural(
+            "Answer {count} request, each once{more}",
+            "Answer {count} requests, each once{more}",
+            len(self.listed),
+            more=more,
+        )
 
     def _count_down(self) -> None:
         """Show the time of what expires first."""
@@ -178,12 +194,12 @@ class Batch(QDialog):
 
     def _why_not(self) -> str:
         if not self.listed:
-            return "Nothing is left to approve."
+            return tr("Nothing is left to approve.")
         for room in STOPPERS:
             if trouble := self._cases.troubles.get(room):
                 # The dialog covers the banner, so the whole of it is said here.
                 return f"{trouble.what} {trouble.remedy}".strip()
-        return "" if self.code.is_seen_to_end else "Scroll to the end of the code to approve."
+        return "" if self.code.is_seen_to_end else tr("Scroll to the end of the code to approve.")
 
     @Slot()
     def _approve(self) -> None:
@@ -209,7 +225,7 @@ class Batch(QDialog):
         if changed:
             gone = [card for card in self.listed if card.id in changed]
             self.listed = [card for card in self.listed if card.id not in changed]
-            self.skipped += [(card, "It has changed or is over.") for card in gone]
+            self.skipped += [(card, tr("It has changed or is over.")) for card in gone]
             self._show_all()
         else:
             self._show_state()
@@ -243,7 +259,7 @@ class Batch(QDialog):
         head.addWidget(self.heading, 1)
         head.addWidget(self.ring)
         column.addLayout(head)
-        listed = ScrollColumn("What would be approved")
+        listed = ScrollColumn(tr("What would be approved"))
         listed.column.addWidget(self.what)
         listed.column.addWidget(self.left_out)
         listed.setMinimumHeight(px(60))
@@ -257,25 +273,25 @@ class Batch(QDialog):
 
 def _skipped_because(card: Card, listed: int, by: ApproveBy) -> str:
     if card.level is None:
-        return "It has not been assessed yet."
+        return tr("It has not been assessed yet.")
     if card.level is Level.CRITICAL:
-        return "CRITICAL is approved one by one."
+        return tr("CRITICAL is approved one by one.")
     if rehearsals.offered(card):
-        return "Its outcome is there: open it and look at that to hand it over."
+        return tr("Its outcome is there: open it and look at that to hand it over.")
     if by.asks_word(card.level):
-        return "It is approved by itself, with its word."
+        return tr("It is approved by itself, with its word.")
     if by.asks_pin(card.level):
-        return "It is approved by itself, with your PIN."
+        return tr("It is approved by itself, with your PIN.")
     if why := card.blocked or too_long(card.request):
         return why
-    return f"At most {SHOWN} at once." if listed >= SHOWN else ""
+    return tr("At most {shown} at once.", shown=SHOWN) if listed >= SHOWN else ""
 
 
 def _lines(cards: list[Card]) -> Iterator[str]:
     """Yield a line for each request; above them where they run, where that is the same for all."""
     places = {_where(card.request) for card in cards}
     if len(places) == 1 and len(cards) > 1:
-        yield f"Each: {places.pop()}"
+        yield tr("Each: {pop}", pop=places.pop())
     for number, card in enumerate(cards, 1):
         request = card.request
         # What the agent calls it comes last: it may look like all the rest.
@@ -294,6 +310,6 @@ def _lines(cards: list[Card]) -> Iterator[str]:
 def _where(request: Request) -> str:
     """Return place, network and limits of a run; a tool of the agent's own program has none of Assent's."""
     if request.client is not None:
-        return phrases.visible(f"{request.client.name} in {request.client.folder}")
-    limits = ", ".join(f"{name.lower()} {words}" for name, words in limit_pairs(request, request.limits))
-    return _DOT.join((phrases.place(request), f"network {phrases.network(request)}", limits))
+        return phrases.visible(tr("{name} in {folder}", name=request.client.name, folder=request.client.folder))
+    limits = ", ".join(f"{within(name)} {words}" for name, words in limit_pairs(request, request.limits))
+    return _DOT.join((phrases.place(request), tr("network {network}", network=phrases.network(request)), limits))

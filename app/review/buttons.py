@@ -8,13 +8,15 @@ from PySide6.QtCore import QElapsedTimer, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from app.look.look import Look
     from app.review.guard import ClickGuard
 
 HOLD_MS = 1000
 """How long the button is held for a CRITICAL request (spec D2)."""
-KEEP_HOLDING = "Keep holding"
+KEEP_HOLDING = tr("Keep holding")
 """On the button while it is held; it is shorter than what stands there otherwise."""
 _FRAME_MS = 30
 
@@ -153,6 +155,7 @@ class ApproveButton(DecisionButton):
             return
         share = self._look.step(min(1.0, self._since.elapsed() / HOLD_MS))
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         room, round_by = QRectF(self.rect()), self._look.px(6)

@@ -9,10 +9,10 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app import phrases
-from app.parts.amounts import counted
 from app.parts.text.differences import SHOWN, numbered, write_line
 from app.parts.text.text_area import BY_KEYBOARD
 from runner.model.difference import Side
+from runner.model.translation import numeral, plural, tr, translated
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QFocusEvent
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from runner.model.assessment import Finding
     from runner.model.difference import DiffLine
 
-NOTHING = "Nothing with this title by this agent has been approved before."
-ASKING = "Looking for an earlier version\N{HORIZONTAL ELLIPSIS}"
+NOTHING = tr("Nothing with this title by this agent has been approved before.")
+ASKING = tr("Looking for an earlier version\N{HORIZONTAL ELLIPSIS}")
 
 
 class ChangesView(QPlainTextEdit):
@@ -42,7 +42,7 @@ class ChangesView(QPlainTextEdit):
         self.setProperty("pane", "plain")
         self.setFont(look.mono())
         self.setUndoRedoEnabled(False)
-        self.setAccessibleName("Changes since the last approved version")
+        self.setAccessibleName(tr("Changes since the last approved version"))
         look.changed.connect(self._again)
         self.show_asking()
 
@@ -71,9 +71,9 @@ class ChangesView(QPlainTextEdit):
         else:
             since = phrases.ago(max(0.0, time.time() - earlier.decided_at))
             if not earlier.lines:
-                self._write(cursor, f"The same code was approved {since}.", "muted")
+                self._write(cursor, tr("The same code was approved {since}.", since=since), "muted")
             else:
-                self._write(cursor, f"Compared with what was approved {since}:", "muted")
+                self._write(cursor, tr("Compared with what was approved {since}:", since=since), "muted")
                 self._write_lines(cursor, earlier.lines, findings)
         cursor.endEditBlock()
         self.moveCursor(QTextCursor.MoveOperation.Start)
@@ -85,7 +85,7 @@ class ChangesView(QPlainTextEdit):
         self.clear()
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
-        self._write(cursor, "What you changed:", "muted")
+        self._write(cursor, tr("What you changed:"), "muted")
         self._write_lines(cursor, lines, findings)
         cursor.endEditBlock()
         self.moveCursor(QTextCursor.MoveOperation.Start)
@@ -107,7 +107,7 @@ class ChangesView(QPlainTextEdit):
         for line in lines[: min(SHOWN, len(lines) - ended)]:
             match line.side:
                 case Side.FOLDED:
-                    words = counted(line.count, "unchanged line")
+                    words = plural("{count} unchanged line", "{count} unchanged lines", line.count)
                     self._write(cursor, f"\N{VERTICAL ELLIPSIS}     {words}", "muted")
                 case Side.REMOVED:
                     self._write(cursor, numbered("-", line.old, line.text), "high", tokens.high_tint)
@@ -116,12 +116,12 @@ class ChangesView(QPlainTextEdit):
                     for finding in found.get(line.new or 0, ()):
                         level = finding.level
                         words = f"        \N{BOX DRAWINGS LIGHT UP AND RIGHT} {level.name.capitalize()}: "
-                        reason = phrases.visible(finding.reason)
+                        reason = phrases.visible(translated(finding.reason))
                         self._write(cursor, words + reason, level.name.lower(), tokens.tint(level))
                 case Side.SAME:
                     self._write(cursor, numbered(" ", line.new, line.text), "text")
         if len(lines) > SHOWN:
-            self._write(cursor, f"and {len(lines) - SHOWN:,} more lines, see Code", "muted")
+            self._write(cursor, tr("and {count} more lines, see Code", count=numeral(len(lines) - SHOWN)), "muted")
 
     def _write(self, cursor: QTextCursor, text: str, ink: str, ground: str = "") -> None:
         write_line(cursor, text, getattr(self._look.tokens, ink), ground)

@@ -12,6 +12,7 @@ from app.review.changes import sums
 from app.review.reading import CHANGES
 from runner.model.difference import difference
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -88,4 +89,4 @@ class Comparing(QObject):
             self._name_tab(lines)
 
     def _name_tab(self, lines: tuple[DiffLine, ...]) -> None:
-        self._pane.tabs.setTabText(CHANGES, f"Changes {sums(lines)}".strip())
+        self._pane.tabs.setTabText(CHANGES, tr("Changes {sums}", sums=sums(lines)).strip())

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app import phrases
-from app.parts.amounts import counted
 from runner.model.assessment import WHOLE, Level
 from runner.model.claimed import contradiction
 from runner.model.containment import Containment, absences, conflicts, unreachable
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import Isolation, NetworkMode
 from runner.model.tool_facts import FACTS
+from runner.model.translation import numeral, plural, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,7 +112,7 @@ def about_request(shown: Card) -> tuple[tuple[str, Level], ...]:
     for one in sorted(about, key=lambda one: -one.level):
         words = one.reason.rstrip(".")
         if words.casefold() not in said:
-            found.append((words, one.level))
+            found.append((translated(one.reason).rstrip("."), one.level))
     unique = dict(reversed(found))
     return tuple((words, unique[words]) for words in dict.fromkeys(words for words, _ in found))
 
@@ -124,9 +124,13 @@ def _on_the_machine(request: Request) -> tuple[Chip, ...]:
     assert request.client is not None
     folder = phrases.visible(request.client.folder)
     return (
-        Chip(f"on your machine, no sandbox{f', in {folder}' if folder else ''}", "shield-alert", holds=False),
-        Chip("your network", "globe", holds=False),
-        Chip("no time limit", "timer", holds=False),
+        Chip(
+            tr("on your machine, no sandbox{rest}", rest=tr(", in {folder}", folder=folder) if folder else ""),
+            "shield-alert",
+            holds=False,
+        ),
+        Chip(tr("your network"), "globe", holds=False),
+        Chip(tr("no time limit"), "timer", holds=False),
     )
 
 
@@ -134,56 +138,82 @@ def _elsewhere(request: Request) -> Chip:
     """Return what leaves this machine, and where it goes; for the sandbox of a package that this is not known."""
     if request.brought_by:
         name = phrases.visible(request.brought_by)
-        return Chip(f"{name}: not checked by Assent, may leave this machine", "globe", holds=False, short=name)
+        return Chip(
+            tr("{name}: not checked by Assent, may leave this machine", name=name), "globe", holds=False, short=name
+        )
     where = phrases.visible(request.sent_to) or "E2B"
-    files = phrases.visible(request.files_sent) or "files"
-    return Chip(f"sent to {where}: code, input, {files}", "globe", holds=False)
+    files = phrases.visible(request.files_sent) or tr("files")
+    return Chip(tr("sent to {where}: code, input, {files}", where=where, files=files), "globe", holds=False)
 
 
 def _place(request: Request, kept: Iterable[Kept]) -> Chip:
     if request.isolation is Isolation.PROCESS:
-        return Chip("not separated: can read and change your files", "shield-alert", holds=False)
+        return Chip(tr("not separated: can read and change your files"), "shield-alert", holds=False)
     if request.work is not None:
         project = phrases.visible(request.work.project)
-        words = f"Over a working copy of {project}: reads its files, changes the copy alone"
-        return Chip(words, "layers", holds=False, short=f"copy of {project}, which alone it changes")
+        words = tr("Over a working copy of {project}: reads its files, changes the copy alone", project=project)
+        return Chip(
+            words, "layers", holds=False, short=tr("copy of {project}, which alone it changes", project=project)
+        )
     if not request.sandbox:
         if request.isolation.is_promised:
-            whose = "its package" if request.brought_by else "E2B"
-            return Chip(f"Empty sandbox, promised by {whose}", "shield", holds=False)
-        return Chip("Empty sandbox, none of your files", "shield-check", holds=True, short="Empty sandbox")
+            whose = tr("its package") if request.brought_by else "E2B"
+            return Chip(tr("Empty sandbox, promised by {whose}", whose=whose), "shield", holds=False)
+        return Chip(tr("Empty sandbox, none of your files"), "shield-check", holds=True, short=tr("Empty sandbox"))
     agent = phrases.visible(request.agent)
     own = next((one for one in kept if one.id == request.sandbox), None)
     if own is not None and not own.uses:
         return Chip(
-            f"{agent}'s kept sandbox, still empty, none of your files", "shield-check", holds=True, short="kept sandbox"
+            tr("{agent}'s kept sandbox, still empty, none of your files", agent=agent),
+            "shield-check",
+            holds=True,
+            short=tr("kept sandbox"),
         )
-    since = f" since {phrases.clock(own.made_at)}" if own is not None else ""
-    calls = f", {counted(own.uses, 'call')}" if own is not None else ", with what earlier calls left"
-    back = f", put back to before run {own.put_back_to}" if own is not None and own.put_back_to else ""
-    return Chip(f"{agent}'s kept sandbox{calls}{since}{back}", "layers", holds=False)
+    since = tr(" since {clock}", clock=phrases.clock(own.made_at)) if own is not None else ""
+    calls = (
+        f", {plural('{count} call', '{count} calls', own.uses)}"
+        if own is not None
+        else tr(", with what earlier calls left")
+    )
+    back = (
+        tr(", put back to before run {put_back_to}", put_back_to=own.put_back_to)
+        if own is not None and own.put_back_to
+        else ""
+    )
+    return Chip(
+        tr("{agent}'s kept sandbox{calls}{since}{back}", agent=agent, calls=calls, since=since, back=back),
+        "layers",
+        holds=False,
+    )
 
 
 def _network(request: Request) -> Chip:
     match request.network:
         case NetworkMode.NONE if request.isolation is Isolation.PROCESS:
-            return Chip("network not blocked", "globe", holds=False)
+            return Chip(tr("network not blocked"), "globe", holds=False)
         case NetworkMode.NONE if request.brought_by:
-            return Chip("no network, promised", "ban", holds=False)
+            return Chip(tr("no network, promised"), "ban", holds=False)
         case NetworkMode.NONE:
-            return Chip("no network", "ban", holds=True)
+            return Chip(tr("no network"), "ban", holds=True)
         case NetworkMode.REGISTRIES:
-            return Chip("may reach package registries", "globe", holds=False, short="package registries")
+            return Chip(tr("may reach package registries"), "globe", holds=False, short=tr("package registries"))
         case NetworkMode.DOMAINS:
             named = [phrases.visible(one) for one in request.domains[:MOST_HOSTS]]
             more = len(request.domains) - len(named)
             # Their number first: of names that are too long the middle is left out.
-            several = f"{len(request.domains)} hosts: " if len(request.domains) > 1 else ""
-            words = several + ", ".join(named) + (f" and {more} more" if more else "")
-            return Chip(f"may reach {words or 'no host'}", "globe", holds=not request.domains, short=words)
+            several = tr("{count} hosts: ", count=len(request.domains)) if len(request.domains) > 1 else ""
+            words = several + ", ".join(named) + (tr(" and {more} more", more=more) if more else "")
+            return Chip(
+                tr("may reach {words}", words=words or tr("no host")), "globe", holds=not request.domains, short=words
+            )
 
 
 def _time(request: Request, asked: float | None) -> Chip:
     seconds = request.limits.seconds
-    was = f" (asked: {asked:g} s)" if asked is not None and asked != seconds else ""
-    return Chip(f"ends after {seconds:g} s{was}", "timer", holds=True, short=f"{seconds:g} s{was}")
+    was = tr(" (asked: {asked} s)", asked=numeral(asked, "g")) if asked is not None and asked != seconds else ""
+    return Chip(
+        tr("ends after {seconds} s{was}", seconds=numeral(seconds, "g"), was=was),
+        "timer",
+        holds=True,
+        short=f"{numeral(seconds, 'g')} s{was}",
+    )

@@ -20,6 +20,7 @@ from app.state.attention import rank
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked
+from runner.model.translation import tr
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ HURRY_SECONDS = 15.0
 """What is left of a request that goes before the next in the list."""
 LEAST = 600
 """Width below which the queue and the request take turns."""
-WITHDRAWN = "The agent withdrew the request that was here before."
-OVER = "The request that was here before is over."
+WITHDRAWN = tr("The agent withdrew the request that was here before.")
+OVER = tr("The request that was here before is over.")
 
 
 class Deciding(QWidget):
@@ -213,9 +214,11 @@ class Deciding(QWidget):
         """Say that nothing was decided."""
         if self._too_quick == "A" and self.review.answering.holding:
             # The letter is not the way here: what is, the sentence after the hint says.
-            self.review.answering.hint("Too quick.")
+            self.review.answering.hint(tr("Too quick."))
         else:
-            self.review.answering.hint(f"Too quick: press {self._too_quick or 'the key'} again.")
+            self.review.answering.hint(
+                tr("Too quick: press {too_quick} again.", too_quick=self._too_quick or tr("the key"))
+            )
 
     @Slot(object)
     def _ask_batch(self, chosen: tuple[str, ...]) -> None:

@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, 
 from app import phrases
 from app.parts.back import back_button
 from app.parts.flow import Flow
+from app.parts.key_names import key_text
 from app.review.buttons import DecisionButton
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
@@ -19,10 +21,10 @@ if TYPE_CHECKING:
     from app.review.guard import ClickGuard
 
 CANNED = (
-    ("Not needed", "Not needed for the task."),
-    ("Too risky", "Too risky: choose a narrower way."),
-    ("Explain first", "Explain first what this is for."),
-    ("No network", "Do not use the network."),
+    (tr("Not needed"), "Not needed for the task."),
+    (tr("Too risky"), "Too risky: choose a narrower way."),
+    (tr("Explain first"), "Explain first what this is for."),
+    (tr("No network"), "Do not use the network."),
 )
 """Words on a button, and the reason it fills in."""
 
@@ -57,15 +59,15 @@ class Denial(QWidget):
         px = look.px
         self.field = ReasonField()
         self.field.setMaxLength(phrases.REASON_LENGTH)
-        self.field.setPlaceholderText("Reason for the agent (optional)")
-        self.field.setAccessibleName("Reason for the denial, sent to the agent")
+        self.field.setPlaceholderText(tr("Reason for the agent (optional)"))
+        self.field.setAccessibleName(tr("Reason for the denial, sent to the agent"))
         self.field.back.connect(self.back)
-        self.button = DecisionButton("Deny  Ctrl+Enter", guard)
+        self.button = DecisionButton(tr("Deny  {key}", key=key_text("Ctrl+Enter")), guard)
         self.button.setProperty("kind", "danger")
-        self.button.setAccessibleName("Deny, Ctrl+Enter")
+        self.button.setAccessibleName(tr("Deny, {key}", key=key_text("Ctrl+Enter")))
         self.button.decided.connect(self._deny)
         self.field.sent.connect(self.button.press_key)
-        self.cancel = back_button("Escape")
+        self.cancel = back_button(tr("Escape"))
         self.cancel.clicked.connect(self.back)
         self.reasons = Flow([self._canned(words, reason) for words, reason in CANNED], px(4), left=True)
         line = QHBoxLayout()
@@ -87,7 +89,7 @@ class Denial(QWidget):
     def _canned(self, words: str, reason: str) -> QToolButton:
         choice = QToolButton()
         choice.setText(words)
-        choice.setAccessibleName(f"Reason: {reason}")
+        choice.setAccessibleName(tr("Reason: {reason}", reason=reason))
         choice.setProperty("kind", "chip")
         choice.setToolTip(reason)
         choice.clicked.connect(lambda: self._fill(reason))

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.link.page_tasks import PageTasks
-from app.parts.amounts import counted
 from app.review.editor import can_edit
 from runner.approval.draft import Draft
 from runner.approval.editing import Version
 from runner.model.errors import KnownError
+from runner.model.translation import plural, tr
 from runner.risk.tools.writes import language_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.state.cards import Card
     from runner.model.request import Limits
 
-ASSESSING = "Assessing your version\N{HORIZONTAL ELLIPSIS}"
+ASSESSING = tr("Assessing your version\N{HORIZONTAL ELLIPSIS}")
 
 
 class VersionEditing(QObject):
@@ -136,13 +136,24 @@ class VersionEditing(QObject):
         elif self._assessing is not None or shown.request.code != self._editor.code:
             self._foot.say_of_edit(ASSESSING, False)
         elif shown is self._under_review.card:
-            self._foot.say_of_edit("Nothing has been changed.", True)
+            self._foot.say_of_edit(tr("Nothing has been changed."), True)
         elif shown.blocked:
             self._foot.say_of_edit(shown.blocked, True)
         else:
-            found = counted(len(shown.assessment.findings), "finding") if shown.assessment else ""
+            found = (
+                plural("{count} finding", "{count} findings", len(shown.assessment.findings))
+                if shown.assessment
+                else ""
+            )
             level = shown.level.name if shown.level else ""
-            self._foot.say_of_edit(f"Your version: {level}, {found}. You see it as a whole before you approve.", True)
+            self._foot.say_of_edit(
+                tr(
+                    "Your version: {level}, {found}. You see it as a whole before you approve.",
+                    level=level,
+                    found=found,
+                ),
+                True,
+            )
 
     # ---- limits ----
 

@@ -8,7 +8,9 @@ from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
+from app.parts.key_names import key_text
 from app.review.editor_colors import EditorColors
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
@@ -37,7 +39,9 @@ class CodeEditor(QPlainTextEdit):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("pane", "editor")
         self.setFont(look.mono())
-        self.setAccessibleName("Code, being changed. Ctrl+Enter when done, Escape to leave it as it was.")
+        self.setAccessibleName(
+            tr("Code, being changed. {key} when done, Escape to leave it as it was.", key=key_text("Ctrl+Enter"))
+        )
         self.setTabChangesFocus(False)
         self.document().setDocumentMargin(look.px(6))
         self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance("0"))
@@ -170,6 +174,7 @@ class _Numbers(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self._editor.paint_numbers(painter, event.rect())
         painter.end()
 
@@ -177,8 +182,8 @@ class _Numbers(QWidget):
 def can_edit(code: str) -> str:
     """Return why `code` cannot be changed here; empty when it can."""
     if any(len(line) > MOST_LINE for line in code.split("\n")):
-        return f"A line has more than {MOST_LINE:,} characters: too long to change here."
+        return tr("A line has more than {most_line} characters: too long to change here.", most_line=numeral(MOST_LINE))
     if any(sign in code for sign in "\r\u2028\u2029\u00a0\ufdd0\ufdd1"):
         # QPlainTextEdit would change these without a word.
-        return "The code has line ends or blanks that an editor would change without a word."
+        return tr("The code has line ends or blanks that an editor would change without a word.")
     return ""

@@ -9,7 +9,6 @@ from PySide6.QtCore import Signal, Slot
 from app import phrases
 from app.network import words
 from app.network.reach import ReachSection
-from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
 from app.parts.sections import Listed, Pairs, Section, wrapped_label
 from app.review.findings import FindingsList
@@ -17,6 +16,7 @@ from app.review.narrowing import Narrowing
 from app.state import attention
 from app.why.section import WhySection
 from runner.model.request import NetworkMode
+from runner.model.translation import plural, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,9 +42,9 @@ class Facts(ScrollColumn):
 
     def __init__(self, look: Look, keeping: CaseKeeping | None = None, parent: QWidget | None = None) -> None:
         """`keeping` as in `WhySection`."""
-        super().__init__("Details of this request", parent)
+        super().__init__(tr("Details of this request"), parent)
         self._look = look
-        self._why = Section(look, "Why")
+        self._why = Section(look, tr("Why"))
         self._reasons = wrapped_label(look)
         self.reasons = WhySection(look, keeping)
         self.reasons.line_picked.connect(self.line_picked)
@@ -58,11 +58,11 @@ class Facts(ScrollColumn):
         self._why.add(self.narrowing)
         self._why.add(self.findings)
         self.reach = ReachSection(look)
-        self._touch = Pairs(look, "What it can touch")
-        self._where = Pairs(look, "Where it will run")
-        self._protections = Listed(look, "Protected by")
-        self._missing = Listed(look, "Not protected by")
-        self._who = Pairs(look, "Who asks")
+        self._touch = Pairs(look, tr("What it can touch"))
+        self._where = Pairs(look, tr("Where it will run"))
+        self._protections = Listed(look, tr("Protected by"))
+        self._missing = Listed(look, tr("Not protected by"))
+        self._who = Pairs(look, tr("Who asks"))
         self.column.setContentsMargins(look.px(12), look.px(10), look.px(8), look.px(12))
         self.column.setSpacing(look.px(14))
         sections = (self._why, self.reach, self._touch, self._who, self._where, self._protections, self._missing)
@@ -75,7 +75,7 @@ class Facts(ScrollColumn):
         `kept` are the sandboxes that agents keep.
         """
         assessment = card.assessment
-        self._why.rename(attention.class_words(card) or "Not assessed yet")
+        self._why.rename(attention.class_words(card) or tr("Not assessed yet"))
         self._reasons.setText("\n".join(map(phrases.visible, _reasons(card))))
         self._reasons.setVisible(bool(self._reasons.text()))
         self.reasons.show_subject(card.request, assessment)
@@ -86,12 +86,12 @@ class Facts(ScrollColumn):
         self.reach.show_request(card.request, kept)
         self._touch.show_pairs(_touched(assessment.touch, card.request) if assessment else ())
         here = sandbox if _is_for(card, sandbox) else {}
-        chosen = [("Chosen", str(here["chosen"]))] if here.get("chosen") else []
+        chosen = [(tr("Chosen"), str(here["chosen"]))] if here.get("chosen") else []
         self._where.show_pairs([*_where(card), *chosen])
         self._protections.show_lines(card.protections or card.request.protections or _texts(here.get("protections")))
         self._missing.show_lines(_texts(here.get("missing")))
         claim = phrases.claim(card.request)
-        self._who.show_pairs([*([("Program", claim)] if claim else []), *phrases.claims(card.request)])
+        self._who.show_pairs([*([(tr("Program"), claim)] if claim else []), *phrases.claims(card.request)])
 
     @Slot()
     def _narrow(self) -> None:
@@ -115,68 +115,81 @@ def _reasons(card: Card) -> list[str]:
         return [own] if own else []
     said = {finding.reason for finding in card.assessment.findings}
     reasons = [own] if own else []
-    reasons += [f"Not read whole: {one}" for one in card.assessment.unread or ()]
-    reasons += [reason for reason in card.assessment.reasons if reason not in said]
+    reasons += [tr("Not read whole: {one}", one=one) for one in card.assessment.unread or ()]
+    reasons += [translated(reason) for reason in card.assessment.reasons if reason not in said]
     if not card.assessment.findings:
-        reasons.append("No findings.")
+        reasons.append(tr("No findings."))
     return reasons[:REASONS_SHOWN]
 
 
 def _touched(touch: Touch, request: Request) -> list[tuple[str, str]]:
     named = (
-        ("Files", touch.files),
-        ("Hosts", words.named(request, touch.hosts)),
-        ("Programs", touch.processes),
-        ("Credentials", touch.credentials),
-        ("Packages", touch.packages),
+        (tr("Files"), touch.files),
+        (tr("Hosts"), words.named(request, touch.hosts)),
+        (tr("Programs"), touch.processes),
+        (tr("Credentials"), touch.credentials),
+        (tr("Packages"), touch.packages),
     )
     return [(name, _listed(values)) for name, values in named if values]
 
 
 def _listed(values: tuple[str, ...], most: int = 8) -> str:
     shown = [phrases.visible(value) for value in values[:most]]
-    return "\n".join([*shown, f"and {len(values) - most} more"] if len(values) > most else shown)
+    return "\n".join([*shown, tr("and {count} more", count=len(values) - most)] if len(values) > most else shown)
 
 
 def _where(card: Card) -> list[tuple[str, str]]:
     request = card.request
     if request.client is not None:
         return _on_the_machine(request, request.client)
-    pairs = [("Sandbox", phrases.isolation_first(request.isolation))]
+    pairs = [(tr("Sandbox"), phrases.isolation_first(request.isolation))]
     if request.network is NetworkMode.NONE:
-        pairs.append(("Network", phrases.network(request)))
+        pairs.append((tr("Network"), phrases.network(request)))
     if request.image:
-        pairs.append(("Image", phrases.visible(request.image[:IMAGE_LENGTH])))
+        pairs.append((tr("Image"), phrases.visible(request.image[:IMAGE_LENGTH])))
     if request.sandbox:
         agent = phrases.visible(request.agent)
-        pairs.append(("Kept as", f"{request.sandbox}, {agent}'s own kept sandbox"))
+        pairs.append((tr("Kept as"), tr("{sandbox}, {agent}'s own kept sandbox", sandbox=request.sandbox, agent=agent)))
     if request.work is not None:
         name, project = map(phrases.visible, (request.work.name, request.work.project))
-        pairs.append(("Workspace", f"{project}, as its program at work sees it: the working copy {name}"))
+        pairs.append(
+            (
+                tr("Workspace"),
+                tr("{project}, as its program at work sees it: the working copy {name}", project=project, name=name),
+            )
+        )
     if request.files:
-        pairs.append(("Files", _listed(request.files)))
+        pairs.append((tr("Files"), _listed(request.files)))
     if request.executable:
-        pairs.append(("Executable", "May be started as a program"))
+        pairs.append((tr("Executable"), tr("May be started as a program")))
     if request.packages and request.plan is None:
-        pairs.append(("Packages", _listed(request.packages)))
+        pairs.append((tr("Packages"), _listed(request.packages)))
     if request.plan is not None:
-        pairs.append(("Packages", f"{counted(len(request.plan.packages), 'package')}, see Packages"))
+        pairs.append(
+            (
+                tr("Packages"),
+                plural("{count} package, see Packages", "{count} packages, see Packages", len(request.plan.packages)),
+            )
+        )
     return pairs
 
 
 def _on_the_machine(request: Request, tool: ClientTool) -> list[tuple[str, str]]:
     """Return where a tool of the agent's own program does its work."""
     pairs = [
-        ("Sandbox", "None: on your machine itself"),
-        ("Run by", f"{phrases.visible(request.agent)}, with its {phrases.visible(tool.name)}"),
-        ("Network", "Yours"),
+        (tr("Sandbox"), tr("None: on your machine itself")),
+        (
+            tr("Run by"),
+            tr("{agent}, with its {name}", agent=phrases.visible(request.agent), name=phrases.visible(tool.name)),
+        ),
+        (tr("Network"), tr("Yours")),
     ]
     if tool.folder:
-        pairs.append(("Folder", phrases.visible(tool.folder)))
+        pairs.append((tr("Folder"), phrases.visible(tool.folder)))
     if request.files:
-        pairs.append(("Files", _listed(request.files)))
+        pairs.append((tr("Files"), _listed(request.files)))
     if tool.links:
-        pairs.append(("Links", _listed(tool.links)))
+        pairs.append((tr("Links"), _listed(tool.links)))
     return pairs
 
 

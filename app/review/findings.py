@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from app import phrases
 from app.parts.plain import tip
 from app.parts.text.lines import set_up_rows
+from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -50,7 +51,7 @@ class FindingsList(QListView):
         self._rows = QStandardItemModel(self)
         self.setModel(self._rows)
         self.setItemDelegate(_FindingDelegate(look, self))
-        set_up_rows(self, "Findings")
+        set_up_rows(self, tr("Findings"))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self._pick)
 
@@ -121,7 +122,7 @@ class _FindingDelegate(QStyledItemDelegate):
             if len(self._heights) > MOST_HEIGHTS:
                 self._heights.clear()
             words = QRect(0, 0, max(80, width - px(22 + 4)), 10_000)
-            reason = QFontMetrics(self._look.font()).boundingRect(words, _WRAP, finding.reason)
+            reason = QFontMetrics(self._look.font()).boundingRect(words, _WRAP, translated(finding.reason))
             below = QFontMetrics(self._look.font(-1)).height()
             self._heights[known] = reason.height() + below + px(10)
         return QSize(width, self._heights[known])
@@ -129,6 +130,7 @@ class _FindingDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         px, tokens = self._look.px, self._look.tokens
         finding: Finding = index.data(FINDING)
         room: QRect = option.rect
@@ -144,7 +146,7 @@ class _FindingDelegate(QStyledItemDelegate):
         words = room.adjusted(px(22), px(4), -px(4), -px(4))
         painter.setFont(self._look.font())
         painter.setPen(QColor(tokens.text))
-        painter.drawText(words, _WRAP, phrases.visible(finding.reason))
+        painter.drawText(words, _WRAP, phrases.visible(translated(finding.reason)))
         painter.setFont(self._look.font(-1))
         painter.setPen(QColor(tokens.muted))
         below = painter.fontMetrics().elidedText(_below(finding), Qt.TextElideMode.ElideRight, words.width())
@@ -156,17 +158,19 @@ _INKS = ("", "low", "medium", "high", "critical")
 
 
 def _below(finding: Finding) -> str:
-    return " \N{MIDDLE DOT} ".join(filter(None, (finding.level.name, finding.span.place, finding.capability.value)))
+    return " \N{MIDDLE DOT} ".join(
+        filter(None, (finding.level.name, finding.span.place, translated(finding.capability.value)))
+    )
 
 
 def _reference(finding: Finding) -> str:
     """Return where to read on: a technique of MITRE ATT&CK, or a weakness of the CWE list."""
     number = finding.reference
     if number.startswith("T"):
-        return f"MITRE ATT&CK technique {number}"
-    return f"Common weakness {number}" if number else ""
+        return tr("MITRE ATT&CK technique {number}", number=number)
+    return tr("Common weakness {number}", number=number) if number else ""
 
 
 def _spoken(finding: Finding) -> str:
     where = ", ".join(filter(None, (finding.level.name, finding.span.place)))
-    return f"{where}: {phrases.visible(finding.reason)}"
+    return f"{where}: {phrases.visible(translated(finding.reason))}"

@@ -8,11 +8,13 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from app.parts.flow import Flow
+from app.parts.key_names import key_text
 from app.parts.plain import plain_label, tip
 from app.review.again import ApproveAgain
 from app.review.buttons import ApproveButton, DecisionButton
 from app.review.denial import Denial
 from app.review.proof import PinProof, ProofEntry, WordProof
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from app.review.guard import ClickGuard
 
 
-ALLOW, ALLOW_NOT = "Allow for this request\N{HORIZONTAL ELLIPSIS}", "Do not allow"
+ALLOW, ALLOW_NOT = tr("Allow for this request\N{HORIZONTAL ELLIPSIS}"), tr("Do not allow")
 FLASH_MS = 200
 """How long the sentence is tinted where a key cannot act."""
 MOST_LINES = 4
@@ -42,34 +44,34 @@ class Foot(QStackedWidget):
         self._rows: list[Flow] = []
         self.sentence = plain_label(role="muted", wrap=True)
         self._make_try()
-        self.edit = QPushButton("Edit  E")
+        self.edit = QPushButton(tr("Edit  E"))
         self.edit.setAutoDefault(False)
         self.edit.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.edit.setAccessibleName("Edit the code before approving it, E")
+        self.edit.setAccessibleName(tr("Edit the code before approving it, E"))
         self.edit.clicked.connect(self.edit_wanted)
-        self.deny = DecisionButton("Deny\N{HORIZONTAL ELLIPSIS}  D", guard)
+        self.deny = DecisionButton(tr("Deny\N{HORIZONTAL ELLIPSIS}  D"), guard)
         self.deny.setProperty("kind", "danger")
-        self.deny.setAccessibleName("Deny, asks for a reason, D")
-        self.approve = ApproveButton("Approve once  A", guard, look)
+        self.deny.setAccessibleName(tr("Deny, asks for a reason, D"))
+        self.approve = ApproveButton(tr("Approve once  A"), guard, look)
         self.approve.setProperty("kind", "primary")
-        self.approve.setAccessibleName("Approve once")
-        self.hand_over = DecisionButton("Hand over  A", guard)
+        self.approve.setAccessibleName(tr("Approve once"))
+        self.hand_over = DecisionButton(tr("Hand over  A"), guard)
         self.hand_over.setProperty("kind", "primary")
-        self.hand_over.setAccessibleName("Hand over the outcome, A")
-        self.later = ApproveButton("Approve for later", guard, look)
+        self.hand_over.setAccessibleName(tr("Hand over the outcome, A"))
+        self.later = ApproveButton(tr("Approve for later"), guard, look)
         self.later.setProperty("kind", "primary")
-        self.later.setAccessibleName("Approve for later, by mouse")
-        self.take_back = QPushButton("Take back")
+        self.later.setAccessibleName(tr("Approve for later, by mouse"))
+        self.take_back = QPushButton(tr("Take back"))
         self.take_back.setAutoDefault(False)
-        self.take_back.setToolTip("Nothing runs later by this approval")
+        self.take_back.setToolTip(tr("Nothing runs later by this approval"))
         self.remember = QPushButton("\N{BLACK DOWN-POINTING SMALL TRIANGLE}")
         self.remember.setProperty("kind", "split")
         self.remember.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.remember.setAccessibleName("Approve and do not ask again, R")
+        self.remember.setAccessibleName(tr("Approve and do not ask again, R"))
         self.remember.setAutoDefault(False)
         self.again = ApproveAgain(look, self)
         self._make_ways()
-        self.next = QPushButton("Next  J")
+        self.next = QPushButton(tr("Next  J"))
         self.next.setAutoDefault(False)
         answers = (self.approve, self.remember, self.hand_over, self.take_back, self.later, self.next)
         self.buttons = self._page(
@@ -89,18 +91,20 @@ class Foot(QStackedWidget):
         self._fit()
 
     def _make_try(self) -> None:
-        self.try_it = QPushButton("Try it  T")
+        self.try_it = QPushButton(tr("Try it  T"))
         self.try_it.setAutoDefault(False)
         self.try_it.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.try_it.setAccessibleName("Try it without network before you decide, T")
+        self.try_it.setAccessibleName(tr("Try it without network before you decide, T"))
         self.try_it.clicked.connect(self.try_wanted)
 
     def _make_ways(self) -> None:
         """Make the buttons for what cannot run here."""
-        self.stronger = QPushButton("Stronger sandbox\N{HORIZONTAL ELLIPSIS}")
-        self.stronger.setToolTip("The Doctor: what is missing here, the command that brings it, and Build")
+        self.stronger = QPushButton(tr("Stronger sandbox\N{HORIZONTAL ELLIPSIS}"))
+        self.stronger.setToolTip(tr("The Doctor: what is missing here, the command that brings it, and Build"))
         self.accept = QPushButton(ALLOW)
-        self.accept.setToolTip("Run this one request in a sandbox below your minimum. Nothing is approved by this yet.")
+        self.accept.setToolTip(
+            tr("Run this one request in a sandbox below your minimum. Nothing is approved by this yet.")
+        )
         for button in (self.stronger, self.accept):
             button.setAutoDefault(False)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -155,13 +159,13 @@ class Foot(QStackedWidget):
 
     def _make_editing(self) -> QWidget:
         self.verdict = plain_label(role="muted", wrap=True)
-        self.discard = QPushButton("Discard changes")
+        self.discard = QPushButton(tr("Discard changes"))
         self.discard.setProperty("kind", "quiet")
-        self.discard.setToolTip("Escape")
+        self.discard.setToolTip(tr("Escape"))
         self.discard.setAutoDefault(False)
         self.discard.clicked.connect(self.edit_discarded)
-        self.done = QPushButton("Done editing")
-        self.done.setToolTip("Ctrl+Enter. Nothing is approved by this.")
+        self.done = QPushButton(tr("Done editing"))
+        self.done.setToolTip(tr("{key}. Nothing is approved by this.", key=key_text("Ctrl+Enter")))
         self.done.setAutoDefault(False)
         self.done.clicked.connect(self.edit_done)
         return self._page(self.verdict, self.discard, self.done)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.review.approval import STOPPERS
 from app.state import rehearsals
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,10 +15,10 @@ if TYPE_CHECKING:
     from app.review.under_review import UnderReview
     from runner.model.events import EngineTroubled
 
-REHEARSING = "Running without network. Wait for the outcome, or press Run for real."
-TO_LOOK_AT = f"Look at {rehearsals.OUTCOME} to the end to hand it over."
-ANOTHER = "The outcome has changed."
-EXACTLY = "The agent gets exactly this outcome, and nothing runs again."
+REHEARSING = tr("Running without network. Wait for the outcome, or press Run for real.")
+TO_LOOK_AT = tr("Look at {outcome} to the end to hand it over.", outcome=rehearsals.OUTCOME)
+ANOTHER = tr("The outcome has changed.")
+EXACTLY = tr("The agent gets exactly this outcome, and nothing runs again.")
 
 
 class HandingOver:
@@ -70,9 +71,9 @@ class HandingOver:
         """Show the button as it is now; `free` where an answer could be given."""
         button, why_not = self._page.foot.hand_over, self.why_not(troubles)
         button.mouse_only = mouse_only
-        button.setText("Hand over" if mouse_only else "Hand over  A")
+        button.setText(tr("Hand over") if mouse_only else tr("Hand over  A"))
         button.setEnabled(self.offered and free and not why_not)
-        ways = "With the mouse only" if mouse_only else "A"
-        button.setToolTip(why_not or f"{ways}. Exactly this outcome: sha256 {self.digest}")
+        ways = tr("With the mouse only") if mouse_only else "A"
+        button.setToolTip(why_not or tr("{ways}. Exactly this outcome: sha256 {digest}", ways=ways, digest=self.digest))
         button.setAccessibleDescription(why_not or EXACTLY)
         button.setVisible(self.offered)

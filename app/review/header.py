@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.parts.agent import AgentDot
-from app.parts.amounts import counted
 from app.parts.badge import Badge
 from app.parts.elide import ElidedLabel
 from app.parts.gauges.ring import CountdownRing
 from app.parts.plain import tip
 from app.parts.text.to_clipboard import to_clipboard
 from app.state import attention
+from runner.model.translation import plural, tr
 from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ class Header(QWidget):
         self.claims.setProperty("role", "muted")
         self.claims.hide()
         self.copy = QToolButton()
-        self.copy.setToolTip("Copy the whole digest")
-        self.copy.setAccessibleName("Copy the digest of this request")
+        self.copy.setToolTip(tr("Copy the whole digest"))
+        self.copy.setAccessibleName(tr("Copy the digest of this request"))
         self.copy.clicked.connect(self._copy)
         look.dress(self.copy, "copy", size=14)
         self.back = QToolButton()
         self.back.setText("\N{LEFTWARDS ARROW}")
-        self.back.setToolTip("Back to the list")
-        self.back.setAccessibleName("Back to the list of requests")
+        self.back.setToolTip(tr("Back to the list"))
+        self.back.setAccessibleName(tr("Back to the list of requests"))
         self.back.hide()
         upper = QHBoxLayout()
         upper.setSpacing(px(10))
@@ -85,13 +85,23 @@ class Header(QWidget):
         self._digest = card.digest
         self.dot.show_agent(request.agent)
         self.title.setText(phrases.quoted_title(request))
-        self.title.setAccessibleName(f"Request: {phrases.title(request)}")
+        self.title.setAccessibleName(tr("Request: {title}", title=phrases.title(request)))
         # A line break at the end ends the last line, and begins no other.
-        lines = counted(request.code.removesuffix("\n").count("\n") + 1, "line") if request.code else ""
-        states = (*_changed(card), "asked again" if card.again else "", phrases.times(card.asked))
+        lines = (
+            plural("{count} line", "{count} lines", request.code.removesuffix("\n").count("\n") + 1)
+            if request.code
+            else ""
+        )
+        states = (*_changed(card), tr("asked again") if card.again else "", phrases.times(card.asked))
         paused = _paused(card) if card.waiting and card.paused else ""
-        short = f"sha256 {card.digest[:8]}\N{HORIZONTAL ELLIPSIS}{card.digest[-4:]}"
-        kept = "in a kept sandbox" if request.sandbox else "over a working copy" if request.work is not None else ""
+        short = tr("sha256 {digest}…{digest_2}", digest=card.digest[:8], digest_2=card.digest[-4:])
+        kept = (
+            tr("in a kept sandbox")
+            if request.sandbox
+            else tr("over a working copy")
+            if request.work is not None
+            else ""
+        )
         sender = phrases.sender(request, card.several)
         said = phrases.claimed(request) if request.claim.said else ""
         parts = (sender, phrases.asks_for(request), kept, lines, *states, short, paused)
@@ -114,13 +124,13 @@ class Header(QWidget):
 def _paused(card: Card) -> str:
     """Return until when a request whose countdown is paused stays open."""
     ends = time.time() + max(0.0, (card.deadline or 0.0) - since_boot())
-    return f"Paused, asks until {phrases.clock(ends)}"
+    return tr("Paused, asks until {clock}", clock=phrases.clock(ends))
 
 
 def _changed(card: Card) -> tuple[str, ...]:
     """Return what the person changed, in words for code and limits."""
     if card.original is None:
         return ()
-    code = "edited by you" if card.original.code != card.request.code else ""
-    limits = "limits changed by you" if card.original.limits != card.request.limits else ""
+    code = tr("edited by you") if card.original.code != card.request.code else ""
+    limits = tr("limits changed by you") if card.original.limits != card.request.limits else ""
     return code, limits

@@ -9,6 +9,7 @@ from app import phrases
 from app.parts.text.alike import circled, marked
 from runner.approval.pattern import pattern
 from runner.model.request import CODE
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +49,10 @@ def joined(cards: list[Card]) -> Joined:
         numbers = [number for number, _ in numbered]
         first = numbered[0][1]
         title = phrases.quoted_title(first.request)
-        whole.add(f"{_of(numbers)} of {len(cards)}: {title}" + " and the like" * (len(numbers) > 1))
+        whole.add(
+            tr("{of} of {count}: {title}", of=_of(numbers), count=len(cards), title=title)
+            + tr(" and the like") * (len(numbers) > 1)
+        )
         found = pattern([card.request.code for _, card in numbered])
         assert found is not None or len(numbered) == 1
         _add_whole(first, whole, found)
@@ -94,9 +98,9 @@ def _found(card: Card) -> set[tuple[object, ...]]:
 def _of(numbers: list[int]) -> str:
     """Return the numbers of requests in words: `1 to 10`, `2 and 6`, `1, 3 and 4`."""
     if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
-        return f"{numbers[0]} to {numbers[-1]}"
+        return tr("{numbers} to {numbers_2}", numbers=numbers[0], numbers_2=numbers[-1])
     *before, last = map(str, numbers)
-    return f"{', '.join(before)} and {last}" if before else last
+    return tr("{before} and {last}", before=", ".join(before), last=last) if before else last
 
 
 def _add_whole(card: Card, whole: Joined, found: CodePattern | None) -> None:
@@ -120,9 +124,9 @@ def _add_whole(card: Card, whole: Joined, found: CodePattern | None) -> None:
 def _add_rows(numbers: Iterable[int], found: CodePattern, whole: Joined) -> None:
     """Add a row for each request: its number, and its values."""
     if not found.places:
-        whole.add("All are the same, to the letter.")
+        whole.add(tr("All are the same, to the letter."))
         return
-    whole.add("What differs; everything else is the same, to the letter:")
+    whole.add(tr("What differs; everything else is the same, to the letter:"))
     widths = [max(map(len, column)) for column in zip(*found.rows, strict=True)]
     for number, row in zip(numbers, found.rows, strict=True):
         cells = (f"{circled(n)} {text:<{width}}" for n, (text, width) in enumerate(zip(row, widths, strict=True), 1))

@@ -12,6 +12,7 @@ from app.parts.amounts import size
 from app.parts.boxes import keep_from_edge
 from app.parts.plain import plain_label
 from app.parts.sections import Pairs, Section
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
 _MB = 1 << 20
 FIELDS: tuple[tuple[str, str, str, int, float, float], ...] = (
-    ("seconds", "Time", " s", 1, 10, 1),
-    ("memory_mb", "Memory", " MB", 0, 256, 1),
-    ("cpu_cores", "CPU", " cores", 2, 0.5, 1),
-    ("disk_mb", "Disk", " MB", 0, 256, 1),
-    ("output_bytes", "Output", " KB", 1, 256, 1024),
+    ("seconds", tr("Time"), " s", 1, 10, 1),
+    ("memory_mb", tr("Memory"), " MB", 0, 256, 1),
+    ("cpu_cores", tr("CPU"), tr(" cores"), 2, 0.5, 1),
+    ("disk_mb", tr("Disk"), " MB", 0, 256, 1),
+    ("output_bytes", tr("Output"), " KB", 1, 256, 1024),
 )
 """Limit, word, unit, decimals, step, and how many of the limit's own units make one of those."""
 
@@ -45,7 +46,7 @@ class LimitsSection(Section):
     """What stands in the fields has become a number, or is none any more."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(look, "Limits", parent)
+        super().__init__(look, tr("Limits"), parent)
         self._asked: Limits | None = None
         self._wanted: Limits | None = None
         self._subject = ""
@@ -54,9 +55,11 @@ class LimitsSection(Section):
         self.fields: dict[str, _Field] = {}
         self.pairs = Pairs(look, "")
         self.pairs.drop_heading()
-        self.change = _button("Change limits\N{HORIZONTAL ELLIPSIS}  L", "Change the limits before approving, L")
-        self.reset = _button("As asked", "Limits as the agent asked for them")
-        self.done = _button("Done", "Done changing the limits. Nothing is approved by this.")
+        self.change = _button(
+            tr("Change limits\N{HORIZONTAL ELLIPSIS}  L"), tr("Change the limits before approving, L")
+        )
+        self.reset = _button(tr("As asked"), tr("Limits as the agent asked for them"))
+        self.done = _button(tr("Done"), tr("Done changing the limits. Nothing is approved by this."))
         self.form = self._make_form(look)
         self.add(self.pairs)
         self.add(self.form)
@@ -123,7 +126,7 @@ class LimitsSection(Section):
                     if bound is not None:
                         field.setRange(bound.low / per, bound.high / per)
                         low, high = (field.textFromValue(one / per) for one in (bound.low, bound.high))
-                        field.setToolTip(f"{low} to {high}{field.suffix()}")
+                        field.setToolTip(tr("{low} to {high}{suffix}", low=low, high=high, suffix=field.suffix()))
                     field.setValue(getattr(limits, name) / per)
                 self._shown[name] = field.value()
 
@@ -175,7 +178,7 @@ class _Field(QDoubleSpinBox):
     def __init__(self, word: str, unit: str, decimals: int, step: float) -> None:
         super().__init__()
         self.label = plain_label(word, "muted")
-        self.setAccessibleName(f"{word} limit in{unit}")
+        self.setAccessibleName(tr("{word} limit in{unit}", word=word, unit=unit))
         self.setDecimals(decimals)
         self.setSuffix(unit)
         self.setSingleStep(step)
@@ -185,7 +188,7 @@ class _Field(QDoubleSpinBox):
 
     def textFromValue(self, value: float) -> str:
         """Return the number without trailing zeros."""
-        return f"{value:.{self.decimals()}f}".rstrip("0").rstrip(".") if self.decimals() else f"{value:.0f}"
+        return f"{value:.{self.decimals()}f}".rstrip("0").rstrip(".") if self.decimals() else numeral(value, ".0f")
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -195,20 +198,24 @@ def limit_pairs(request: Request, asked: Limits) -> list[tuple[str, str]]:
     """Return each limit in words; behind one that a person changed stands what was asked."""
     now, before = _words(request, request.limits), _words(request, asked)
     return [
-        (name, value if value == was else f"{value} (asked: {was})")
+        (name, value if value == was else tr("{value} (asked: {was})", value=value, was=was))
         for (name, value), (_, was) in zip(now, before, strict=True)
     ]
 
 
 def _words(request: Request, limits: Limits) -> list[tuple[str, str]]:
-    cores = f"{limits.cpu_cores:g} of a core" if limits.cpu_cores < 1 else f"{limits.cpu_cores:g} cores"
+    cores = (
+        tr("{cpu_cores} of a core", cpu_cores=numeral(limits.cpu_cores, "g"))
+        if limits.cpu_cores < 1
+        else tr("{cpu_cores} cores", cpu_cores=numeral(limits.cpu_cores, "g"))
+    )
     return [
-        ("Time", f"{limits.seconds:g} s"),
-        ("Memory", size(limits.memory_mb * _MB)),
-        ("CPU", cores if request.limits_cpu else "not limited here"),
-        ("Disk", size(limits.disk_mb * _MB) + (" of the memory" if request.isolation.files_are_memory else "")),
-        ("Output", size(limits.output_bytes)),
-        ("Processes", f"{limits.processes}"),
+        (tr("Time"), f"{numeral(limits.seconds, 'g')} s"),
+        (tr("Memory"), size(limits.memory_mb * _MB)),
+        (tr("CPU"), cores if request.limits_cpu else tr("not limited here")),
+        (tr("Disk"), size(limits.disk_mb * _MB) + (tr(" of the memory") if request.isolation.files_are_memory else "")),
+        (tr("Output"), size(limits.output_bytes)),
+        (tr("Processes"), f"{limits.processes}"),
     ]
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
-from app.parts.amounts import counted
 from runner.model.assessment import Capability
+from runner.model.translation import capital, plural, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Narrowing(QComboBox):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Show findings of")
+        self.setAccessibleName(tr("Show findings of"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -42,9 +42,9 @@ class Narrowing(QComboBox):
         counts = Counter(finding.capability for finding in findings)
         with QSignalBlocker(self):
             self.clear()
-            self.addItem(f"All: {counted(len(findings), 'finding')}", None)
+            self.addItem(plural("All: {count} finding", "All: {count} findings", len(findings)), None)
             for capability, count in counts.most_common():
-                self.addItem(f"{capability.value.capitalize()}: {count}", capability.value)
+                self.addItem(f"{capital(translated(capability.value))}: {count}", capability.value)
             self.setCurrentIndex(max(0, self.findData(chosen)))
         self.setVisible(len(counts) > 1)
 

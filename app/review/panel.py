@@ -38,6 +38,7 @@ from runner.model.events import (
     TroubleCleared,
 )
 from runner.model.tool_facts import NEW_PLACE
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,10 +54,10 @@ if TYPE_CHECKING:
 
 LOW = 400
 """Height of the window below which the header has one line: with large text in a small window."""
-NOTHING = ("Nothing to review", "The next request opens here.")
+NOTHING = (tr("Nothing to review"), tr("The next request opens here."))
 NOT_SHOWN = (
-    "This request cannot be shown",
-    "What happened is in the fault log. It is not approved, and ends by itself.",
+    tr("This request cannot be shown"),
+    tr("What happened is in the fault log. It is not approved, and ends by itself."),
 )
 
 

@@ -13,6 +13,7 @@ from app.review.containment import MOST_HOSTS, Chip, contained, of_card, out_of_
 from app.state import attention, trials
 from runner.model.assessment import Level
 from runner.model.request import Isolation, NetworkMode, Tool
+from runner.model.translation import tr
 from runner.model.verdict import Verb
 from runner.policy.stopped import is_stopped
 
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
     from runner.model.kept_sandbox import Kept
     from runner.model.request import Request
 
-STOPPED = "Stopped by the sandbox"
-STOPPED_WHY = (
+STOPPED = tr("Stopped by the sandbox")
+STOPPED_WHY = tr(
     "What stands out in this code was read to its end and cannot happen here: the sandbox has no network and none of "
     "your files. What it makes is removed with the sandbox; its agent gets what it prints."
 )
-UNREAD = "partly unread"
+UNREAD = tr("partly unread")
 PROVEN = (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolation.GVISOR)
 """Sandboxes on this machine, whose protections were tried here."""
-NO_NETWORK = "no network"
+NO_NETWORK = tr("no network")
 """How the protection begins that cuts off all hosts."""
-NO_FILES = "none of your files"
+NO_FILES = tr("none of your files")
 _OF_FILES = (Verb.READS_SECRETS, Verb.READS, Verb.DELETES, Verb.REWRITES, Verb.WRITES)
 
 
@@ -71,8 +72,8 @@ class Passage:
     @property
     def spoken(self) -> str:
         """All of it in words."""
-        way = " to ".join(", ".join(filter(None, (one.words, one.remark))) for one in self.stations)
-        tried = [f"cannot reach {one.words}" for one in self.reaches if one.crossed]
+        way = tr(" to ").join(", ".join(filter(None, (one.words, one.remark))) for one in self.stations)
+        tried = [tr("cannot reach {words}", words=one.words) for one in self.reaches if one.crossed]
         end = [f"{STOPPED}. {STOPPED_WHY}"] if self.stopped else []
         said = (way, ", ".join(chip.words for chip in self.chips), *tried, self.unread.rstrip("."), *end)
         return ". ".join(filter(None, said))
@@ -117,7 +118,7 @@ _IN_THE_BOX = ("shield", "shield-alert", "shield-check", "layers", "timer")
 
 
 def _goes_in(request: Request) -> Station | None:
-    given = (("input", request.stdin), ("variables", request.context.strip().removeprefix("{}")))
+    given = ((tr("input"), request.stdin), (tr("variables"), request.context.strip().removeprefix("{}")))
     words = ", ".join(name for name, text in given if text)
     return Station(words, "muted") if words else None
 
@@ -156,4 +157,4 @@ def _files(shown: Card, kept: tuple[Kept, ...]) -> list[Station]:
 
 
 def _path(place: str) -> str:
-    return "your home folder" if place in ("~", "~/") else phrases.visible(place)
+    return tr("your home folder") if place in ("~", "~/") else phrases.visible(place)

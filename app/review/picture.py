@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.parts.plain import tip
 from app.parts.roles import Role
 from app.review.passage import Passage, Station
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,12 +43,13 @@ class PassagePicture(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._passage = Passage()
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setAccessibleDescription("Shows the details")
+        self.setAccessibleDescription(tr("Shows the details"))
         look.changed.connect(self._fit)
 
     @property
@@ -114,6 +116,7 @@ class PassagePicture(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for one in self._drawn():
             self._draw(painter, one)

@@ -9,11 +9,13 @@ from PySide6.QtGui import QKeySequence, QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from app.parts.back import back_button
+from app.parts.key_names import key_text
 from app.parts.plain import plain_label
 from app.review.buttons import DecisionButton
 from app.review.denial import ReasonField
 from runner.approval.deliberate import ApproveBy, new_word
 from runner.identity.pin import LONGEST, well_formed
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QKeyEvent, QMouseEvent
@@ -102,7 +104,7 @@ class WordProof(Proof):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         field = ReasonField()
         field.setMaxLength(40)
-        field.setAccessibleName("The word that approves")
+        field.setAccessibleName(tr("The word that approves"))
         super().__init__(field, look, parent)
         self._word = ""
 
@@ -111,7 +113,7 @@ class WordProof(Proof):
         last = self._word
         while self._word == last:
             self._word = new_word()
-        self.what.setText(f"Type {self._word}:")
+        self.what.setText(tr("Type {word}:", word=self._word))
         super().open()
 
     @property
@@ -127,8 +129,8 @@ class PinProof(Proof):
     """The PIN, which the engine checks."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(PinField("Your PIN, which approves"), look, parent)
-        self.what.setText("Your PIN:")
+        super().__init__(PinField(tr("Your PIN, which approves")), look, parent)
+        self.what.setText(tr("Your PIN:"))
 
     @property
     def ready(self) -> bool:
@@ -158,14 +160,14 @@ class ProofEntry(QWidget):
         super().__init__(parent)
         self._proof = proof
         self.what, self.field = proof.what, proof.field
-        self.button = DecisionButton("Approve  Ctrl+Enter", guard)
+        self.button = DecisionButton(tr("Approve  {key}", key=key_text("Ctrl+Enter")), guard)
         self.button.setProperty("kind", "primary")
-        self.button.setAccessibleName("Approve, Ctrl+Enter")
+        self.button.setAccessibleName(tr("Approve, {key}", key=key_text("Ctrl+Enter")))
         self.button.decided.connect(self._approve)
         proof.changed.connect(self._show_state)
         proof.sent.connect(self.button.press_key)
         proof.back.connect(self.back)
-        self.cancel = back_button("Escape")
+        self.cancel = back_button(tr("Escape"))
         self.cancel.clicked.connect(self.back)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QAbstractScrollArea, QVBoxLayout, QWidget
 
 from app import phrases
 from app.packages.view import PlanView
-from app.parts.amounts import counted
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
 from app.parts.tabs import WholeTabs
@@ -22,6 +21,7 @@ from app.state.rehearsals import OUTCOME
 from runner.model.request import CODE as CODE_PART
 from runner.model.request import PACKAGES, Part
 from runner.model.tool_facts import FACTS
+from runner.model.translation import plural, tr, translated
 from runner.risk.tools.writes import language_of
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from runner.model.tried import Tried
 
 CODE, CHANGES = 0, 1
-DETAILS = "Details"
+DETAILS = tr("Details")
 """Name of the last tab, and what its data is: it is no part of the request."""
-FILES = "Files"
+FILES = tr("Files")
 """Data of the tab with the files that a rehearsal created."""
-UNSEEN = "(end not seen)"
+UNSEEN = tr("(end not seen)")
 
 
 class ReadingPane(QWidget):
@@ -60,13 +60,13 @@ class ReadingPane(QWidget):
         self._seen: set[Part] = set()
         """Variables and input whose end has been on the screen."""
         self.tabs = WholeTabs(self)
-        self.tabs.setAccessibleName("Parts of the request")
+        self.tabs.setAccessibleName(tr("Parts of the request"))
         self.code = CodeView(look)
         self.codeless = EmptyState(look, "folder", "", "")
         self.codeless.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.changes = ChangesView(look)
         self.extra = CodeView(look)
-        self.extra.setAccessibleName("Variables or input")
+        self.extra.setAccessibleName(tr("Variables or input"))
         self.plan = PlanView(look)
         self.short = ShortParts(look)
         self.editor = CodeEditor(look)
@@ -121,8 +121,8 @@ class ReadingPane(QWidget):
             parts.remove(plan)
             self.tabs.setTabData(self.tabs.addTab(plan.name), plan)
         else:
-            self.tabs.addTab(FACTS[request.tool].part)
-        self.tabs.addTab("Changes")
+            self.tabs.addTab(translated(FACTS[request.tool].part))
+        self.tabs.addTab(tr("Changes"))
         for part in parts:
             self.tabs.setTabData(self.tabs.addTab(part.name), part)
         if request.plan is not None:
@@ -146,7 +146,7 @@ class ReadingPane(QWidget):
             self.code.set_code(request.code, language or "", findings)
         look_at = shown.assessment.verdict.look_at if shown.assessment else None
         self.code.point_at(look_at.line if look_at is not None else 0)
-        self.codeless.say(f"{phrases.title(request)}", FACTS[request.tool].empty)
+        self.codeless.say(f"{phrases.title(request)}", translated(FACTS[request.tool].empty))
 
     def go_to(self, line: int) -> None:
         """Bring `line` of the code into view, from 1."""
@@ -281,7 +281,9 @@ class ReadingPane(QWidget):
             self._parts.setCurrentWidget(self.plan)
         elif part is not None:
             self.extra.set_code(part.text, "", ())
-            self.extra.setAccessibleName(f"{part.name}, {counted(self.extra.line_count, 'line')}")
+            self.extra.setAccessibleName(
+                f"{part.name}, {plural('{count} line', '{count} lines', self.extra.line_count)}"
+            )
             self._parts.setCurrentWidget(self.extra)
 
     def _is_plan(self, part: Part | str) -> bool:
@@ -354,7 +356,7 @@ class ReadingPane(QWidget):
             if isinstance(part, str):
                 continue
             name = part.name if part is not None else CODE_PART if tab == CODE else ""
-            words = part.name if part is not None else FACTS[card.request.tool].part
+            words = part.name if part is not None else translated(FACTS[card.request.tool].part)
             if not name:
                 continue
             if name in unseen and (painted or name != CODE_PART):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.parts.amounts import counted
 from app.parts.plain import plain_label
 from app.parts.text.code import CodeView
+from runner.model.translation import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +76,7 @@ class ShortParts(QWidget):
         view = CodeView(self._look, block)
         view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         view.set_code(part.text, "", ())
-        view.setAccessibleName(f"{part.name}, {counted(view.line_count, 'line')}")
+        view.setAccessibleName(f"{part.name}, {plural('{count} line', '{count} lines', view.line_count)}")
         view.seen_to_end.connect(partial(self._tell, part, view))
         column = QVBoxLayout(block)
         column.setContentsMargins(0, 0, 0, 0)

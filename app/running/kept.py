@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 
 from app import phrases
 from app.link.page_tasks import PageTasks
-from app.parts.amounts import counted
 from app.parts.back import back_button
 from app.parts.plain import plain_label, tip
 from app.parts.text.lines import HEIGHT, SUMMARY, Summary, list_view
 from app.undo.dialog import FilesDialog
 from runner.model.events import SandboxesChanged
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from app.link.bridge import EngineLink
@@ -90,14 +90,14 @@ class KeptSandboxList(QWidget):
         self._bridge = bridge
         self._tasks = PageTasks("kept sandboxes", self)
         self.model = KeptModel(self)
-        self.view = list_view(look, self.model, "Sandboxes that agents keep")
+        self.view = list_view(look, self.model, tr("Sandboxes that agents keep"))
         self.view.setFixedHeight(look.px(HEIGHT))
         self._look = look
-        self.remove = QPushButton("Remove\N{HORIZONTAL ELLIPSIS}")
-        self.remove.setAccessibleName("Remove the chosen sandbox, asks first")
-        self.files = QPushButton("Files and Undo\N{HORIZONTAL ELLIPSIS}")
-        self.files.setAccessibleName("What runs changed in the chosen sandbox, and Undo")
-        self.sure = QPushButton("Remove with its files")
+        self.remove = QPushButton(tr("Remove\N{HORIZONTAL ELLIPSIS}"))
+        self.remove.setAccessibleName(tr("Remove the chosen sandbox, asks first"))
+        self.files = QPushButton(tr("Files and Undo\N{HORIZONTAL ELLIPSIS}"))
+        self.files.setAccessibleName(tr("What runs changed in the chosen sandbox, and Undo"))
+        self.sure = QPushButton(tr("Remove with its files"))
         self.sure.setProperty("kind", "danger")
         self.back = back_button()
         for button in (self.sure, self.back):
@@ -123,7 +123,7 @@ class KeptSandboxList(QWidget):
             buttons.addWidget(button)
         inset = QHBoxLayout()
         inset.setContentsMargins(px(12), 0, px(12), 0)
-        inset.addWidget(plain_label("Kept sandboxes", "title"))
+        inset.addWidget(plain_label(tr("Kept sandboxes"), "title"))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, px(8), 0, 0)
@@ -185,14 +185,25 @@ class KeptSandboxList(QWidget):
 
 def summary(kept: Kept) -> Summary:
     """Return one sandbox in a row."""
-    title = phrases.visible(kept.title) or f"Sandbox {kept.id}"
+    title = phrases.visible(kept.title) or tr("Sandbox {id}", id=kept.id)
     below = _DOT.join((phrases.visible(kept.agent), phrases.language(kept.language), phrases.clock(kept.made_at)))
-    return Summary(title, below, f"{phrases.span(max(0, kept.ends_at - time.time()))} left")
+    return Summary(title, below, tr("{ends_at} left", ends_at=phrases.span(max(0, kept.ends_at - time.time()))))
 
 
 def description(kept: Kept) -> str:
     """Return a sandbox in words: its kind, its use, and when it is removed."""
-    used = f"used {counted(kept.uses, 'time')}" if kept.uses else "not used yet"
+    used = plural("used {count} time", "used {count} times", kept.uses) if kept.uses else tr("not used yet")
     left = phrases.span(max(0, kept.ends_at - time.time()))
-    back = f" Its files were put back to before run {kept.put_back_to}." if kept.put_back_to else ""
-    return f"{kept.id}, {phrases.isolation(kept.isolation)}, {used}.{back} It is removed in {left} unless it is used."
+    back = (
+        tr(" Its files were put back to before run {put_back_to}.", put_back_to=kept.put_back_to)
+        if kept.put_back_to
+        else ""
+    )
+    return tr(
+        "{id}, {isolation}, {used}.{back} It is removed in {left} unless it is used.",
+        id=kept.id,
+        isolation=phrases.isolation(kept.isolation),
+        used=used,
+        back=back,
+        left=left,
+    )

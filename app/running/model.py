@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import phrases
-from app.parts.amounts import clock, counted
+from app.parts.amounts import clock
 from app.parts.text.lines import SUMMARY, Summary
 from app.state import attention
 from runner.model.result import Outcome
+from runner.model.translation import plural, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,9 +98,9 @@ def summary(card: Card) -> Summary:
     below = _DOT.join((claim, phrases.asks_for(request), when))
     if card.result is None:
         if card.held is not None:
-            return Summary(title, below, f"paused {clock(time.monotonic() - card.held)}", "medium")
+            return Summary(title, below, tr("paused {clock}", clock=clock(time.monotonic() - card.held)), "medium")
         elapsed = clock(card.elapsed) if card.started is not None else ""
-        return Summary(title, below, f"running {elapsed}", "accent_ink")
+        return Summary(title, below, tr("running {elapsed}", elapsed=elapsed), "accent_ink")
     words, ink = outcome(card.result)
     if card.result.outcome is Outcome.FAILED and (error := phrases.error_line(card.result.stderr)):
         below = _DOT.join((error, below))
@@ -111,14 +112,14 @@ def outcome(result: Result) -> tuple[str, str]:
     took = phrases.span(result.duration)
     match result.outcome:
         case Outcome.OK:
-            files = f", {counted(len(result.files), 'file')}" if result.files else ""
-            return f"ok {took}{files}", "low"
+            files = f", {plural('{count} file', '{count} files', len(result.files))}" if result.files else ""
+            return tr("ok {took}{files}", took=took, files=files), "low"
         case Outcome.FAILED:
-            return f"failed, exit {result.exit_code}", "high"
+            return tr("failed, exit {exit_code}", exit_code=result.exit_code), "high"
         case Outcome.KILLED:
-            return f"stopped after {took}", "muted"
+            return tr("stopped after {took}", took=took), "muted"
         case other:
-            return other.value.replace("_", " "), "high"
+            return translated(other.value.replace("_", " ")), "high"
 
 
 def state_words(card: Card) -> str:
@@ -126,8 +127,8 @@ def state_words(card: Card) -> str:
     if card.result is not None:
         return phrases.ended(card.result)
     if card.held is not None:
-        return "Paused. The time limit is on hold."
+        return tr("Paused. The time limit is on hold.")
     if card.started is None:
-        return "Starting\N{HORIZONTAL ELLIPSIS}"
+        return tr("Starting\N{HORIZONTAL ELLIPSIS}")
     of, where = clock(card.request.limits.seconds), phrases.isolation(card.request.isolation)
-    return f"Running {clock(card.elapsed)} of {of} in the {where}."
+    return tr("Running {clock} of {of} in the {where}.", clock=clock(card.elapsed), of=of, where=where)

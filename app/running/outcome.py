@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app import phrases
-from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.parts.text.output import OutputView
@@ -18,6 +17,7 @@ from app.undo.dialog import FilesDialog
 from runner.model.decision import Verdict
 from runner.model.events import RequestClosed, RequestDecided, RunFinished, RunHeld, RunStarted, SandboxesChanged
 from runner.model.kept_sandbox import changes_of
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -53,7 +53,7 @@ class OutcomeView(QFrame):
         self._filled = False
         self.setProperty("card", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("What became of the request")
+        self.setAccessibleName(tr("What became of the request"))
         px = look.px
         self.title = ElidedLabel()
         self.title.setProperty("role", "title")
@@ -62,9 +62,9 @@ class OutcomeView(QFrame):
         self.nothing = plain_label(role="muted", wrap=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.output = OutputView(look)
-        self.more = self._button("external-link", "Show in Running: its files, its code, what it used, and Stop")
-        self.close_it = self._button("x", "Close: show nothing here")
-        self.undo = self._button("layers", "Files and Undo: what it changed in its sandbox, and how to undo it")
+        self.more = self._button("external-link", tr("Show in Running: its files, its code, what it used, and Stop"))
+        self.close_it = self._button("x", tr("Close: show nothing here"))
+        self.undo = self._button("layers", tr("Files and Undo: what it changed in its sandbox, and how to undo it"))
         self.more.clicked.connect(self._ask_all)
         self.undo.clicked.connect(self._show_files)
         self.close_it.clicked.connect(self.closed)
@@ -152,26 +152,34 @@ class OutcomeView(QFrame):
         if one.decision.verdict is Verdict.DENIED:
             words = f"{phrases.decided(one.decision)} {phrases.nothing_ran(one.rehearsed)}"
         elif one.result is not None:
-            files = f" It left {counted(len(one.result.files), 'file')}." if one.result.files else ""
-            handed = "Handed over as tried. " if one.result.meta.rehearsed else ""
+            files = (
+                plural(" It left {count} file.", " It left {count} files.", len(one.result.files))
+                if one.result.files
+                else ""
+            )
+            handed = tr("Handed over as tried. ") if one.result.meta.rehearsed else ""
             run = changes_of(self._cases.kept, request.id)
             changed = f" {undo.sentence(run.changes)}" if run is not None else ""
             words = f"{handed}{phrases.ended(one.result)}{files}{changed}"
         elif one.running and card is not None:
             words = state_words(card)
         else:
-            words = "Done." if one.closed else "Starting\N{HORIZONTAL ELLIPSIS}"
+            words = tr("Done.") if one.closed else tr("Starting\N{HORIZONTAL ELLIPSIS}")
         return f"{phrases.claim_of(request)}: {words}"
 
     def _silent(self, one: Answered) -> str:
         """Return what stands in place of the output where there is none to come."""
         if one.decision.verdict is Verdict.DENIED:
             reason = phrases.visible(one.decision.reason)
-            return f"The agent got this reason: {reason}" if reason else "The agent was informed of the denial."
+            return (
+                tr("The agent got this reason: {reason}", reason=reason)
+                if reason
+                else tr("The agent was informed of the denial.")
+            )
         if one.result is not None and not (one.result.stdout or one.result.stderr):
-            return "It printed nothing."
+            return tr("It printed nothing.")
         if one.result is None and one.closed:
-            return "No code ran for this: its answer went to the agent. The History has it."
+            return tr("No code ran for this: its answer went to the agent. The History has it.")
         return ""
 
     @Slot()

@@ -25,6 +25,7 @@ from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding
 from app.parts.gauges.meters import Meters, reached
+from app.parts.key_names import key_text
 from app.parts.plain import plain_label, tip
 from app.parts.tabs import whole_tabs
 from app.parts.text.code import CodeView
@@ -38,6 +39,7 @@ from app.running.model import RunsModel, state_words
 from app.state import attention
 from runner.model.events import HostContacted, RunFinished, RunHeld, RunMeasured, RunObserved
 from runner.model.request import NetworkMode
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,8 +55,8 @@ if TYPE_CHECKING:
     from runner.sandbox.output import Transcript
 
 TICK_MS = 500
-NOTHING = ("Nothing is running", "What you approve runs here, with its output.")
-NOT_SHOWN = ("This run cannot be shown", "What happened is in the fault log. Stop all ends every run.")
+NOTHING = (tr("Nothing is running"), tr("What you approve runs here, with its output."))
+NOT_SHOWN = (tr("This run cannot be shown"), tr("What happened is in the fault log. Stop all ends every run."))
 
 
 class RunningPanel(QWidget):
@@ -84,7 +86,7 @@ class RunningPanel(QWidget):
         self._transcripts: dict[str, Transcript] = {}
         self.thumbnails = Thumbnails(read, self)
         self.model = RunsModel(cases, self.thumbnails.of, self)
-        self.view = list_view(look, self.model, "Runs")
+        self.view = list_view(look, self.model, tr("Runs"))
         self.view.setMinimumHeight(look.px(64))
         offer_copies(self.view, self.model.copies)
         self.title = ElidedLabel()
@@ -187,14 +189,13 @@ class RunningPanel(QWidget):
             return
         claim = phrases.claim(card.request)
         build = self._bridge.runs.build(card.id) if card.result is None else None
-        words = state_words(card) if build is None else f"Building {phrases.visible(build[0])}."
-        self.state.setText(
-            f"{phrases.claim_of(card.request, card.several)}: {words}{claim and f' Its program {claim}.'}"
-        )
+        words = state_words(card) if build is None else tr("Building {build}.", build=phrases.visible(build[0]))
+        program = tr(" Its program {claim}.", claim=claim) if claim else ""
+        self.state.setText(f"{phrases.claim_of(card.request, card.several)}: {words}{program}")
         self.state.setToolTip(tip("\n".join((self.state.text(), *card.protections))))
         self.stop.setVisible(card.result is None)
         self.hold.setVisible(card.can_hold)
-        self.hold.setText("Pause" if card.held is None else "Resume")
+        self.hold.setText(tr("Pause") if card.held is None else tr("Resume"))
         if card.result is not None:
             self._show_stopping(False)
 
@@ -260,7 +261,7 @@ class RunningPanel(QWidget):
 
     @Slot(str)
     def _saved(self, path: str) -> None:
-        self._say(f"Saved to {path}.")
+        self._say(tr("Saved to {path}.", path=path))
 
     @Slot()
     @Slot(object)
@@ -305,17 +306,19 @@ class RunningPanel(QWidget):
     # ---- building ----
 
     def _make_stopping(self) -> None:
-        self.stop = QPushButton("Stop\N{HORIZONTAL ELLIPSIS}")
+        self.stop = QPushButton(tr("Stop\N{HORIZONTAL ELLIPSIS}"))
         self.stop.setProperty("kind", "danger")
-        self.stop.setAccessibleName("Stop this run, asks for a reason")
-        self.hold = QPushButton("Pause")
-        self.hold.setToolTip("Pause the run, or resume it; its time limit waits (Ctrl+Shift+P)")
+        self.stop.setAccessibleName(tr("Stop this run, asks for a reason"))
+        self.hold = QPushButton(tr("Pause"))
+        self.hold.setToolTip(
+            tr("Pause the run, or resume it; its time limit waits ({key})", key=key_text("Ctrl+Shift+P"))
+        )
         self.hold.hide()
         self.reason = QLineEdit()
         self.reason.setMaxLength(phrases.REASON_LENGTH)
-        self.reason.setPlaceholderText("Reason for the agent (optional)")
-        self.reason.setAccessibleName("Reason for stopping, sent to the agent")
-        self.stop_now = QPushButton("Stop run")
+        self.reason.setPlaceholderText(tr("Reason for the agent (optional)"))
+        self.reason.setAccessibleName(tr("Reason for stopping, sent to the agent"))
+        self.stop_now = QPushButton(tr("Stop run"))
         self.stop_now.setProperty("kind", "danger")
         self.keep = back_button()
         self._asking = QWidget()
@@ -336,7 +339,7 @@ class RunningPanel(QWidget):
         rows.setSpacing(px(6))
         inset = QHBoxLayout()
         inset.setContentsMargins(px(12), 0, px(12), 0)
-        inset.addWidget(plain_label("Runs", "title"))
+        inset.addWidget(plain_label(tr("Runs"), "title"))
         rows.addLayout(inset)
         rows.addWidget(self.view)
         rows.addWidget(self.kept)
@@ -361,10 +364,10 @@ class RunningPanel(QWidget):
 
     def _make_page(self) -> QWidget:
         px = self._look.px
-        self.tabs = whole_tabs("Parts of the run")
-        self.tabs.addTab(self.results, "Output")
-        self.tabs.addTab(self.code, "Code")
-        self.tabs.addTab(self.files, "Files")
+        self.tabs = whole_tabs(tr("Parts of the run"))
+        self.tabs.addTab(self.results, tr("Output"))
+        self.tabs.addTab(self.code, tr("Code"))
+        self.tabs.addTab(self.files, tr("Files"))
         self.hosts.join(self.tabs)
         self.behaviour = BehaviourOfRun(self._cases, self._look, self.tabs)
         words = QVBoxLayout()

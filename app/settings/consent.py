@@ -10,6 +10,7 @@ from app.link.page_tasks import PageTasks
 from app.review.deliberate import DeliberateDialog
 from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 from runner.settings.declared import WINDOW
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from app.settings.form import Form
     from runner.settings.declaration import Declared
 
-WHAT = "These settings say what may run, or how it is approved."
+WHAT = tr("These settings say what may run, or how it is approved.")
 
 
 class Consent(QObject):
@@ -50,7 +51,7 @@ class Consent(QObject):
             else:
                 save()
 
-        DeliberateDialog(self._page.window(), "Save settings?", WHAT, "Save", confirmed, by, self._look).open()
+        DeliberateDialog(self._page.window(), tr("Save settings?"), WHAT, tr("Save"), confirmed, by, self._look).open()
 
     def _by(self, form: Form) -> ApproveBy:
         """Return what a person approves with; by the file as well, as the engine may not be there."""
@@ -61,6 +62,6 @@ class Consent(QObject):
         try:
             await answer
         except KnownError as error:
-            refuse(f"Not saved: {error}")
+            refuse(tr("Not saved: {error}", error=error))
         else:
             save()

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLineEdit, QVBo
 
 from app.parts.plain import plain_label
 from app.settings.words import choice, on_off
+from runner.model.translation import tr, translated
 from runner.sandbox.plugin import names as plugin_names
 from runner.settings.declaration import Kind
 
@@ -130,14 +131,16 @@ class TextEditor(SettingEditor):
     def __init__(self, title: str, one: Declared, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.field = QLineEdit()
-        self.field.setAccessibleName(f"{title}, in {one.unit}" if one.unit else title)
-        self.field.setPlaceholderText("Words, with commas between them" if one.kind is Kind.LIST else "Not set")
+        self.field.setAccessibleName(
+            tr("{title}, in {unit}", title=title, unit=translated(one.unit)) if one.unit else title
+        )
+        self.field.setPlaceholderText(tr("Words, with commas between them") if one.kind is Kind.LIST else tr("Not set"))
         self.field.textEdited.connect(lambda text: self.typed.emit(text))
         self._row.setSpacing(look.px(8))
         if one.kind in (Kind.WHOLE, Kind.NUMBER):
             self.field.setFixedWidth(look.px(130))
             self._row.addWidget(self.field)
-            self._row.addWidget(plain_label(one.unit, "muted"))
+            self._row.addWidget(plain_label(translated(one.unit), "muted"))
             self._row.addStretch()
         else:
             self._row.addWidget(self.field, 1)

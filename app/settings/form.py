@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from app.settings.words import on_off, title_of
+from app.settings.words import shown_value, title_of
+from runner.model.translation import tr
 from runner.settings.declared import declared
 from runner.settings.levels import level_values
 from runner.settings.loading import CEILINGS, SettingSource
@@ -95,7 +96,10 @@ class Form:
         """Return why a setting cannot be changed here; empty when it can."""
         if self.source(name) is not SettingSource.ENVIRONMENT:
             return ""
-        return f"Set by the environment variable {self._variable(name)}, which counts more than the file."
+        return tr(
+            "Set by the environment variable {variable}, which counts more than the file.",
+            variable=self._variable(name),
+        )
 
     def can_reset(self, name: str) -> bool:
         """Return whether the file has an entry that could go."""
@@ -105,14 +109,17 @@ class Form:
         """Return where the value on screen comes from, in a few words."""
         if name in self._typed:
             before = self.in_force(name)
-            return f"Unsaved. Was: {on_off(before) if isinstance(before, bool) else self._offered[name].shown(before)}"
+            return tr(
+                "Unsaved. Was: {on_off}",
+                on_off=shown_value(self._offered[name], before),
+            )
         match self.source(name):
             case SettingSource.DEFAULT:
-                return "Default"
+                return tr("Default")
             case SettingSource.LEVEL:
-                return f"From security level {self.loaded.settings.security_level}"
+                return tr("From security level {security_level}", security_level=self.loaded.settings.security_level)
             case SettingSource.YAML:
-                return f"Set in {self._file}"
+                return tr("Set in {file}", file=self._file)
             case _:
                 return self.fixed(name)
 
@@ -145,9 +152,11 @@ class Form:
             own = limit in self._typed or self.source(limit) in (SettingSource.YAML, SettingSource.ENVIRONMENT)
             if own and self.value(limit) > self.value(ceiling):
                 other = ceiling if name == limit else limit
-                words = "more" if name == limit else "less"
-                shown = self._offered[other].shown(self.value(other))
-                return f"This is {words} than {title_of(other)}, {shown}."
+                words = tr("more") if name == limit else tr("less")
+                shown = shown_value(self._offered[other], self.value(other))
+                return tr(
+                    "This is {words} than {title_of}, {shown}.", words=words, title_of=title_of(other), shown=shown
+                )
         return ""
 
     def _without_entry(self, name: str) -> Value:

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 from app.link.background import Errands
 from app.link.page_tasks import PageTasks
 from app.look.look import Motion, Theme
-from app.parts.amounts import counted
 from app.parts.clearing import clearable
 from app.parts.column import ScrollColumn
 from app.parts.confirm import ConfirmDialog
@@ -37,6 +36,7 @@ from app.settings.section_list import SectionList
 from app.settings.words import problems_of, title_of
 from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
+from runner.model.translation import plural, tr, translated
 from runner.settings.loading import Loaded, load, save
 
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ class SettingsPanel(QWidget):
         self._wanted = ""
         self.rows: dict[str, SettingRow] = {}
         self._groups: list[tuple[QFrame, list[SettingRow]]] = []
-        self._scroll = ScrollColumn("Settings")
+        self._scroll = ScrollColumn(tr("Settings"))
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.sections = SectionList(look, self._scroll)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("Search settings")
-        self.search.setAccessibleName("Search settings")
+        self.search.setPlaceholderText(tr("Search settings"))
+        self.search.setAccessibleName(tr("Search settings"))
         clearable(self.search, look)
         self.problems = Notice(look, Tone.WARN, "")
         self.remarks = Notice(look, Tone.INFO, "", closable=True)
@@ -92,13 +92,13 @@ class SettingsPanel(QWidget):
         self._tool_hosts: dict[str, ToolHosts] = {}
         self._consent = Consent(self, bridge, look)
         self.state = plain_label(role="muted", wrap=True)
-        self.revert = QPushButton("Revert")
-        self.save = QPushButton("Save")
+        self.revert = QPushButton(tr("Revert"))
+        self.save = QPushButton(tr("Save"))
         self.save.setProperty("kind", "primary")
         for button in (self.revert, self.save):
             button.setAutoDefault(False)
-        self.reading = EmptyState(look, "settings", "Reading the settings", "This takes a moment.")
-        self.nothing = EmptyState(look, "search", "No setting found", "Try another word, or clear the search.")
+        self.reading = EmptyState(look, "settings", tr("Reading the settings"), tr("This takes a moment."))
+        self.nothing = EmptyState(look, "search", tr("No setting found"), tr("Try another word, or clear the search."))
         self._lay_out()
         self._connect()
         self._show_state()
@@ -215,11 +215,12 @@ class SettingsPanel(QWidget):
         self._look.choose_motion(Motion(self._form.value("motion")))
 
     def _ask_agreement(self) -> None:
-        what = (
-            f"Where this system has no keyring, secrets will be in {self._places.secrets}, not encrypted. "
-            "Only your user may read the file (mode 0600), and so may every program that runs as you."
+        what = tr(
+            "Where this system has no keyring, secrets will be in {secrets}, not encrypted. Only "
+            "your user may read the file (mode 0600), and so may every program that runs as you.",
+            secrets=self._places.secrets,
         )
-        ConfirmDialog(self.window(), "Keep secrets in a file?", what, "I agree", self._agreed).open()
+        ConfirmDialog(self.window(), tr("Keep secrets in a file?"), what, tr("I agree"), self._agreed).open()
 
     def _agreed(self, yes: bool) -> None:
         if not yes and self._form is not None:
@@ -257,9 +258,9 @@ class SettingsPanel(QWidget):
         self._tasks.start("reload", self._reload(self._bridge.reload_settings()))
         self._show_theme()
         self._look.next_scale = int(loaded.settings.text_size) / 100
-        words = "Saved."
+        words = tr("Saved.")
         if restart:
-            words = f"Saved. Start Assent again for {_listed(restart)} to count."
+            words = tr("Saved. Start Assent again for {listed} to count.", listed=_listed(restart))
         _tell(self.notice, Tone.INFO if restart else Tone.GOOD, words)
         self.saved.emit()
 
@@ -267,14 +268,14 @@ class SettingsPanel(QWidget):
         try:
             await answer
         except KnownError as error:
-            _tell(self.notice, Tone.BAD, f"Saved, but not in use yet: {error}")
+            _tell(self.notice, Tone.BAD, tr("Saved, but not in use yet: {error}", error=error))
         else:
             self.reloaded.emit()
 
     def _not_saved(self, error: Exception) -> None:
         self._saving = False
         self._show_state()
-        what = str(error) if isinstance(error, KnownError) else f"The settings were not saved: {error}"
+        what = str(error) if isinstance(error, KnownError) else tr("The settings were not saved: {error}", error=error)
         _tell(self.notice, Tone.BAD, what)
 
     # ---- painting the state ----
@@ -289,13 +290,13 @@ class SettingsPanel(QWidget):
             self._show_hosts()
         self.pin.want(form is not None and form.value("approve_by") == ApproveBy.PIN)
         if self._saving:
-            words = "Saving\N{HORIZONTAL ELLIPSIS}"
+            words = tr("Saving\N{HORIZONTAL ELLIPSIS}")
         elif wrong:
-            words = f"Cannot be saved yet: {_listed([title_of(name) for name in wrong])}."
+            words = tr("Cannot be saved yet: {listed}.", listed=_listed([title_of(name) for name in wrong]))
         elif changes:
-            words = f"{counted(changes, 'change')} not saved."
+            words = plural("{count} change not saved.", "{count} changes not saved.", changes)
         else:
-            words = f"File: {self._places.settings}"
+            words = tr("File: {settings}", settings=self._places.settings)
         self.state.setText(words)
         self.save.setEnabled(bool(changes) and not wrong and not self._saving)
         self.revert.setEnabled(bool(changes) and not self._saving)
@@ -349,7 +350,7 @@ class SettingsPanel(QWidget):
             layout = self._groups[-1][0].layout()
             assert layout is not None
             layout.addWidget(row)
-        self.sections.show_sections((rows[0].declared.group, frame) for frame, rows in self._groups)
+        self.sections.show_sections((translated(rows[0].declared.group), frame) for frame, rows in self._groups)
         self._fold()
 
     def _make_group(self, name: str) -> QFrame:
@@ -359,7 +360,7 @@ class SettingsPanel(QWidget):
         inner = QVBoxLayout(frame)
         inner.setContentsMargins(px(16), px(12), px(16), px(10))
         inner.setSpacing(px(4))
-        inner.addWidget(plain_label(name, "title"))
+        inner.addWidget(plain_label(translated(name), "title"))
         return frame
 
     def _lay_out(self) -> None:
@@ -368,7 +369,7 @@ class SettingsPanel(QWidget):
         for line in (head, foot):
             line.setContentsMargins(px(4), 0, px(6), 0)
             line.setSpacing(px(8))
-        head.addWidget(plain_label("Settings", "title"))
+        head.addWidget(plain_label(tr("Settings"), "title"))
         head.addStretch(1)
         head.addWidget(self.search, 2)
         foot.addWidget(self.state, 1)
@@ -427,4 +428,4 @@ def _tell(notice: Notice, tone: Tone, text: str) -> None:
 
 
 def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else tr("{names} and {names_2}", names=", ".join(names[:-1]), names_2=names[-1])

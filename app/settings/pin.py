@@ -13,6 +13,7 @@ from app.parts.plain import plain_label
 from app.review.proof import PinField
 from runner.identity.pin import DIGITS, PinState, well_formed
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from app.link.bridge import EngineLink
     from app.look.look import Look
 
-NONE = "No PIN is set: until you set one, nothing that is HIGH or CRITICAL can be approved."
-UNEQUAL = "The new PIN was not typed the same twice."
+NONE = tr("No PIN is set: until you set one, nothing that is HIGH or CRITICAL can be approved.")
+UNEQUAL = tr("The new PIN was not typed the same twice.")
 
 
 class PinDialog(QDialog):
@@ -32,13 +33,17 @@ class PinDialog(QDialog):
         self._bridge = bridge
         self._removing = removing
         self._tasks = PageTasks("pin", self)
-        self.old, self.new, self.again = PinField("Present PIN"), PinField("New PIN"), PinField("New PIN again")
+        self.old, self.new, self.again = (
+            PinField(tr("Present PIN")),
+            PinField(tr("New PIN")),
+            PinField(tr("New PIN again")),
+        )
         self._asked = [*([self.old] if known else []), *([] if removing else [self.new, self.again])]
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Remove the PIN" if removing else "Change the PIN" if known else "Set a PIN")
+        self.setWindowTitle(tr("Remove the PIN") if removing else tr("Change the PIN") if known else tr("Set a PIN"))
         self.notice = Notice(look, Tone.BAD, "")
-        self.cancel = QPushButton("Cancel")
-        self.save = QPushButton("Remove" if removing else "Save")
+        self.cancel = QPushButton(tr("Cancel"))
+        self.save = QPushButton(tr("Remove") if removing else tr("Save"))
         self.save.setProperty("kind", "danger" if removing else "primary")
         self._lay_out(look)
         for field in self._asked:
@@ -122,9 +127,9 @@ class PinRow(QWidget):
         self._state: PinState | None = None
         self._wanted = False
         self.words = plain_label(role="small", wrap=True)
-        self.change = QPushButton("Set\N{HORIZONTAL ELLIPSIS}")
-        self.remove = QPushButton("Remove\N{HORIZONTAL ELLIPSIS}")
-        self.remove.setAccessibleName("Remove the PIN")
+        self.change = QPushButton(tr("Set\N{HORIZONTAL ELLIPSIS}"))
+        self.remove = QPushButton(tr("Remove\N{HORIZONTAL ELLIPSIS}"))
+        self.remove.setAccessibleName(tr("Remove the PIN"))
         self.change.clicked.connect(self._change)
         self.remove.clicked.connect(self._remove)
         buttons = QHBoxLayout()
@@ -166,8 +171,8 @@ class PinRow(QWidget):
         if state is None:
             return
         self.words.setText(NONE if state.usable and not state.known else state.words)
-        self.change.setText("Change\N{HORIZONTAL ELLIPSIS}" if state.known else "Set\N{HORIZONTAL ELLIPSIS}")
-        self.change.setAccessibleName("Change the PIN" if state.known else "Set a PIN")
+        self.change.setText(tr("Change\N{HORIZONTAL ELLIPSIS}") if state.known else tr("Set\N{HORIZONTAL ELLIPSIS}"))
+        self.change.setAccessibleName(tr("Change the PIN") if state.known else tr("Set a PIN"))
         self.change.setEnabled(state.usable)
         self.remove.setVisible(state.known)
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from app.parts.elide import ElidedLabel
 from app.parts.plain import tip
 from app.parts.text.visible_characters import visible
+from runner.model.translation import tr
 from runner.network.registries import of_this_machine, of_tools
 
 if TYPE_CHECKING:
@@ -55,15 +56,25 @@ class RegistryHosts(QWidget):
         tool = TOOLS[self._name]
         counts = ", ".join(map(visible, hosts.counts))
         words = [hosts.problem] if hosts.problem else []
-        words += [f"By now packages come from {counts}."] if counts else ["By now packages come from nowhere."]
+        words += (
+            [tr("By now packages come from {counts}.", counts=counts)]
+            if counts
+            else [tr("By now packages come from nowhere.")]
+        )
         new = [one for one in hosts.default if one not in typed]
-        words += ["Added above; it counts once you save."] if hosts.default and not new else []
+        words += [tr("Added above; it counts once you save.")] if hosts.default and not new else []
         self.said.setText(" ".join(words))
         self.said.setToolTip(tip(self.said.text()))
         named = visible(urlsplit(hosts.default[0]).hostname or hosts.default[0]) if hosts.default else ""
-        self.add.setText(f"Add {named}")
-        self.add.setToolTip(f"{', '.join(map(visible, hosts.default))}: what {tool} on this machine has by default")
-        self.add.setAccessibleName(f"Add {named}, which {tool} has by default")
+        self.add.setText(tr("Add {named}", named=named))
+        self.add.setToolTip(
+            tr(
+                "{map}: what {tool} on this machine has by default",
+                map=", ".join(map(visible, hosts.default)),
+                tool=tool,
+            )
+        )
+        self.add.setAccessibleName(tr("Add {named}, which {tool} has by default", named=named, tool=tool))
         self.add.setVisible(bool(new))
 
     @Slot()

@@ -24,6 +24,7 @@ from app.parts.plain import plain_label
 from app.review.deliberate import DeliberateDialog
 from runner.audit.retention.retention import RetentionRule
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
 
 WAIT_MS = 400
 """Time after the last change before the figures are asked for."""
-WHAT = (
+WHAT = tr(
     "Code, output and files are removed and cannot be brought back. Who asked, when, the decision and the hashes stay,"
     " and a signed entry says what was removed."
 )
 LONGEST_TITLE = 120
-LOOKING = "Counting\N{HORIZONTAL ELLIPSIS}"
+LOOKING = tr("Counting\N{HORIZONTAL ELLIPSIS}")
 
 
 class OldContentDialog(QDialog):
@@ -55,12 +56,12 @@ class OldContentDialog(QDialog):
         self._tasks = PageTasks("old content", self)
         self._plan: RetentionPlan | None = None
         self._asked = 0
-        self.setWindowTitle("Remove old content")
-        self.by_age, self.by_size = QRadioButton("Older than"), QRadioButton("All but the newest")
+        self.setWindowTitle(tr("Remove old content"))
+        self.by_age, self.by_size = QRadioButton(tr("Older than")), QRadioButton(tr("All but the newest"))
         self.days, self.megabytes = QSpinBox(), QSpinBox()
         keep_from_edge(self.days, self.megabytes)
         self.figures = plain_label(wrap=True)
-        self.cancel, self.remove = QPushButton("Cancel"), QPushButton("Remove\N{HORIZONTAL ELLIPSIS}")
+        self.cancel, self.remove = QPushButton(tr("Cancel")), QPushButton(tr("Remove\N{HORIZONTAL ELLIPSIS}"))
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(WAIT_MS)
@@ -116,12 +117,12 @@ class OldContentDialog(QDialog):
             button.toggled.connect(self._change)
         self.days.setRange(1, 36_500)
         self.days.setValue(90)
-        self.days.setSuffix(" days")
-        self.days.setAccessibleName("Age in days")
+        self.days.setSuffix(tr(" days"))
+        self.days.setAccessibleName(tr("Age in days"))
         self.megabytes.setRange(1, 1_000_000)
         self.megabytes.setValue(1000)
         self.megabytes.setSuffix(" MB")
-        self.megabytes.setAccessibleName("Size in megabytes")
+        self.megabytes.setAccessibleName(tr("Size in megabytes"))
         for field in (self.days, self.megabytes):
             field.valueChanged.connect(self._change)
         self.cancel.setDefault(True)
@@ -142,8 +143,8 @@ class OldContentDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(px(20), px(18), px(20), px(16))
         column.setSpacing(px(10))
-        column.addWidget(plain_label("Remove old content", "title"))
-        column.addWidget(plain_label("Code, output and files of closed requests. Their entries stay.", wrap=True))
+        column.addWidget(plain_label(tr("Remove old content"), "title"))
+        column.addWidget(plain_label(tr("Code, output and files of closed requests. Their entries stay."), wrap=True))
         column.addLayout(form)
         self.figures.setMinimumHeight(self.fontMetrics().height() * 2)
         column.addWidget(self.figures)
@@ -180,22 +181,26 @@ class ContentRemover(QObject):
         def confirmed(pin: str) -> None:
             self._begin(self._bridge.upkeep.remove_content(request_id, pin))
 
-        named = f"{title[:LONGEST_TITLE]} ({request_id}). " if title else f"Request {request_id}. "
-        self._confirm("Remove the content of this request?", named + WHAT, confirmed)
+        named = (
+            f"{title[:LONGEST_TITLE]} ({request_id}). "
+            if title
+            else tr("Request {request_id}. ", request_id=request_id)
+        )
+        self._confirm(tr("Remove the content of this request?"), named + WHAT, confirmed)
 
     @Slot(object)
     def _confirm_plan(self, plan: RetentionPlan) -> None:
         def confirmed(pin: str) -> None:
             self._begin(self._bridge.upkeep.carry_out(plan, pin))
 
-        self._confirm("Remove old content?", f"{plan.sentence} {WHAT}", confirmed)
+        self._confirm(tr("Remove old content?"), f"{plan.sentence} {WHAT}", confirmed)
 
     def _confirm(self, title: str, what: str, confirmed: Callable[[str], None]) -> None:
         by = self._bridge.decisions.approve_by()
-        DeliberateDialog(self._page.window(), title, what, "Remove", confirmed, by, self._look).open()
+        DeliberateDialog(self._page.window(), title, what, tr("Remove"), confirmed, by, self._look).open()
 
     def _begin(self, answer: Future[Pruned]) -> None:
-        self.said.emit(Tone.INFO, "Removing\N{HORIZONTAL ELLIPSIS}")
+        self.said.emit(Tone.INFO, tr("Removing\N{HORIZONTAL ELLIPSIS}"))
         self._tasks.start("remove", self._finish(answer))
 
     async def _finish(self, answer: Future[Pruned]) -> None:

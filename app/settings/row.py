@@ -12,6 +12,7 @@ from app.parts.plain import plain_label
 from app.parts.roles import Role
 from app.settings.editors import editor_for
 from app.settings.words import title_of
+from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 WIDTH = 300
 """Pixels of the column of fields."""
-RESTART = "Takes effect after a restart."
+RESTART = tr("Takes effect after a restart.")
 
 
 class SettingRow(QWidget):
@@ -36,15 +37,26 @@ class SettingRow(QWidget):
         self.declared = one
         self._form = form
         self.title = title_of(one.name)
-        self._searched = " ".join((self.title, one.name, one.sentence, one.group, *one.yaml, *one.environment)).lower()
+        self._searched = " ".join(
+            (
+                self.title,
+                one.name,
+                translated(one.sentence),
+                translated(one.group),
+                one.sentence,
+                one.group,
+                *one.yaml,
+                *one.environment,
+            )
+        ).lower()
         self.editor = editor_for(one, self.title, look)
         self.editor.typed.connect(lambda raw: self.typed.emit(one.name, raw))
         self.origin = plain_label(role="small", wrap=True)
         self.error = plain_label(role="bad", wrap=True)
         self.reset = QToolButton()
-        self.reset.setText("Reset")
-        self.reset.setToolTip("Take it out of the file, so that the default or the security level counts")
-        self.reset.setAccessibleName(f"Reset {self.title}")
+        self.reset.setText(tr("Reset"))
+        self.reset.setToolTip(tr("Take it out of the file, so that the default or the security level counts"))
+        self.reset.setAccessibleName(tr("Reset {title}", title=self.title))
         self.reset.setProperty("kind", "chip")
         self.reset.clicked.connect(lambda: self.reset_wanted.emit(one.name))
         self.setAccessibleName(self.title)
@@ -67,7 +79,7 @@ class SettingRow(QWidget):
         self.error.setVisible(bool(error))
         self.origin.setText(form.origin(name))
         self.reset.setVisible(form.can_reset(name))
-        described = " ".join(filter(None, (error, self.declared.sentence, self.origin.text())))
+        described = " ".join(filter(None, (error, translated(self.declared.sentence), self.origin.text())))
         for control in self.editor.controls():
             control.setAccessibleDescription(described)
 
@@ -81,7 +93,9 @@ class SettingRow(QWidget):
 
     def _lay_out(self, look: Look) -> None:
         px = look.px
-        sentence = f"{self.declared.sentence} {RESTART}" if self.declared.restart else self.declared.sentence
+        sentence = translated(self.declared.sentence)
+        if self.declared.restart:
+            sentence = f"{sentence} {RESTART}"
         words = QVBoxLayout()
         words.setSpacing(px(2))
         words.addWidget(plain_label(self.title, "strong"))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QScrollArea, QWidget
 
+from runner.model.translation import tr
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -22,7 +24,7 @@ class SectionList(QListWidget):
         super().__init__(parent)
         self._scroll = scroll
         self._frames: list[QWidget] = []
-        self.setAccessibleName("Sections of the settings")
+        self.setAccessibleName(tr("Sections of the settings"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("sections", True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

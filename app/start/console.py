@@ -20,11 +20,13 @@ from app.link.bridge import EngineLink
 from app.look.look import Look, Motion, Theme
 from app.look.mark import app_icon
 from app.parts.notice import Tone
+from app.start import language
 from app.start.leave import Leave, end_at_once
 from app.start.update import Update
 from app.state.cards import Cards
 from runner.engine.thread import EngineThread
 from runner.identity.keyring_answer import begin_unasked
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -48,7 +50,7 @@ SETTLED_MS = 5000
 again: with it each full collection held up the window for 80 ms, without it for 3 ms (measured while a run printed
 50 MB/s)."""
 
-RESTART = "Restart"
+RESTART = tr("Restart")
 YES = "yes"
 SCALES = ("1.00", "1.25", "1.50", "1.75", "2.00")
 
@@ -96,7 +98,7 @@ class Console(QObject):
             QTimer.singleShot(0, self.window, self.window.begin)  # nothing is painted of it
         self.frame.close_wanted.connect(self.leave.wish)
         self.leave.leaving.connect(self._vanish)
-        self.window.pages.settings_taken_up.connect(self._look_at_login)
+        self.window.pages.settings_taken_up.connect(self._look_at_settings)
         self._faults.happened.connect(self._fault)
         # Directly: the session manager waits for the slot, so it has to be over when everything is closed.
         self._app.commitDataRequest.connect(self._session_ends, Qt.ConnectionType.DirectConnection)
@@ -168,11 +170,18 @@ class Console(QObject):
         self.look.choose(Theme(settings.theme))
         self.look.choose_motion(Motion(settings.motion))
         self.look.next_scale = int(settings.text_size) / 100
-        self._start_at_login(settings)
+        self._keep_for_next_start(settings)
 
     @Slot()
-    def _look_at_login(self) -> None:
-        self._errands.send(self._load_settings, self._start_at_login, self._settings_unknown)
+    def _look_at_settings(self) -> None:
+        self._errands.send(self._load_settings, self._keep_for_next_start, self._settings_unknown)
+
+    def _keep_for_next_start(self, settings: Settings) -> None:
+        """Take up what counts from the next start of the window, or of the desktop."""
+        if self._remembered.get(language.REMEMBERED) != settings.language:
+            self._remembered.set(language.REMEMBERED, settings.language)
+            self._remembered.save()
+        self._start_at_login(settings)
 
     def _start_at_login(self, settings: Settings) -> None:
         """Have the desktop start Assent at login, or not, as the settings now ask for."""
@@ -209,7 +218,10 @@ class Console(QObject):
     @Slot(str)
     def _tell_of_update(self, version: str) -> None:
         shown_before = bool(self.window.banners.text("updated"))
-        what = f"Assent was updated to {version}. This window still runs the version from before, until you restart it."
+        what = tr(
+            "Assent was updated to {version}. This window still runs the version from before, until you restart it.",
+            version=version,
+        )
         notice = self.window.banners.say("updated", Tone.WARN, what, RESTART)
         log.info("Assent was updated to %s. The window says so.", version)
         if not shown_before:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSocketNotifier, Signal, Slot
 
-from app.parts.amounts import counted
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,10 +95,14 @@ class Leave(QObject):
         waiting, running = self._cases.count_waiting(), self._cases.count_running()
         parts = []
         if waiting:
-            but = ", but for those whose agents fetch the answer later" if self._away() else ""
-            parts.append(f"{counted(waiting, 'request')} will be denied{but}.")
+            but = tr(", but for those whose agents fetch the answer later") if self._away() else ""
+            parts.append(
+                plural(
+                    "{count} request will be denied{but}.", "{count} requests will be denied{but}.", waiting, but=but
+                )
+            )
         if running:
-            parts.append(f"{counted(running, 'run')} will be stopped.")
+            parts.append(plural("{count} run will be stopped.", "{count} runs will be stopped.", running))
         return " ".join(parts)
 
     def _answered(self, yes: bool) -> None:

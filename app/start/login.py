@@ -7,6 +7,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 from runner.system.durable import replace_file
 from runner.system.plain_file import read_file
 from runner.system.private_folder import make_folder
@@ -60,8 +61,8 @@ def apply(file: Path, text: str, *, wanted: bool) -> None:
     try:
         mine = _is_mine(file)
         if mine is False:  # and not None, where there is none
-            what = f"{file} is not as Assent has written it, so it stays."
-            raise KnownError(what, f'Remove it (rm "{file}"), then start Assent again.')
+            what = tr("{file} is not as Assent has written it, so it stays.", file=file)
+            raise KnownError(what, tr('Remove it (rm "{file}"), then start Assent again.', file=file))
         if wanted:
             make_folder(file.parent)
             replace_file(file, text)
@@ -69,7 +70,7 @@ def apply(file: Path, text: str, *, wanted: bool) -> None:
             file.unlink()
     except OSError as error:
         raise KnownError(
-            f"Starting at login could not be changed: {error}.", "Check the rights of the folder."
+            tr("Starting at login could not be changed: {error}.", error=error), tr("Check the rights of the folder.")
         ) from error
 
 

@@ -12,8 +12,9 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
 from app.chrome.frame import Frame
-from app.chrome.window_state import Remembered
+from app.chrome.window_state import WINDOW_STATE, Remembered
 from app.look.tokens import DARK, LIGHT
+from app.start import language
 from app.start.crash import Faults
 from app.start.pyside import prepare
 from app.start.single import Single
@@ -51,7 +52,7 @@ class Opening(QObject):
         self._places = places
         self._faults = faults
         self._single = single
-        self._remembered = Remembered(places.state / "window.json")
+        self._remembered = Remembered(places.state / WINDOW_STATE)
         self._earlier = faults.earlier()
         faults.watch()
         self.console: Console | None = None
@@ -122,6 +123,7 @@ def application() -> QApplication:
     app.setApplicationName(NAME)
     app.setDesktopFileName("assent")
     app.setQuitOnLastWindowClosed(False)
+    language.dress(app)
     return app
 
 

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 from app import phrases
 from runner.identity.allowance import Allowance
 from runner.model.rehearsal import RehearsalMode
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from runner.identity.agents import Agent
 
-AS_ALL = "as in Settings"
+AS_ALL = tr("as in Settings")
 REHEARSED = {
-    RehearsalMode.OFF.value: "not tried by itself",
-    RehearsalMode.GVISOR.value: "tried by itself in gVisor only",
-    RehearsalMode.ANY.value: "tried by itself in any isolated sandbox",
+    RehearsalMode.OFF.value: tr("not tried by itself"),
+    RehearsalMode.GVISOR.value: tr("tried by itself in gVisor only"),
+    RehearsalMode.ANY.value: tr("tried by itself in any isolated sandbox"),
 }
 _NAMES = {
-    "rate_per_minute": ("calls a minute", ""),
-    "max_pending": ("requests at once", ""),
-    "seconds": ("longest run", " s"),
-    "memory_mb": ("most memory", " MB"),
+    "rate_per_minute": (tr("calls a minute"), ""),
+    "max_pending": (tr("requests at once"), ""),
+    "seconds": (tr("longest run"), " s"),
+    "memory_mb": (tr("most memory"), " MB"),
 }
 
 
@@ -29,13 +30,13 @@ def allowed(name: str, value: object) -> str:
     """Return one setting of an agent in words; `value` is that of the ledger, so it may be anything."""
     match name, value:
         case (("network" | "packages"), bool()):
-            return f"{name} may be asked for" if value else f"no {name}"
+            return tr("{name} may be asked for", name=name) if value else tr("no {name}", name=name)
         case "rehearse", str():
             return REHEARSED.get(value, phrases.visible(value))
         case "languages", list() | tuple():
-            return f"languages: {', '.join(phrases.visible(str(one)) for one in value) or 'all'}"
+            return tr("languages: {join}", join=", ".join(phrases.visible(str(one)) for one in value) or tr("all"))
         case "ink", int():
-            return "another color"
+            return tr("another color")
         case _, 0:
             return f"{_NAMES.get(name, (phrases.visible(name), ''))[0]} {AS_ALL}"
         case _:

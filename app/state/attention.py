@@ -8,6 +8,8 @@ from app import phrases
 from app.state import trials
 from runner.model.assessment import Level, attention_words
 from runner.model.headline import headline as short_form
+from runner.model.sentence_translation import in_words
+from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,14 +69,14 @@ def worst_ink(cards: Iterable[Card]) -> str:
 def words(card: Card) -> str:
     """Return the attention in a word: as on the badge; empty before it was assessed."""
     worst = attention(card)
-    return words_of(card.assessment) if worst is None else attention_words(worst, True)
+    return words_of(card.assessment) if worst is None else translated(attention_words(worst, True))
 
 
 def words_of(assessment: Assessment | None) -> str:
     """Return the attention of what was assessed so, as `words`."""
     if assessment is None:
         return ""
-    return attention_words(of_assessment(assessment), bool(assessment.findings))
+    return translated(attention_words(of_assessment(assessment), bool(assessment.findings)))
 
 
 def ink(card: Card) -> str:
@@ -87,15 +89,19 @@ def class_words(card: Card) -> str:
     """Return the class, which sets rules and windows: `HIGH class: runs code, 60 s to answer`."""
     if card.assessment is None:
         return ""
-    left = f", {phrases.span(round(card.window))} to answer" if card.waiting and card.window and not card.paused else ""
-    return f"{card.assessment.level.name} class: {phrases.does(card.request)}{left}"
+    left = (
+        tr(", {window} to answer", window=phrases.span(round(card.window)))
+        if card.waiting and card.window and not card.paused
+        else ""
+    )
+    return tr("{name} class: {does}{left}", name=card.assessment.level.name, does=phrases.does(card.request), left=left)
 
 
 def sentence(card: Card) -> str:
     """Return what the request would do in one sentence; empty before it was assessed."""
     if card.assessment is None:
         return ""
-    return phrases.visible(card.assessment.verdict.sentence or card.assessment.reasons[0])
+    return phrases.visible(in_words(card.assessment.verdict.sentence or card.assessment.reasons[0]))
 
 
 def headline(card: Card) -> str:
@@ -106,5 +112,7 @@ def headline(card: Card) -> str:
 def headline_of(assessment: Assessment | None, request: Request) -> str:
     """Return the same of what was assessed so."""
     if assessment is None:
-        return f"Not assessed: {phrases.does(request)}"
-    return phrases.visible(short_form(assessment.verdict)) or phrases.short(assessment.reasons[0].rstrip("."))
+        return tr("Not assessed: {does}", does=phrases.does(request))
+    return phrases.visible(in_words(short_form(assessment.verdict))) or phrases.short(
+        in_words(assessment.reasons[0].rstrip("."))
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Slot
 
 from app import phrases
-from app.parts.amounts import clock, counted
+from app.parts.amounts import clock
 from app.parts.plain import tip
 from app.state import attention
 from runner.approval.modes import TRUST_RULE
@@ -27,6 +27,7 @@ from runner.model.events import (
     TrialMoved,
 )
 from runner.model.result import Outcome
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -213,10 +214,12 @@ def words(one: Answered) -> str:
     """Return what came of a request: `ok 0.4 s, 5 files`, `failed, exit 1: KeyError 'a'`, `passed: trust, ok 0.4 s`."""
     decision = one.decision
     if decision.verdict is Verdict.DENIED:
-        who = "denied" if one.own else "denied by rule" if decision.by is Decider.RULE else "denied by Assent"
+        who = (
+            tr("denied") if one.own else tr("denied by rule") if decision.by is Decider.RULE else tr("denied by Assent")
+        )
         reason = phrases.short(decision.reason)
         return f"{who}: {reason}" if reason and decision.reason != phrases.NO_REASON else who
-    handed = "handed over" if one.result is not None and one.result.meta.rehearsed else ""
+    handed = tr("handed over") if one.result is not None and one.result.meta.rehearsed else ""
     return ", ".join(filter(None, (handed, _passed(decision), _outcome(one))))
 
 
@@ -224,13 +227,13 @@ def _passed(decision: Decision) -> str:
     """Return what let it pass without asking; empty where the person was asked."""
     match decision.by:
         case Decider.RULE if decision.rule == TRUST_RULE:
-            return "passed: trust"
+            return tr("passed: trust")
         case Decider.RULE if decision.rule == LOW_RULE:
-            return "passed: LOW"
+            return tr("passed: LOW")
         case Decider.RULE:
-            return f"passed: rule {phrases.visible(decision.rule)}".strip()
+            return tr("passed: rule {rule}", rule=phrases.visible(decision.rule)).strip()
         case Decider.GRANT:
-            return "passed: remembered"
+            return tr("passed: remembered")
         case _:
             return ""
 
@@ -239,17 +242,25 @@ def _outcome(one: Answered) -> str:
     result = one.result
     if result is None:
         return (
-            f"running {clock(time.monotonic() - one.started)}" if one.running else "done" if one.closed else "approved"
+            tr("running {clock}", clock=clock(time.monotonic() - one.started))
+            if one.running
+            else tr("done")
+            if one.closed
+            else tr("approved")
         )
     took = phrases.span(result.duration)
-    files = f", {counted(len(result.files), 'file')}" if result.files else ""
+    files = f", {plural('{count} file', '{count} files', len(result.files))}" if result.files else ""
     match result.outcome:
         case Outcome.OK:
-            return f"ok {took}{files}"
+            return tr("ok {took}{files}", took=took, files=files)
         case Outcome.FAILED:
             said = phrases.error_line(result.stderr)
-            return f"failed, exit {result.exit_code}: {said}" if said else f"failed, exit {result.exit_code}"
+            return (
+                tr("failed, exit {exit_code}: {said}", exit_code=result.exit_code, said=said)
+                if said
+                else tr("failed, exit {exit_code}", exit_code=result.exit_code)
+            )
         case Outcome.KILLED:
-            return f"stopped after {took}"
+            return tr("stopped after {took}", took=took)
         case _:
             return phrases.short(phrases.ended(result))

@@ -8,12 +8,13 @@ from app import phrases
 from app.parts.chips import Fact
 from runner.model.rehearsal import RehearsalPhase, outcome_words
 from runner.model.result import Outcome
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from app.state.cards import Card
     from runner.model.rehearsal import Rehearsal
 
-OUTCOME = "Outcome"
+OUTCOME = tr("Outcome")
 """Name of the tab with what a rehearsal did."""
 
 
@@ -46,12 +47,12 @@ def facts(card: Card) -> list[Fact]:
         return []
     match moved.phase:
         case RehearsalPhase.QUEUED:
-            return [Fact("waits to be run without network", "timer", "muted")]
+            return [Fact(tr("waits to be run without network"), "timer", "muted")]
         case RehearsalPhase.RUNNING:
-            return [Fact("running without network\N{HORIZONTAL ELLIPSIS}", "play", "accent_ink")]
+            return [Fact(tr("running without network\N{HORIZONTAL ELLIPSIS}"), "play", "accent_ink")]
         case RehearsalPhase.SHOWN if moved.rehearsal is not None:
             result = moved.rehearsal.result
             ink = "low" if result.outcome is Outcome.OK else "medium"
-            return [Fact(f"outcome: {outcome_words(result)}", "play", ink)]
+            return [Fact(tr("outcome: {outcome_words}", outcome_words=outcome_words(result)), "play", ink)]
         case _:
-            return [Fact(f"no outcome: {phrases.visible(moved.why)}".rstrip(". "), "info", "muted")]
+            return [Fact(tr("no outcome: {why}", why=phrases.visible(moved.why)).rstrip(". "), "info", "muted")]

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 from app import phrases
 from runner.approval.rehearsable import kept_from_trial
 from runner.model.rehearsal import RehearsalPhase
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from app.state.cards import Card
     from runner.model.assessment import Level
     from runner.model.tried import Tried
 
-TRIED = "Tried"
+TRIED = tr("Tried")
 """Name of the tab with all that was asked for."""
-TRYING = "Trying it without network\N{HORIZONTAL ELLIPSIS}"
-HELD = "It is being tried first. Approve is free again in a few seconds."
-BLOCKED = "Before you decide, nothing is started in a sandbox that your policy finds too weak for it."
-PROVES = "A trial shows what was asked for. That something is missing here proves nothing."
+TRYING = tr("Trying it without network\N{HORIZONTAL ELLIPSIS}")
+HELD = tr("It is being tried first. Approve is free again in a few seconds.")
+BLOCKED = tr("Before you decide, nothing is started in a sandbox that your policy finds too weak for it.")
+PROVES = tr("A trial shows what was asked for. That something is missing here proves nothing.")
 
 
 def tried(card: Card) -> Tried | None:
@@ -61,7 +62,7 @@ def line(card: Card) -> str:
         return phrases.visible(found.sentence)
     if moved is None or not card.waiting:
         return ""
-    return TRYING if awaited(card) else phrases.visible(f"Not tried: {moved.why}")
+    return TRYING if awaited(card) else phrases.visible(tr("Not tried: {why}", why=moved.why))
 
 
 def text(found: Tried) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.audit.history.filter import Filter
 from runner.model.assessment import Capability, Level
 from runner.model.decision import Verdict
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from runner.audit.history.search import History
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 MOST_LOOKED_AT = 200
 """CRITICAL requests that are looked through, the newest."""
 DEEDS = {
-    Capability.EXFILTRATION: "send credentials or private data",
-    Capability.READS_CREDENTIALS: "read credentials",
-    Capability.PERSISTENCE: "leave something that starts by itself",
-    Capability.PRIVILEGES: "get more rights on this machine",
-    Capability.DESTROYS_FILES: "destroy files or data",
-    Capability.HIDDEN_TEXT: "run code with hidden characters",
-    Capability.OBFUSCATION: "run code that hides what it does",
+    Capability.EXFILTRATION: tr("send credentials or private data"),
+    Capability.READS_CREDENTIALS: tr("read credentials"),
+    Capability.PERSISTENCE: tr("leave something that starts by itself"),
+    Capability.PRIVILEGES: tr("get more rights on this machine"),
+    Capability.DESTROYS_FILES: tr("destroy files or data"),
+    Capability.HIDDEN_TEXT: tr("run code with hidden characters"),
+    Capability.OBFUSCATION: tr("run code that hides what it does"),
 }
 """The capabilities that count, the gravest first: a request counts once, as the first of them that it has."""
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from app import phrases
 from app.history import session_words
-from app.parts.amounts import counted
 from runner.audit.ledger.row import Row
 from runner.model.decision import Decider, Verdict
+from runner.model.translation import capital, plural, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,15 +24,15 @@ LEAST_HOURS = 3
 """Hours that the axis covers at least."""
 MOST_LANES = 12
 """Agents with a lane of their own; those with the fewest requests share the last."""
-OTHERS = "other agents"
+OTHERS = tr("other agents")
 WAITED, RAN, REFUSED, MISSED, WORKED = "medium", "low", "high", "edge", "accent"
 """Inks of the parts of a bar."""
 LEGEND = (
-    (WAITED, "waited for you"),
-    (RAN, "ran"),
-    (REFUSED, "denied"),
-    (MISSED, "missed"),
-    (WORKED, "at work over a copy"),
+    (WAITED, tr("waited for you")),
+    (RAN, tr("ran")),
+    (REFUSED, tr("denied")),
+    (MISSED, tr("missed")),
+    (WORKED, tr("at work over a copy")),
 )
 
 
@@ -79,8 +79,8 @@ class AgentLane:
         """How many requests there are, and how many programs that were at work."""
         worked = sum(one.work for one in self.bars)
         asked = len(self.bars) - worked
-        parts = [counted(asked, "request")] if asked or not worked else []
-        return ", ".join([*parts, *[counted(worked, "session")] * bool(worked)])
+        parts = [plural("{count} request", "{count} requests", asked)] if asked or not worked else []
+        return ", ".join([*parts, *[plural("{count} session", "{count} sessions", worked)] * bool(worked)])
 
 
 def session_bars(sessions: Iterable[PastSession], at_work: Collection[str], now: float) -> list[Bar]:
@@ -127,18 +127,26 @@ def bar(line: TitledRow) -> Bar | None:
 def became(row: Row) -> str:
     """Return what became of a request, in a sentence or two."""
     if row.verdict is None:
-        return "Waits for you." if row.asked_at is not None and row.decided_at is None else "Being looked at."
-    took = f" after {phrases.span(row.waited)}" if row.decider is Decider.PERSON and row.waited is not None else ""
-    who = {Decider.PERSON: " by you", Decider.RULE: f" by rule {phrases.visible(row.rule)}"}
-    who |= {Decider.GRANT: f" by {phrases.visible(row.rule)}"}
-    verb = "missed" if row.verdict is Verdict.EXPIRED else phrases.verdict(row.verdict)
+        return tr("Waits for you.") if row.asked_at is not None and row.decided_at is None else tr("Being looked at.")
+    took = (
+        tr(" after {waited}", waited=phrases.span(row.waited))
+        if row.decider is Decider.PERSON and row.waited is not None
+        else ""
+    )
+    who = {Decider.PERSON: tr(" by you"), Decider.RULE: tr(" by rule {rule}", rule=phrases.visible(row.rule))}
+    who |= {Decider.GRANT: tr(" by {rule}", rule=phrases.visible(row.rule))}
+    verb = tr("missed") if row.verdict is Verdict.EXPIRED else phrases.verdict(row.verdict)
     if row.verdict is Verdict.APPROVED and row.decider is not Decider.PERSON:
-        verb = "passed"
-    decided = f"{verb.capitalize()}{who.get(row.decider, '') if row.decider else ''}{took}."
+        verb = tr("passed")
+    decided = f"{capital(verb)}{who.get(row.decider, '') if row.decider else ''}{took}."
     if row.outcome is None:
-        return f"{decided} Running." if row.started_at is not None and row.finished_at is None else decided
-    ran = f" in {phrases.span(row.duration)}" if row.duration is not None else ""
-    return f"{decided} {row.outcome.value.capitalize()}{ran}."
+        return (
+            tr("{decided} Running.", decided=decided)
+            if row.started_at is not None and row.finished_at is None
+            else decided
+        )
+    ran = tr(" in {duration}", duration=phrases.span(row.duration)) if row.duration is not None else ""
+    return f"{decided} {capital(translated(row.outcome.value))}{ran}."
 
 
 def _after(begin: float, end: float | None) -> float | None:

@@ -28,6 +28,7 @@ from app.today.bars import LEGEND
 from app.today.lane_view import LanesView
 from app.today.plots import ColumnsPlot, SharesPlot
 from app.today.spans import TimeSpan
+from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +46,8 @@ NARROW = 600
 WIDE, MIDDLE = 980, 640
 """Pixels from which on three cards stand side by side, and two."""
 HISTOGRAM = 132
-ALL_WELL = "Nothing stands out."
-NO_BARS = "No request today yet. Each appears here as it comes."
+ALL_WELL = tr("Nothing stands out.")
+NO_BARS = tr("No request today yet. Each appears here as it comes.")
 
 
 class Heading(QWidget):
@@ -57,7 +58,7 @@ class Heading(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self._title = plain_label("Today", "title")
+        self._title = plain_label(tr("Today"), "title")
         self._state = ElidedLabel()
         self._state.setProperty("role", "muted")
         self._group = QButtonGroup(self)
@@ -66,9 +67,9 @@ class Heading(QWidget):
         self._choices.setSpacing(look.px(2))
         for span in TimeSpan:
             self._add(span)
-        self.export = QPushButton("Export")
-        self.export.setToolTip("Write the figures into a table (CSV)")
-        self.export.setAccessibleName("Export the figures")
+        self.export = QPushButton(tr("Export"))
+        self.export.setToolTip(tr("Write the figures into a table (CSV)"))
+        self.export.setAccessibleName(tr("Export the figures"))
         self.export.setAutoDefault(False)
         look.dress(self.export, "download", size=14)
         titles = QHBoxLayout()
@@ -99,22 +100,22 @@ class Heading(QWidget):
         """Say how things stand now."""
         self._state.setText(state)
         words = {
-            TimeSpan.TODAY: "Today",
-            TimeSpan.WEEK: "Last 7 days",
-            TimeSpan.MONTH: "Last 30 days",
-            TimeSpan.ALL: "All of it",
+            TimeSpan.TODAY: tr("Today"),
+            TimeSpan.WEEK: tr("Last 7 days"),
+            TimeSpan.MONTH: tr("Last 30 days"),
+            TimeSpan.ALL: tr("All of it"),
         }
         self._title.setText(words[self.span])
 
     def _add(self, span: TimeSpan) -> None:
         button = QToolButton()
-        button.setText(span.value)
+        button.setText(translated(span.value))
         button.setCheckable(True)
         button.setChecked(span is TimeSpan.TODAY)
         button.setProperty("kind", "span")
         # By a click too: else the ring would stay on another one than that which was chosen.
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        button.setAccessibleName(f"Show {span.value}")
+        button.setAccessibleName(tr("Show {value}", value=translated(span.value)))
         button.clicked.connect(self.chosen)
         self._group.addButton(button)
         self.buttons[span] = button
@@ -147,6 +148,7 @@ class Legend(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         px, metrics = self._look.px, self.fontMetrics()
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         left = 0
         for ink, name in self._entries:
@@ -186,10 +188,10 @@ class SpanCard(TitledCard):
     """The lanes of the day, or columns over a longer span."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(look, "Agents through the day", parent)
+        super().__init__(look, tr("Agents through the day"), parent)
         self._look = look
         self.lanes = LanesView(look)
-        self.columns = ColumnsPlot(look, "Requests over time")
+        self.columns = ColumnsPlot(look, tr("Requests over time"))
         self.legend = Legend(look)
         self.note = plain_label(role="small")
         self.no_bars = plain_label(NO_BARS, "muted")
@@ -201,7 +203,7 @@ class SpanCard(TitledCard):
         self._show_only(self.no_bars)
 
     def show_day(self, lanes: list[AgentLane], note: str) -> None:
-        self.title.setText("Agents through the day")
+        self.title.setText(tr("Agents through the day"))
         self.note.setText(note)
         self.note.setVisible(bool(note))
         self.legend.show_entries(LEGEND)
@@ -210,7 +212,7 @@ class SpanCard(TitledCard):
 
     def show_columns(self, columns: Sequence[Column], shown: SpanFigures) -> None:
         unit = shown.figures.unit.name.lower()
-        self.title.setText(f"Requests by {unit}")
+        self.title.setText(tr("Requests by {unit}", unit=unit))
         self.note.hide()
         self.legend.show_entries([(piece.ink, piece.name) for piece in overview.STACKED])
         self.columns.show_columns(columns, leads=True)
@@ -232,7 +234,7 @@ class WorthCard(TitledCard):
     """The `worth.Act` of the sentence whose button was pressed."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(look, "Worth a look", parent)
+        super().__init__(look, tr("Worth a look"), parent)
         self._look = look
         self._shown: list[Notable] | None = None
         self.rows: list[NotableRow] = []
@@ -286,15 +288,16 @@ class NotableRow(QWidget):
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
         self.look: QPushButton | None = None
         if one.look is not None:
-            self.look = QPushButton("Show")
+            self.look = QPushButton(tr("Show"))
             self.look.setAutoDefault(False)
             self.look.setProperty("kind", "action")
-            self.look.setAccessibleName(f"Show: {one.words}")
+            self.look.setAccessibleName(tr("Show: {words}", words=one.words))
             row.insertWidget(1, self.look, 0, Qt.AlignmentFlag.AlignTop)
         look.changed.connect(self.update)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.fillRect(0, 0, self._look.px(3), self.height(), QColor(getattr(self._look.tokens, self._ink)))
         painter.end()
 
@@ -307,19 +310,19 @@ class PlotCards(QWidget):
     def __init__(self, look: Look, worth: WorthCard, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self.deciders = SharesPlot(look, "Decided by", "Nothing was decided in this time.")
-        self.times = ColumnsPlot(look, "Time to decide", height=HISTOGRAM)
-        self.agents = SharesPlot(look, "Requests by agent", "No request in this time.")
-        self.levels = SharesPlot(look, "Requests by class", "No request in this time.")
-        self.ends = SharesPlot(look, "Ends of runs", "Nothing ran in this time.")
-        self.refused = SharesPlot(look, "Refused to code and programs", "Nothing was refused in this time.")
+        self.deciders = SharesPlot(look, tr("Decided by"), tr("Nothing was decided in this time."))
+        self.times = ColumnsPlot(look, tr("Time to decide"), height=HISTOGRAM)
+        self.agents = SharesPlot(look, tr("Requests by agent"), tr("No request in this time."))
+        self.levels = SharesPlot(look, tr("Requests by class"), tr("No request in this time."))
+        self.ends = SharesPlot(look, tr("Ends of runs"), tr("Nothing ran in this time."))
+        self.refused = SharesPlot(look, tr("Refused to code and programs"), tr("Nothing was refused in this time."))
         self._cards: list[QWidget] = [
             worth,
-            self._card("Decided by", self.deciders),
-            self._card("Your time to decide", self.times),
-            self._card("Agents", self.agents),
-            self._card("Levels and ends of runs", self.levels, self.ends),
-            self._card("Refused to code and programs", self.refused),
+            self._card(tr("Decided by"), self.deciders),
+            self._card(tr("Your time to decide"), self.times),
+            self._card(tr("Agents"), self.agents),
+            self._card(tr("Levels and ends of runs"), self.levels, self.ends),
+            self._card(tr("Refused to code and programs"), self.refused),
         ]
         self._columns = 0
         self._grid = QGridLayout(self)

@@ -9,7 +9,6 @@ from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import phrases
-from app.parts.amounts import counted
 from app.parts.sections import Pairs
 from app.today.bars import lanes, session_bars
 from app.today.cards import SpanCard
@@ -17,6 +16,7 @@ from app.today.lane_view import LANE
 from app.today.reading import MOST_BARS
 from app.today.spans import answers, kinds, passed, stopped, waits
 from runner.audit.history.counting import percentile
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 WORDS, FRAME, LINES = 200, 110, 120
 """Pixels of height for the words of an empty page, for heading, axis and edges of the card, and for the lines."""
-NOTE = f"The newest {MOST_BARS:,} requests of the day"
+NOTE = tr("The newest {most_bars} requests of the day", most_bars=numeral(MOST_BARS))
 
 
 class OfToday(QWidget):
@@ -81,7 +81,7 @@ class TodayInBrief(OfToday):
     def __init__(self, day: DayReader, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(day, look, parent)
         self._shown: list[tuple[str, str]] = []
-        self.pairs = Pairs(look, "Today")
+        self.pairs = Pairs(look, tr("Today"))
         column = QVBoxLayout(self)
         column.setContentsMargins(look.px(14), 0, look.px(14), look.px(8))
         column.addWidget(self.pairs)
@@ -129,7 +129,12 @@ class TodayLanes(OfToday):
         px = self._look.px
         most = max(0, (self.room - px(FRAME)) // px(LANE))
         if len(found) > most:
-            note = f"{most:,} of {counted(len(found), 'lane')}; Today has all"
+            note = plural(
+                "{most} of {count} lane; Today has all",
+                "{most} of {count} lanes; Today has all",
+                len(found),
+                most=numeral(most),
+            )
         self.card.show_day(found[:most], note)
         self.card.setVisible(bool(found[:most]))
 
@@ -150,13 +155,21 @@ def in_brief(shown: SpanFigures) -> list[tuple[str, str]]:
     if not found.total():
         return []
     by_you = answers(found)
-    words = [f"{by_you.approved:,} approved", f"{by_you.denied:,} denied"]
-    pairs = [("You", ", ".join([*words, f"{by_you.missed:,} missed"] if by_you.missed else words))]
+    words = [
+        tr("{approved} approved", approved=numeral(by_you.approved)),
+        tr("{denied} denied", denied=numeral(by_you.denied)),
+    ]
+    pairs = [
+        (
+            tr("You"),
+            ", ".join([*words, tr("{missed} missed", missed=numeral(by_you.missed))] if by_you.missed else words),
+        )
+    ]
     median = percentile(waits(shown, shown.first, shown.last), 0.5)
     if median is not None:
-        pairs.append(("Median", f"{phrases.span(median)} to decide"))
+        pairs.append((tr("Median"), tr("{median} to decide", median=phrases.span(median))))
     if by_itself := sum(number for kind, number in found.items() if passed(kind)):
-        pairs.append(("Passed", f"{by_itself:,} without asking"))
+        pairs.append((tr("Passed"), tr("{by_itself} without asking", by_itself=numeral(by_itself))))
     if tries := sum(one.tries for one in stopped(shown).values()):
-        pairs.append(("Refused", f"{counted(tries, 'try', 'tries')} of running code"))
+        pairs.append((tr("Refused"), plural("{count} try of running code", "{count} tries of running code", tries)))
     return pairs

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app import phrases
-from app.parts.amounts import counted
 from app.today.spans import answers, kinds, stopped
 from app.today.unforeseen import NONE
 from runner.approval.learning import Learned
@@ -15,6 +14,7 @@ from runner.audit.history.counting import HOST
 from runner.audit.history.filter import UNFORESEEN
 from runner.model.assessment import Level
 from runner.model.result import Outcome
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -153,15 +153,15 @@ def _attempted(facts: Known) -> Iterable[Notable]:
         if agent is None or one.agent in named or len(named) == MOST_ATTEMPTS:
             continue
         named.add(one.agent)
-        times = {1: "once", 2: "twice"}.get(one.times, f"{one.times:,} times")
-        words = f"{phrases.visible(one.agent)} asked {times} to {one.deed}"
+        times = {1: "once", 2: "twice"}.get(one.times, tr("{times} times", times=numeral(one.times)))
+        words = tr("{agent} asked {times} to {deed}", agent=phrases.visible(one.agent), times=times, deed=one.deed)
         show = ToHistory({"agent": one.agent, "level": str(int(Level.CRITICAL)), **facts.period})
-        when = f"last {phrases.when(one.last)}"
+        when = tr("last {when}", when=phrases.when(one.last))
         if agent.paused:
-            yield Notable("critical", words, f"Not approved, {when}; it is paused", "Show", show)
+            yield Notable("critical", words, tr("Not approved, {when}; it is paused", when=when), tr("Show"), show)
         else:
-            below = f"Not approved, {when}. Paused, it is refused until you resume it"
-            yield Notable("critical", words, below, "Pause it", ToPause(one.agent), show)
+            below = tr("Not approved, {when}. Paused, it is refused until you resume it", when=when)
+            yield Notable("critical", words, below, tr("Pause it"), ToPause(one.agent), show)
 
 
 def _left_by_work(facts: Known) -> Iterable[Notable]:
@@ -171,30 +171,38 @@ def _left_by_work(facts: Known) -> Iterable[Notable]:
     for one in ordered[:MOST_LEFT]:
         session, past = one.session, one.past
         folder = phrases.visible(Path(session.project).name or session.project)
-        program = Path(session.program[0]).name if session.program else "A program"
+        program = Path(session.program[0]).name if session.program else tr("A program")
         who = phrases.visible(session.agent or session.client or program)
         until = facts.now if session.at_work else session.ended.at if session.ended else past.last_at if past else 0.0
-        least = "at least " if session.ended is None and not session.at_work else ""
-        took = f" for {least}{phrases.span(until - session.started_at)}" if until > session.started_at else ""
-        parts = [counted(session.command_count, "command")] * bool(session.command_count)
+        least = tr("at least ") if session.ended is None and not session.at_work else ""
+        took = (
+            tr(" for {least}{until}", least=least, until=phrases.span(until - session.started_at))
+            if until > session.started_at
+            else ""
+        )
+        parts = [plural("{count} command", "{count} commands", session.command_count)] * bool(session.command_count)
         if past is not None and past.held:
-            parts.append(f"{past.held:,} held")
+            parts.append(tr("{held} held", held=numeral(past.held)))
         if session.held:
-            parts.append(f"{counted(len(session.held), 'command')} for you to answer")
+            parts.append(
+                plural("{count} command for you to answer", "{count} commands for you to answer", len(session.held))
+            )
         if past is not None and past.refused:
-            parts.append(f"{past.refused:,} not run")
+            parts.append(tr("{refused} not run", refused=numeral(past.refused)))
         if past is not None and past.hosts_refused:
-            parts.append(f"{counted(past.hosts_refused, 'host')} refused")
+            parts.append(plural("{count} host refused", "{count} hosts refused", past.hosts_refused))
         if _is_cut_off(one):
-            parts.append("its end is not recorded")
+            parts.append(tr("its end is not recorded"))
         if one.changes:
-            wait = "waits" if one.changes == 1 else "wait"
-            parts.append(f"{counted(one.changes, 'change')} {wait} for you")
-        words = f"{who} {'works' if session.at_work else 'worked'} on {folder}{took}"
-        yield Notable(_gravity(one), words, ", ".join(parts), "Open", ToWork(session.name))
+            parts.append(plural("{count} change waits for you", "{count} changes wait for you", one.changes))
+        if session.at_work:
+            words = tr("{who} works on {folder}{took}", who=who, folder=folder, took=took)
+        else:
+            words = tr("{who} worked on {folder}{took}", who=who, folder=folder, took=took)
+        yield Notable(_gravity(one), words, ", ".join(parts), tr("Open"), ToWork(session.name))
     if (more := len(ordered) - MOST_LEFT) > 0:
-        words = counted(more, "further working copy", "further working copies")
-        yield Notable("accent", words, "With changes that wait for you", "Work", ToPage("Work"))
+        words = plural("{count} further working copy", "{count} further working copies", more)
+        yield Notable("accent", words, tr("With changes that wait for you"), tr("Work"), ToPage("Work"))
 
 
 def _is_cut_off(one: LeftByWork) -> bool:
@@ -215,31 +223,50 @@ def _surprising(facts: Known) -> Iterable[Notable]:
     """Yield each grant whose run did something not foreseen, then how many runs did."""
     asked = [one for one in facts.surprises.passed if one.grant in facts.grants]
     for one in asked[:2]:
-        words = f"Keep the grant {phrases.visible(one.grant)}?"
+        words = tr("Keep the grant {grant}?", grant=phrases.visible(one.grant))
         did = phrases.visible(", ".join(one.what))
-        below = f"It let a run of {phrases.visible(one.agent)} pass that did something not foreseen: {did}"
-        yield Notable("high", words, below, "Rules", ToPage("Rules"))
+        below = tr(
+            "It let a run of {agent} pass that did something not foreseen: {did}",
+            agent=phrases.visible(one.agent),
+            did=did,
+        )
+        yield Notable("high", words, below, tr("Rules"), ToPage("Rules"))
     if facts.surprises.runs:
-        words = f"{counted(facts.surprises.runs, 'run')} did something not foreseen"
-        below = "Programs, hosts or removed files that the assessment did not name, or an incomplete report"
-        yield Notable("high", words, below, "Show", ToHistory({"unforeseen": UNFORESEEN[1], **facts.period}))
+        words = plural(
+            "{count} run did something not foreseen", "{count} runs did something not foreseen", facts.surprises.runs
+        )
+        below = tr("Programs, hosts or removed files that the assessment did not name, or an incomplete report")
+        yield Notable("high", words, below, tr("Show"), ToHistory({"unforeseen": UNFORESEEN[1], **facts.period}))
 
 
 def _refused(tried: dict[StoppedTry, Tries], facts: Known) -> Iterable[Notable]:
     often = [(one, tries) for one, tries in tried.items() if one.what == HOST and one.name and tries.tries >= AGAIN]
     for one, tries in sorted(often, key=lambda pair: -pair[1].tries)[:2]:
-        words = f"{phrases.visible(one.agent)} tried {phrases.visible(one.name)} {counted(tries.tries, 'time')}"
-        below = f"Refused each time, in {counted(tries.runs, 'run')}; last {phrases.when(tries.last)}"
+        words = plural(
+            "{agent} tried {name} {count} time",
+            "{agent} tried {name} {count} times",
+            tries.tries,
+            agent=phrases.visible(one.agent),
+            name=phrases.visible(one.name),
+        )
+        below = plural(
+            "Refused each time, in {count} run; last {when}",
+            "Refused each time, in {count} runs; last {when}",
+            tries.runs,
+            when=phrases.when(tries.last),
+        )
         state = {"agent": one.agent, "host": one.name, **facts.period}
-        yield Notable("high", words, below, "Show", ToHistory(state))
+        yield Notable("high", words, below, tr("Show"), ToHistory(state))
 
 
 def _missed(shown: SpanFigures, facts: Known) -> Iterable[Notable]:
     missed = answers(kinds(shown)).missed
     if missed >= MANY_MISSED:
-        below = "Nobody answered in time. Longer times to answer are a setting."
+        below = tr("Nobody answered in time. Longer times to answer are a setting.")
         state = {"verdict": "expired", **facts.period}
-        yield Notable("medium", f"{missed:,} requests were missed", below, "Show", ToHistory(state))
+        yield Notable(
+            "medium", tr("{missed} requests were missed", missed=numeral(missed)), below, tr("Show"), ToHistory(state)
+        )
 
 
 def _alike(found: Learned) -> Iterable[Notable]:
@@ -247,34 +274,46 @@ def _alike(found: Learned) -> Iterable[Notable]:
     offers = tuple(one for one in found.offers if not one.refused)
     if offers:
         clear = replace(found, offers=offers)
-        shapes = "of one shape" if len(offers) == 1 else f"of {len(offers):,} shapes"
-        words = f"{clear.alike:,} of your last {counted(found.answered, 'answer')} were {shapes}"
-        below = "What you approve again and again can be remembered, within bounds"
-        yield Notable("medium", words, below, "Offers", ToOffers())
+        shapes = tr("of one shape") if len(offers) == 1 else tr("of {count} shapes", count=numeral(len(offers)))
+        words = plural(
+            "{alike} of your last {count} answer were {shapes}",
+            "{alike} of your last {count} answers were {shapes}",
+            found.answered,
+            alike=numeral(clear.alike),
+            shapes=shapes,
+        )
+        below = tr("What you approve again and again can be remembered, within bounds")
+        yield Notable("medium", words, below, tr("Offers"), ToOffers())
 
 
 def _at_the_limit(shown: SpanFigures, facts: Known) -> Iterable[Notable]:
     count = sum(number for kind, number in kinds(shown).items() if kind.outcome == Outcome.TIMED_OUT)
     if count >= AGAIN:
         state = {"outcome": Outcome.TIMED_OUT.value, **facts.period}
-        below = "They were stopped and gave no result. The time limit is a setting."
-        yield Notable("medium", f"{count:,} runs reached their time limit", below, "Show", ToHistory(state))
+        below = tr("They were stopped and gave no result. The time limit is a setting.")
+        yield Notable(
+            "medium",
+            tr("{count} runs reached their time limit", count=numeral(count)),
+            below,
+            tr("Show"),
+            ToHistory(state),
+        )
 
 
 def _never_connected(facts: Known) -> Iterable[Notable]:
     for agent in facts.agents:
         if not agent.revoked and not agent.last_seen and facts.now - agent.created_at > DAY:
-            words = f"{phrases.visible(agent.name)} has never connected"
-            below = f"Added {phrases.ago(facts.now - agent.created_at)}"
-            yield Notable("accent", words, below, "Agents", ToPage("Agents"))
+            words = tr("{name} has never connected", name=phrases.visible(agent.name))
+            below = tr("Added {ago}", ago=phrases.ago(facts.now - agent.created_at))
+            yield Notable("accent", words, below, tr("Agents"), ToPage("Agents"))
 
 
 def _not_verified(facts: Known) -> Iterable[Notable]:
     since = facts.since if facts.verified is None else facts.verified
     if not since or facts.now - since < VERIFY_DAYS * DAY:
         return
-    words = "The history has not been verified " + (
-        "yet" if facts.verified is None else f"for {phrases.span(facts.now - since)}"
+    words = tr("The history has not been verified ") + (
+        tr("yet") if facts.verified is None else tr("for {now}", now=phrases.span(facts.now - since))
     )
-    below = "Verify, in History, checks that every entry is as it was written"
-    yield Notable("accent", words, below, "History", ToPage("History"))
+    below = tr("Verify, in History, checks that every entry is as it was written")
+    yield Notable("accent", words, below, tr("History"), ToPage("History"))

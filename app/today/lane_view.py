@@ -15,6 +15,7 @@ from app.parts.agent import paint_dot
 from app.parts.plain import tip
 from app.parts.roles import Role, announce
 from app.today.bars import OTHERS, AgentLane, Axis, Bar, Stretch, axis
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,7 @@ class LanesView(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._lanes: list[AgentLane] = []
         self._axis: Axis = axis((), time.time())
@@ -60,8 +62,8 @@ class LanesView(QWidget):
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.CrossCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Agents through the day")
-        self.setAccessibleDescription("Arrow keys go from one to the next, Enter opens it in History.")
+        self.setAccessibleName(tr("Agents through the day"))
+        self.setAccessibleDescription(tr("Arrow keys go from one to the next, Enter opens it in History."))
         self._tick = QTimer(self)
         self._tick.setInterval(TICK_MS)
         self._tick.timeout.connect(self._let_time_pass)
@@ -235,6 +237,7 @@ class LanesView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self._paint_axis(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         now = time.time()
@@ -323,7 +326,7 @@ class LanesView(QWidget):
         painter.setPen(QPen(QColor(self._look.tokens.accent), 1))
         painter.setBrush(shade)
         painter.drawRect(QRectF(room.left() + first, number * px(LANE) + 2, last - first, px(LANE) - 4))
-        words = f"{phrases.clock(self._axis.moment(first, room.width()))} to "
+        words = tr("{clock} to ", clock=phrases.clock(self._axis.moment(first, room.width())))
         words += phrases.clock(self._axis.moment(last, room.width()))
         painter.setFont(self._look.font(-1.25, bold=True))
         painter.setPen(QColor(self._look.tokens.text))

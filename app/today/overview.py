@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from app import phrases
-from app.parts.amounts import counted, percent
+from app.parts.amounts import percent
 from app.today.plots import Column, Share
 from app.today.spans import (
     TimeSpan,
@@ -31,6 +31,7 @@ from runner.audit.history.counting import HOST, bucket, percentile
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.result import Outcome
+from runner.model.translation import capital, numeral, plural, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,12 @@ class Stack(NamedTuple):
     name: str
 
 
-STACKED = (Stack("accent", "passed"), Stack("low", "approved"), Stack("high", "denied"), Stack("edge", "missed"))
+STACKED = (
+    Stack("accent", tr("passed")),
+    Stack("low", tr("approved")),
+    Stack("high", tr("denied")),
+    Stack("edge", tr("missed")),
+)
 
 
 def show_tiles(tiles: Tiles, shown: SpanFigures) -> None:
@@ -67,26 +73,40 @@ def show_tiles(tiles: Tiles, shown: SpanFigures) -> None:
     by_you, total = answers(found), found.total()
     worked = [day for _, day in at_work(shown)]
     run, turned_down = sum(day.let_run for day in worked), sum(day.turned_down for day in worked)
-    words = [f"{by_you.approved + run:,} approved", f"{by_you.denied + turned_down:,} denied"]
+    words = [
+        tr("{approved} approved", approved=numeral(by_you.approved + run)),
+        tr("{denied} denied", denied=numeral(by_you.denied + turned_down)),
+    ]
     if by_you.missed:
-        words.append(f"{by_you.missed:,} missed")
+        words.append(tr("{missed} missed", missed=numeral(by_you.missed)))
     curve = _sums(by_step(shown, decided), at_work_by_step(shown, lambda day: day.let_run + day.turned_down))
     number = by_you.approved + by_you.denied + run + turned_down
-    tiles.decisions.show_figure(f"{number:,}", _DOT.join(words), curve)
+    tiles.decisions.show_figure(numeral(number), _DOT.join(words), curve)
     _show_median(tiles, shown)
     by_itself = sum(number for kind, number in found.items() if passed(kind))
-    share = f"{percent(100 * by_itself / total)} of {counted(total, 'request')}" if total else "No request in this time"
-    tiles.passed.show_figure(f"{by_itself:,}", share, list(by_step(shown, passed).values()))
+    share = (
+        plural(
+            "{percent} of {count} request",
+            "{percent} of {count} requests",
+            total,
+            percent=percent(100 * by_itself / total),
+        )
+        if total
+        else tr("No request in this time")
+    )
+    tiles.passed.show_figure(numeral(by_itself), share, list(by_step(shown, passed).values()))
     tried = stopped(shown)
     not_run = sum(day.not_run for day in worked)
     tries = sum(one.tries for one in tried.values()) + not_run + sum(len(day.hosts) for day in worked)
     hosts = len({one.name for one in tried if one.what == HOST} | {host for day in worked for host in day.hosts})
     modules = len({one.name for one in tried if one.what != HOST})
-    named = [counted(hosts, "host")] * bool(hosts) + [counted(modules, "module")] * bool(modules)
-    named += [counted(not_run, "command")] * bool(not_run)
-    below = f"Refused: {', '.join(named)}" if named else "Nothing was refused to code and programs"
+    named = [plural("{count} host", "{count} hosts", hosts)] * bool(hosts) + [
+        plural("{count} module", "{count} modules", modules)
+    ] * bool(modules)
+    named += [plural("{count} command", "{count} commands", not_run)] * bool(not_run)
+    below = tr("Refused: {named}", named=", ".join(named)) if named else tr("Nothing was refused to code and programs")
     curve = _sums(stopped_by_step(shown), at_work_by_step(shown, lambda day: day.not_run + len(day.hosts)))
-    tiles.contained.show_figure(f"{tries:,}", below, curve)
+    tiles.contained.show_figure(numeral(tries), below, curve)
 
 
 def _sums(one: dict[int, int], other: dict[int, int]) -> list[int]:
@@ -96,12 +116,16 @@ def _sums(one: dict[int, int], other: dict[int, int]) -> list[int]:
 def _show_median(tiles: Tiles, shown: SpanFigures) -> None:
     median = percentile(waits(shown, shown.first, shown.last), 0.5)
     slow = percentile(waits(shown, shown.first, shown.last), 0.9)
-    words = [f"90 % within {phrases.span(slow)}"] if slow is not None else ["No request answered in this time"]
+    words = (
+        [tr("90 % within {slow}", slow=phrases.span(slow))]
+        if slow is not None
+        else [tr("No request answered in this time")]
+    )
     if median is not None and (earlier := before(shown)) is not None:
         was = percentile(waits(shown, *earlier), 0.5)
         days = earlier[1] - earlier[0] + 1
         if was is not None:
-            words.insert(0, f"was {phrases.span(was)} in the {days} days before")
+            words.insert(0, tr("was {was} in the {days} days before", was=phrases.span(was), days=days))
     figure = "\N{EN DASH}" if median is None else phrases.span(median)
     tiles.median.show_figure(figure, _DOT.join(words), medians(shown))
 
@@ -118,8 +142,8 @@ def columns(shown: SpanFigures) -> list[Column]:
     found = []
     for step in shown.steps:
         pieces = tuple((piece.ink, of.get(step, 0)) for piece, of in zip(STACKED, numbers, strict=True))
-        said = [f"{number:,} {piece.name}" for piece, (_, number) in zip(STACKED, pieces, strict=True) if number]
-        words = f"{step_name(shown.figures.unit, step, long=True)}: {', '.join(said) or 'no request'}"
+        said = [f"{numeral(number)} {piece.name}" for piece, (_, number) in zip(STACKED, pieces, strict=True) if number]
+        words = f"{step_name(shown.figures.unit, step, long=True)}: {', '.join(said) or tr('no request')}"
         found.append(Column(step_name(shown.figures.unit, step), pieces, words))
     return found
 
@@ -141,7 +165,9 @@ def times_to_decide(shown: SpanFigures) -> list[Column]:
     for name, edge in zip(names, (*_EDGES, None), strict=True):
         end = None if edge is None else bucket(edge)
         number = sum(n for place, n in found.items() if place >= begin and (end is None or place < end))
-        result.append(Column(name, (("accent", number),), f"{name}: {counted(number, 'answer')}"))
+        result.append(
+            Column(name, (("accent", number),), f"{name}: {plural('{count} answer', '{count} answers', number)}")
+        )
         begin = end or begin
     return result
 
@@ -177,7 +203,9 @@ def ends(shown: SpanFigures) -> list[Share]:
     period = period_state(shown)
     return _most(
         [
-            Share(name.capitalize(), n, "low" if name == Outcome.OK else "high", "", {"outcome": name, **period})
+            Share(
+                capital(translated(name)), n, "low" if name == Outcome.OK else "high", "", {"outcome": name, **period}
+            )
             for name, n in _by(found)
         ]
     )
@@ -200,21 +228,25 @@ def _decider(one: DecidedBy) -> tuple[str, str]:
     denied = one.verdict == Verdict.DENIED
     match one.decider:
         case Decider.PERSON:
-            return ("You denied", "high") if denied else ("You approved", "low")
+            return (tr("You denied"), "high") if denied else (tr("You approved"), "low")
         case Decider.RULE if one.rule == TRUST_RULE:
-            return "Passed in trust", "accent"
+            return tr("Passed in trust"), "accent"
         case Decider.RULE if one.rule == LOW_RULE:
-            return "Passed as LOW", "accent"
+            return tr("Passed as LOW"), "accent"
         case Decider.RULE:
-            return (f"Denied by rule {rule}", "high") if denied else (f"Passed by rule {rule}", "accent")
+            return (
+                (tr("Denied by rule {rule}", rule=rule), "high")
+                if denied
+                else (tr("Passed by rule {rule}", rule=rule), "accent")
+            )
         case Decider.GRANT:
-            return f"Passed by {rule}", "accent"
+            return tr("Passed by {rule}", rule=rule), "accent"
         case Decider.AGENT:
-            return "Withdrawn by the agent", "edge"
+            return tr("Withdrawn by the agent"), "edge"
         case Decider.ENGINE:
-            return ("Denied by Assent", "high") if denied else ("Missed", "edge")
+            return (tr("Denied by Assent"), "high") if denied else (tr("Missed"), "edge")
         case _:
-            return "Nobody", "edge"
+            return tr("Nobody"), "edge"
 
 
 def refused(shown: SpanFigures) -> list[Share]:
@@ -233,10 +265,18 @@ def refused(shown: SpanFigures) -> list[Share]:
     shares = []
     for (what, name), number in found.most_common():
         by = ", ".join(sorted(map(phrases.visible, agents_of[what, name])))
-        called = phrases.visible(name) if name else "others"
-        words = f"{called}: refused {counted(number, 'time')}, to {by}"
+        called = phrases.visible(name) if name else tr("others")
+        words = plural(
+            "{called}: refused {count} time, to {by}",
+            "{called}: refused {count} times, to {by}",
+            number,
+            called=called,
+            by=by,
+        )
         target = {"host": name, **period_state(shown)} if what == HOST and name and (what, name) in asked else None
-        shares.append(Share(called if what == HOST else f"import {called}", number, "high", words, target))
+        shares.append(
+            Share(called if what == HOST else tr("import {called}", called=called), number, "high", words, target)
+        )
     return _most(shares)
 
 
@@ -249,4 +289,7 @@ def _most(shares: Sequence[Share]) -> list[Share]:
     if len(shares) <= MOST_SHARES:
         return list(shares)
     rest = shares[MOST_SHARES - 1 :]
-    return [*shares[: MOST_SHARES - 1], Share(f"{len(rest):,} more", sum(one.number for one in rest), "edge")]
+    return [
+        *shares[: MOST_SHARES - 1],
+        Share(tr("{count} more", count=numeral(len(rest))), sum(one.number for one in rest), "edge"),
+    ]

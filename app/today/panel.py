@@ -13,7 +13,7 @@ from app import phrases
 from app.history.reader import Reader
 from app.link.background import Errands
 from app.link.page_tasks import PageTasks
-from app.parts.amounts import counted, percent
+from app.parts.amounts import percent
 from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
@@ -32,6 +32,7 @@ from runner.approval.learning import Learned
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged, RequestArrived, RequestAssessed, RequestDecided
+from runner.model.translation import numeral, plural, tr
 from runner.system.durable import replace_file
 
 if TYPE_CHECKING:
@@ -56,8 +57,11 @@ MOST_NEWS = 200
 """Requests that are read one by one; with more of them the day is read again."""
 BEHIND_MS = 2000
 DAY_MS = 60_000
-NO_AGENTS = ("Connect your first agent", "What it asks, what you decide and what became of it is shown here.")
-NO_REQUESTS = ("Nothing has been asked yet", "The first request of an agent opens in the queue, and is counted here.")
+NO_AGENTS = (tr("Connect your first agent"), tr("What it asks, what you decide and what became of it is shown here."))
+NO_REQUESTS = (
+    tr("Nothing has been asked yet"),
+    tr("The first request of an agent opens in the queue, and is counted here."),
+)
 _DOT = " \N{MIDDLE DOT} "
 
 
@@ -99,6 +103,8 @@ class TodayPanel(QWidget):
         self._suspects: set[str] = set()
         self._asking = False
         self._learned = Learned()
+        self._is_counting = False
+        """Whether the notice says that the figures are not complete."""
         self.heading = Heading(look)
         self.tiles = Tiles(look)
         self.span_card = SpanCard(look)
@@ -106,7 +112,7 @@ class TodayPanel(QWidget):
         self.plots = PlotCards(look, self.worth)
         self.notice = Notice(look, Tone.INFO, "", closable=True)
         self.notice.hide()
-        self.no_agents = EmptyState(look, "bot", *NO_AGENTS, "First steps")
+        self.no_agents = EmptyState(look, "bot", *NO_AGENTS, tr("First steps"))
         self.no_requests = EmptyState(look, "chart", *NO_REQUESTS)
         self._news = self._timer(NEWS_MS, self._catch_up)
         self._behind = self._timer(BEHIND_MS, self.look_again)
@@ -177,7 +183,7 @@ class TodayPanel(QWidget):
             self._show_nothing()
             return
         words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else f"{error!r}"
-        self._say(Tone.BAD, f"The history cannot be read. {phrases.visible(words)}")
+        self._say(Tone.BAD, tr("The history cannot be read. {words}", words=phrases.visible(words)))
         self._pages.setCurrentIndex(0)
 
     # ---- what happens ----
@@ -234,7 +240,7 @@ class TodayPanel(QWidget):
         self.heading.tell(self._state())
         overview.show_tiles(self.tiles, shown)
         if shown.span is TimeSpan.TODAY:
-            note = f"The newest {MOST_BARS:,} requests of the day" if read.cut else ""
+            note = tr("The newest {most_bars} requests of the day", most_bars=numeral(MOST_BARS)) if read.cut else ""
             at_work = {one.name for one in self._work.at_work()} if self._work is not None else frozenset()
             worked = session_bars(read.sessions, at_work, time.time())
             self.span_card.show_day(lanes([*self._bars.values(), *worked]), note)
@@ -245,8 +251,12 @@ class TodayPanel(QWidget):
         figures = shown.figures
         if not figures.complete:
             share = percent(100 * figures.counted / figures.last)
-            self._say(Tone.INFO, f"{share} of the history is counted so far; the figures grow until all of it is.")
-        elif self.notice.isVisible() and self.notice.text.endswith("until all of it is."):
+            self._say(
+                Tone.INFO,
+                tr("{share} of the history is counted so far; the figures grow until all of it is.", share=share),
+            )
+            self._is_counting = True
+        elif self.notice.isVisible() and self._is_counting:
             self.notice.hide()
 
     @Slot()
@@ -260,13 +270,22 @@ class TodayPanel(QWidget):
         running = self._cases.count_running()
         known = [agent for agent in self._cases.agents or () if not agent.revoked]
         held = self._work.count_held() if self._work is not None else 0
-        parts = [counted(len(known), "agent"), *[f"{waiting:,} waiting for you"] * bool(waiting)]
-        parts += [f"{counted(held, 'command')} at work held for you"] * bool(held)
+        parts = [
+            plural("{count} agent", "{count} agents", len(known)),
+            *[tr("{waiting} waiting for you", waiting=numeral(waiting))] * bool(waiting),
+        ]
+        parts += [plural("{count} command at work held for you", "{count} commands at work held for you", held)] * bool(
+            held
+        )
         left = sum(bool(one.changes) for one in self._left_by_work(self._read)) if self._read is not None else 0
-        parts += [f"changes of {counted(left, 'working copy', 'working copies')} to look at"] * bool(left)
-        parts += ["nothing waiting"] * (not waiting and not held and not left)
+        parts += [
+            plural("changes of {count} working copy to look at", "changes of {count} working copies to look at", left)
+        ] * bool(left)
+        parts += [tr("nothing waiting")] * (not waiting and not held and not left)
         at_work = len(self._work.at_work()) if self._work is not None else 0
-        parts += [f"{running:,} running"] * bool(running) + [f"{at_work:,} at work"] * bool(at_work)
+        parts += [tr("{running} running", running=numeral(running))] * bool(running) + [
+            tr("{at_work} at work", at_work=numeral(at_work))
+        ] * bool(at_work)
         return _DOT.join(parts)
 
     def _left_by_work(self, read: DayRead) -> tuple[LeftByWork, ...]:
@@ -310,6 +329,7 @@ class TodayPanel(QWidget):
         self._pages.setCurrentWidget(self.no_requests if agents else self.no_agents)
 
     def _say(self, tone: Tone, words: str) -> None:
+        self._is_counting = False
         self.notice.say(tone, words)
         self.notice.show()
 
@@ -347,7 +367,7 @@ class TodayPanel(QWidget):
 
     @Slot()
     def _export(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Export the figures", "figures.csv", "Table (*.csv)")
+        path, _ = QFileDialog.getSaveFileName(self, tr("Export the figures"), "figures.csv", tr("Table (*.csv)"))
         if path:
             self.export(path if path.lower().endswith(".csv") else f"{path}.csv")
 
@@ -364,11 +384,11 @@ class TodayPanel(QWidget):
         self._errands.send(write, self._exported, self._not_exported)
 
     def _exported(self, path: Path) -> None:
-        self._say(Tone.GOOD, f"The figures were written to {phrases.visible(str(path))}.")
+        self._say(Tone.GOOD, tr("The figures were written to {path}.", path=phrases.visible(str(path))))
 
     def _not_exported(self, error: Exception) -> None:
         why = error.strerror if isinstance(error, OSError) and error.strerror else f"{error!r}"
-        self._say(Tone.BAD, f"The figures could not be written: {phrases.visible(why)}.")
+        self._say(Tone.BAD, tr("The figures could not be written: {why}.", why=phrases.visible(why)))
 
     # ---- building ----
 
@@ -381,7 +401,7 @@ class TodayPanel(QWidget):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        scroll = ScrollColumn("Today")
+        scroll = ScrollColumn(tr("Today"))
         scroll.column.setSpacing(px(8))
         for part in (self.tiles, self.span_card, self.plots):
             scroll.column.addWidget(part)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.parts.plain import tip
 from app.parts.roles import Role, announce
+from runner.model.translation import numeral
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,7 @@ class Plot(QWidget):
 
     def __init__(self, look: Look, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._at = -1
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -175,7 +177,7 @@ class ColumnsPlot(Plot):
     def _side(self) -> float:
         """The width at the left for the numbers of the scale."""
         px, metrics = self._look.px, QFontMetricsF(self._look.font(-1.5))
-        return max(px(SIDE), metrics.horizontalAdvance(f"{self._top:,}") + px(8))
+        return max(px(SIDE), metrics.horizontalAdvance(numeral(self._top)) + px(8))
 
     @property
     def _top(self) -> int:
@@ -183,6 +185,7 @@ class ColumnsPlot(Plot):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         top, room = self._top, self._room
         self._paint_scale(painter, top)
@@ -219,7 +222,9 @@ class ColumnsPlot(Plot):
             if number == int(number):
                 painter.setPen(QColor(tokens.muted))
                 box = QRectF(0, y - px(9), room.left() - px(6), px(18))
-                painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{number:,.0f}")
+                painter.drawText(
+                    box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numeral(number, ",.0f")
+                )
 
     def _paint_names(self, painter: QPainter, width: float) -> None:
         """Write as many names below as there is room for, at equal distances."""
@@ -267,7 +272,7 @@ class SharesPlot(Plot):
 
     def words(self, place: int) -> str:
         one = self._shares[place]
-        return one.words or f"{one.name}: {one.number:,}"
+        return one.words or f"{one.name}: {numeral(one.number)}"
 
     def leads(self, place: int) -> bool:
         return self._shares[place].target is not None
@@ -285,6 +290,7 @@ class SharesPlot(Plot):
     def paintEvent(self, event: QPaintEvent) -> None:
         px, tokens = self._look.px, self._look.tokens
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if not self._shares:
             painter.setFont(self._look.font(-0.5))
@@ -292,7 +298,7 @@ class SharesPlot(Plot):
             room = QRectF(self.rect())
             painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self._nothing)
         metrics = QFontMetricsF(self._look.font(-0.5))
-        numbers = max((metrics.horizontalAdvance(f"{one.number:,}") for one in self._shares), default=0) + px(8)
+        numbers = max((metrics.horizontalAdvance(numeral(one.number)) for one in self._shares), default=0) + px(8)
         names = max((metrics.horizontalAdvance(one.name) for one in self._shares), default=0) + px(10)
         names = min(names, max(self.width() * 0.46, self.width() - numbers - px(120)))
         most = max((one.number for one in self._shares), default=1) or 1
@@ -303,7 +309,7 @@ class SharesPlot(Plot):
             shown = metrics.elidedText(one.name, Qt.TextElideMode.ElideMiddle, names - px(10))
             painter.drawText(row, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
             painter.setPen(QColor(tokens.muted))
-            painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{one.number:,}")
+            painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, numeral(one.number))
             room = QRectF(names, row.top() + px(9), row.width() - names - numbers, px(ROW - 18))
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.hover))

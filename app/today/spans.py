@@ -9,8 +9,10 @@ from datetime import date, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from app.parts import dates
 from runner.audit.history.counting import CountedKind, DecidedBy, StoppedTry, Tries, Unit, percentile
 from runner.model.decision import Decider, Verdict
+from runner.model.translation import numeral, to_translate, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,10 +22,10 @@ if TYPE_CHECKING:
     from runner.audit.history.statistics import Figures
 
 _BECAME: dict[str, str] = {
-    Verdict.APPROVED: "approved",
-    Verdict.DENIED: "denied",
-    Verdict.EXPIRED: "missed",
-    Verdict.WITHDRAWN: "withdrawn",
+    Verdict.APPROVED: tr("approved"),
+    Verdict.DENIED: tr("denied"),
+    Verdict.EXPIRED: tr("missed"),
+    Verdict.WITHDRAWN: tr("withdrawn"),
 }
 CURVE_DAYS = 30
 """Days that the small curves of today cover."""
@@ -34,10 +36,10 @@ BY_DAYS = 92
 class TimeSpan(Enum):
     """What the person chose to see."""
 
-    TODAY = "Today"
-    WEEK = "7 days"
-    MONTH = "30 days"
-    ALL = "All"
+    TODAY = to_translate("Today")
+    WEEK = to_translate("7 days")
+    MONTH = to_translate("30 days")
+    ALL = to_translate("All")
 
     @property
     def days(self) -> int:
@@ -148,7 +150,7 @@ def by_agent(shown: SpanFigures) -> dict[str, str]:
             found.setdefault(kind.agent, Counter())[word] += number
     order = list(_BECAME.values())
     return {
-        agent: ", ".join(f"{counts[word]:,} {word}" for word in order if counts[word])
+        agent: ", ".join(f"{numeral(counts[word])} {word}" for word in order if counts[word])
         for agent, counts in found.items()
     }
 
@@ -240,10 +242,10 @@ def _step_of(shown: SpanFigures, day: WorkDay) -> int:
 
 def step_name(unit: Unit, step: int, *, long: bool = False) -> str:
     """Return a day or a month in words: `Mon 3`, `Mar 2026`; `long`: `Monday, 3 March 2026`."""
-    day = date.fromordinal(step)
+    day = date.fromordinal(step).timetuple()
     if unit is Unit.MONTH:
-        return day.strftime("%B %Y" if long else "%b %y")
-    return day.strftime(f"%A, {day.day} %B %Y" if long else f"{day.day} %b")
+        return dates.written(day, dates.MONTH if long else dates.SHORT_MONTH)
+    return dates.written(day, dates.DAY if long else dates.SHORT_DAY)
 
 
 def _steps(unit: Unit, first: int, last: int) -> Iterator[int]:

@@ -11,6 +11,7 @@ from app.parts.elide import ElidedLabel
 from app.parts.gauges.gauge import Sparkline
 from app.parts.plain import plain_label
 from app.parts.roles import Role
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ class FigureTile(QFrame):
         self.curve = Sparkline(look)
         self.curve.setFixedHeight(look.px(40))
         self.curve.setMinimumWidth(look.px(40))
-        self.curve.setAccessibleName(f"Curve of {title}")
+        self.curve.setAccessibleName(tr("Curve of {title}", title=title))
         upper = QHBoxLayout()
         upper.setSpacing(look.px(14))
         upper.addWidget(self.figure, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -71,19 +72,25 @@ class Tiles(QWidget):
         super().__init__(parent)
         self._look = look
         self.decisions = FigureTile(
-            look, "Decisions", "accent", "What you approved or denied yourself, held commands too"
+            look, tr("Decisions"), "accent", tr("What you approved or denied yourself, held commands too")
         )
         self.median = FigureTile(
-            look, "Median to decide", "accent", "Half of your answers came within this time, exact to a tenth of it"
+            look,
+            tr("Median to decide"),
+            "accent",
+            tr("Half of your answers came within this time, exact to a tenth of it"),
         )
         self.passed = FigureTile(
-            look, "Passed without asking", "low", "Approved by a rule, by what you remembered, in trust, or as LOW risk"
+            look,
+            tr("Passed without asking"),
+            "low",
+            tr("Approved by a rule, by what you remembered, in trust, or as LOW risk"),
         )
         self.contained = FigureTile(
             look,
-            "Contained",
+            tr("Contained"),
             "high",
-            "What was refused to running code and programs at work: hosts, modules, and commands by a rule",
+            tr("What was refused to running code and programs at work: hosts, modules, and commands by a rule"),
         )
         self.all = (self.decisions, self.median, self.passed, self.contained)
         self._columns = 0

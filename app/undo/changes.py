@@ -20,6 +20,7 @@ from app.parts.text.lines import list_view
 from app.undo import words
 from runner.model.difference import DiffLine, Side, difference
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 
     Read = Callable[[int], Awaitable[FilePreview]]
 
-CHOOSE = ("Nothing chosen", "Choose a file to see how it changed.")
-NO_TEXT = "Not shown"
-GONE = "Contents are shown while the sandbox is kept: Running, Kept sandboxes, Files and Undo."
+CHOOSE = (tr("Nothing chosen"), tr("Choose a file to see how it changed."))
+NO_TEXT = tr("Not shown")
+GONE = tr("Contents are shown while the sandbox is kept: Running, Kept sandboxes, Files and Undo.")
 
 
 class ChangedFilesView(QWidget):
@@ -46,9 +47,9 @@ class ChangedFilesView(QWidget):
         self._tasks = PageTasks("changed files", self)
         self.errands = Errands("changed files", self)
         self.model = SummaryModel(self)
-        self.view = list_view(look, self.model, "Changed files")
+        self.view = list_view(look, self.model, tr("Changed files"))
         self.summary = plain_label(role="muted", wrap=True)
-        self.text = DifferenceView(look, "What changed in the file")
+        self.text = DifferenceView(look, tr("What changed in the file"))
         self.nothing = EmptyState(look, "file-code", *CHOOSE)
         self._lay_out()
         self.view.selectionModel().currentChanged.connect(self._moved)
@@ -81,7 +82,7 @@ class ChangedFilesView(QWidget):
         self._chosen = current.row()
         self._serial += 1
         # What is on screen is another file's content: it goes before the new one has been read.
-        self.nothing.say(NO_TEXT, "Reading\N{HORIZONTAL ELLIPSIS}" if self._read is not None else GONE)
+        self.nothing.say(NO_TEXT, tr("Reading\N{HORIZONTAL ELLIPSIS}") if self._read is not None else GONE)
         self._stack.setCurrentWidget(self.nothing)
         if self._read is not None:
             self._tasks.start("read", self._show(self._read(self._chosen), self._serial))
@@ -97,8 +98,10 @@ class ChangedFilesView(QWidget):
             return
         old, new = _text(found.before), _text(found.after)
         if old is None or new is None:
-            sizes = " and ".join(size(len(one)) for one in (found.before, found.after) if one is not None)
-            self.nothing.say(NO_TEXT, f"This is not text ({sizes}{' and more' if found.cut else ''}).")
+            sizes = tr(" and ").join(size(len(one)) for one in (found.before, found.after) if one is not None)
+            self.nothing.say(
+                NO_TEXT, tr("This is not text ({sizes}{rest}).", sizes=sizes, rest=tr(" and more") if found.cut else "")
+            )
             return
         self.errands.send(
             partial(lines_of, old, new),
@@ -113,7 +116,7 @@ class ChangedFilesView(QWidget):
 
     def _failed(self, serial: int, error: Exception) -> None:
         if serial == self._serial:
-            self.nothing.say(NO_TEXT, f"The texts cannot be compared: {error!r}")
+            self.nothing.say(NO_TEXT, tr("The texts cannot be compared: {error}", error=f"{error!r}"))
 
     def _lay_out(self) -> None:
         px = self._look.px

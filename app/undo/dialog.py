@@ -20,6 +20,7 @@ from app.undo import words
 from app.undo.changes import ChangedFilesView
 from runner.model.errors import KnownError
 from runner.model.events import SandboxesChanged
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.model.file_changes import RunChanges, UndoPlan
 
-NO_RUNS = ("Nothing to undo", "What each run changes in this sandbox is listed here.")
-GONE = ("This sandbox is gone", "Its files went with it. What its runs changed is in the History.")
-LOOKING = "Looking at the files\N{HORIZONTAL ELLIPSIS}"
-WORKING = "Putting the files back\N{HORIZONTAL ELLIPSIS}"
+NO_RUNS = (tr("Nothing to undo"), tr("What each run changes in this sandbox is listed here."))
+GONE = (tr("This sandbox is gone"), tr("Its files went with it. What its runs changed is in the History."))
+LOOKING = tr("Looking at the files\N{HORIZONTAL ELLIPSIS}")
+WORKING = tr("Putting the files back\N{HORIZONTAL ELLIPSIS}")
 
 
 class FilesDialog(QDialog):
@@ -49,20 +50,20 @@ class FilesDialog(QDialog):
         self._plan: UndoPlan | None = None
         self._tasks = PageTasks("files of a sandbox", self)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Files and Undo")
+        self.setWindowTitle(tr("Files and Undo"))
         self.model = SummaryModel(self)
-        self.view = list_view(look, self.model, "Runs in this sandbox, the newest first")
+        self.view = list_view(look, self.model, tr("Runs in this sandbox, the newest first"))
         self.title = plain_label(role="title", wrap=True)
         self.about = plain_label(role="muted", wrap=True)
         self.changes = ChangedFilesView(look)
         self.message = plain_label(role="muted", wrap=True)
         self.nothing = EmptyState(look, "layers", *NO_RUNS)
-        self.undo = QPushButton("Undo this run\N{HORIZONTAL ELLIPSIS}")
-        self.undo.setAccessibleName("Undo this run: shows what would be restored and asks first")
-        self.sure = QPushButton("Put the files back")
+        self.undo = QPushButton(tr("Undo this run\N{HORIZONTAL ELLIPSIS}"))
+        self.undo.setAccessibleName(tr("Undo this run: shows what would be restored and asks first"))
+        self.sure = QPushButton(tr("Put the files back"))
         self.sure.setProperty("kind", "danger")
         self.back = back_button()
-        self.done_button = QPushButton("Close")
+        self.done_button = QPushButton(tr("Close"))
         self._lay_out()
         self._connect()
         self._refresh()
@@ -113,7 +114,7 @@ class FilesDialog(QDialog):
         row = self.view.currentIndex().row()
         if 0 <= row < len(self._runs):
             run = self._runs[row]
-            self.title.setText(phrases.visible(run.title) or f"Run {run.number}")
+            self.title.setText(phrases.visible(run.title) or tr("Run {number}", number=run.number))
             self.about.setText(words.about(run))
             read = partial(self._bridge.runs.changed_file, run.sandbox, run.request_id)
             self.changes.show_changes(run.changes, None if run.no_undo else read)
@@ -174,11 +175,14 @@ class FilesDialog(QDialog):
             self._tasks.start("undo", self._put_back(plan, self._bridge.runs.undo(plan)))
 
     async def _put_back(self, plan: UndoPlan, answer: Awaitable[None]) -> None:
-        said = f"The files are what they were before run {plan.run.number}. The agent reads this with its next answer."
+        said = tr(
+            "The files are what they were before run {number}. The agent reads this with its next answer.",
+            number=plan.run.number,
+        )
         try:
             await answer
         except KnownError as error:
-            said = f"Not put back: {error}"
+            said = tr("Not put back: {error}", error=error)
         for button in (self.sure, self.back):
             button.setEnabled(True)
         self._rest()

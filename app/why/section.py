@@ -15,6 +15,7 @@ from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.parts.sections import Listed, wrapped_label
 from app.why.wrong_level import WrongLevel
+from runner.model.translation import plural, tr
 from runner.risk.explain import why_words
 from runner.risk.explain.why import reasons_for
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from runner.model.request import Request
     from runner.risk.explain.why import ClassReasons, HoldingPlace
 
-QUESTION = "Why this class?"
+QUESTION = tr("Why this class?")
 MOST_PLACES = 8
 """Places that are shown; each is enough, and the findings beside the code have all of them."""
 
@@ -46,7 +47,7 @@ class WhySection(QWidget):
         self.toggle.setAutoDefault(False)
         self.toggle.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.toggle.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.toggle.setToolTip("What holds the class where it is, and what would change it")
+        self.toggle.setToolTip(tr("What holds the class where it is, and what would change it"))
         self.toggle.toggled.connect(self._open)
         self.body = QWidget(self)
         self.summary = wrapped_label(look)
@@ -56,8 +57,8 @@ class WhySection(QWidget):
         self._places.setSpacing(look.px(8))
         self.rows: list[HeldRow] = []
         self.more = plain_label(role="muted")
-        self.not_lower = Listed(look, "Why not lower", self.body)
-        self.not_higher = Listed(look, "Why not higher", self.body)
+        self.not_lower = Listed(look, tr("Why not lower"), self.body)
+        self.not_higher = Listed(look, tr("Why not higher"), self.body)
         self.counted = plain_label(role="small", wrap=True)
         self.wrong = WrongLevel(look, keeping, self.body) if keeping is not None else None
         self._lay_out()
@@ -137,7 +138,7 @@ class WhySection(QWidget):
             if number < len(shown):
                 row.say(reasons, shown[number])
         left = len(reasons.holding) - len(shown)
-        self.more.setText(f"and {left:,} more {'place' if left == 1 else 'places'}")
+        self.more.setText(plural("and {count} more place", "and {count} more places", left))
         self.more.setVisible(left > 0)
         self.not_lower.show_lines(why_words.lower(reasons))
         self.not_higher.show_lines(why_words.higher(reasons))

@@ -13,6 +13,7 @@ from app.parts.plain import plain_label, say, tip
 from app.parts.sections import wrapped_label
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
+from runner.model.translation import to_translate, tr, translated
 from runner.risk.explain.disputed import LONGEST_NOTE, can_be_named, too_high
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from runner.model.request import Request
     from runner.risk.explain.disputed import DisputedLine
 
-WRONG = "Wrong class\N{HORIZONTAL ELLIPSIS}"
-CHANGE = "Change\N{HORIZONTAL ELLIPSIS}"
-SAYS_WRONG = "The class of this request is wrong"
-TAKE_BACK = "Take back"
-UNDO = "Undo"
-SAME = "That is what was found."
-PRIVATE = "Kept in {path} with the code, which may hold secrets. Never sent; it decides nothing."
+WRONG = tr("Wrong class\N{HORIZONTAL ELLIPSIS}")
+CHANGE = tr("Change\N{HORIZONTAL ELLIPSIS}")
+SAYS_WRONG = tr("The class of this request is wrong")
+TAKE_BACK = tr("Take back")
+UNDO = tr("Undo")
+SAME = tr("That is what was found.")
+PRIVATE = to_translate("Kept in {path} with the code, which may hold secrets. Never sent; it decides nothing.")
 
 
 class NoteField(QLineEdit):
@@ -70,8 +71,8 @@ class WrongLevel(QWidget):
         """What was taken back last."""
         self.state = wrapped_label(look)
         self.start = self._button(WRONG, SAYS_WRONG)
-        self.back = self._button(TAKE_BACK, "Take back your class")
-        self.undo = self._button(UNDO, "Keep again what was taken back")
+        self.back = self._button(TAKE_BACK, tr("Take back your class"))
+        self.undo = self._button(UNDO, tr("Keep again what was taken back"))
         self.form = QWidget(self)
         self._levels = QButtonGroup(self)
         self.choices = {level: self._choice(level) for level in Level}
@@ -79,14 +80,14 @@ class WrongLevel(QWidget):
         self.meaning = plain_label(role="muted", wrap=True)
         self.note = NoteField(self.form)
         self.note.setMaxLength(LONGEST_NOTE)
-        self.note.setPlaceholderText("Note (optional)")
-        self.note.setAccessibleName("Note on the wrong class, optional")
-        self.keep = self._button("Keep", "Keep this on this computer")
-        self.cancel = self._button("Cancel", "Close without keeping a class")
+        self.note.setPlaceholderText(tr("Note (optional)"))
+        self.note.setAccessibleName(tr("Note on the wrong class, optional"))
+        self.keep = self._button(tr("Keep"), tr("Keep this on this computer"))
+        self.cancel = self._button(tr("Cancel"), tr("Close without keeping a class"))
         self.keep.setProperty("kind", "")
         self.cancel.setProperty("kind", "quiet")
         # Folders have no spaces to break at.
-        self.private = plain_label(PRIVATE.format(path=_breakable(str(keeping.path))), "small", wrap=True)
+        self.private = plain_label(translated(PRIVATE, path=_breakable(str(keeping.path))), "small", wrap=True)
         self.private.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.problem = plain_label(role="bad", wrap=True)
         self._lay_out()
@@ -106,7 +107,7 @@ class WrongLevel(QWidget):
     def _choice(self, level: Level) -> QToolButton:
         choice = QToolButton(self.form)
         choice.setText(level.name)
-        choice.setAccessibleName(f"It should have been {level.name}")
+        choice.setAccessibleName(tr("It should have been {name}", name=level.name))
         choice.setProperty("kind", "chip")
         choice.setCheckable(True)
         choice.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -126,7 +127,7 @@ class WrongLevel(QWidget):
         inside = QVBoxLayout(self.form)
         inside.setContentsMargins(0, 0, 0, 0)
         inside.setSpacing(px(6))
-        inside.addWidget(plain_label("It should have been", "heading"))
+        inside.addWidget(plain_label(tr("It should have been"), "heading"))
         inside.addLayout(self._flow)
         inside.addWidget(self.meaning)
         inside.addWidget(self.note)
@@ -298,15 +299,15 @@ class WrongLevel(QWidget):
         words = ""
         if case is not None:
             note = f" {phrases.visible(case.note)}" if case.note else ""
-            words = f"Your class: {case.named.name}.{note}"
+            words = tr("Your class: {name}.{note}", name=case.named.name, note=note)
         elif self._gone is not None:
-            words = "Taken back: nothing is kept of this request."
+            words = tr("Taken back: nothing is kept of this request.")
         self.state.setText(words)
         self.state.setToolTip(tip(words))
         self.state.setVisible(bool(words))
         formed = not self.form.isHidden()
         self.start.setText(CHANGE if case is not None else WRONG)
-        self.start.setAccessibleName("Change your class" if case is not None else SAYS_WRONG)
+        self.start.setAccessibleName(tr("Change your class") if case is not None else SAYS_WRONG)
         self.start.setVisible(not formed)
         self.back.setVisible(not formed and case is not None)
         self.undo.setVisible(not formed and case is None and self._gone is not None)
@@ -321,10 +322,14 @@ class WrongLevel(QWidget):
 def _meaning(assessment: Assessment, named: Level) -> str:
     """Return what a chosen level means for the findings."""
     if not too_high(assessment, named):
-        return f"A finding of level {named.name} is missing."
-    most = f"Its findings should be {named.name} at most."
+        return tr("A finding of level {name} is missing.", name=named.name)
+    most = tr("Its findings should be {name} at most.", name=named.name)
     base = assessment.base
-    return most if base is None or base <= named else f"{most} The class of this kind of request stays {base.name}."
+    return (
+        most
+        if base is None or base <= named
+        else tr("{most} The class of this kind of request stays {name}.", most=most, name=base.name)
+    )
 
 
 def _breakable(path: str) -> str:

@@ -14,21 +14,23 @@ from app.parts.plain import plain_label, say
 from app.review.deliberate import DeliberateDialog
 from app.work import words
 from runner.model.errors import KnownError
+from runner.model.translation import to_translate, tr, translated
 
 if TYPE_CHECKING:
     from app.link.bridge import EngineLink
     from app.look.look import Look
     from runner.model.work import WorkSession
 
-ON, OFF = "Apply as it goes\N{HORIZONTAL ELLIPSIS}", "Stop that"
-ASKS = (
-    "Whenever the program is quiet for some seconds, what it has changed is written into {} by itself. Each time can be"
-    " undone and is in the history. Not applied by itself: deletions, what is marked, merged or in conflict, folders of"
-    " many changes, what has a finding of HIGH or CRITICAL in what it adds, what was not read for findings, pipes, and"
-    " what other accounts could write to newly. It ends with the program, with Lockdown and with Stop all."
+ON, OFF = tr("Apply as it goes\N{HORIZONTAL ELLIPSIS}"), tr("Stop that")
+ASKS = to_translate(
+    "Whenever the program is quiet for some seconds, what it has changed is written into {project} by itself. Each"
+    " time can be undone and is in the history. Not applied by itself: deletions, what is marked, merged or in"
+    " conflict, folders of many changes, what has a finding of HIGH or CRITICAL in what it adds, what was not read for"
+    " findings, pipes, and what other accounts could write to newly. It ends with the program, with Lockdown and with"
+    " Stop all."
 )
-IS_ON = "Applies as it goes since {}."
-MEANS = (
+IS_ON = to_translate("Applies as it goes since {moment}.")
+MEANS = tr(
     "What is not marked and has no finding of HIGH or CRITICAL is written into your folder by itself;"
     " deletions are left to you."
 )
@@ -67,13 +69,13 @@ class AsItGoesSwitch(QWidget):
         on = goes is not None and goes.on
         text = ""
         if goes is not None:
-            why = f"No longer applies as it goes: {phrases.visible(goes.why)}" if goes.why else ""
-            text = IS_ON.format(words.moment(goes.at)) if on else why
+            why = tr("No longer applies as it goes: {why}", why=phrases.visible(goes.why)) if goes.why else ""
+            text = translated(IS_ON, moment=words.moment(goes.at)) if on else why
         say(self.said, text, "warn")
         self.said.setVisible(bool(text))
         self.setToolTip(MEANS if on else "")
         self.button.setText(OFF if on else ON)
-        self.button.setAccessibleName("Stop applying as it goes" if on else "Apply as it goes")
+        self.button.setAccessibleName(tr("Stop applying as it goes") if on else tr("Apply as it goes"))
         self.button.setEnabled(not self._busy)
 
     @Slot()
@@ -85,9 +87,11 @@ class AsItGoesSwitch(QWidget):
             self._switch(session.name, False, "")
             return
         by = self._bridge.decisions.approve_by()
-        what = ASKS.format(words.home_path(session.project))
+        what = translated(ASKS, project=words.home_path(session.project))
         switch = partial(self._switch, session.name, True)
-        DeliberateDialog(self.window(), "Apply as it goes?", what, "Apply as it goes", switch, by, self._look).open()
+        DeliberateDialog(
+            self.window(), tr("Apply as it goes?"), what, tr("Apply as it goes"), switch, by, self._look
+        ).open()
 
     def _switch(self, name: str, on: bool, pin: str) -> None:
         if self._busy:
@@ -100,7 +104,7 @@ class AsItGoesSwitch(QWidget):
             try:
                 await answer
             except KnownError as error:
-                self.failed.emit(f"Not switched: {phrases.visible(str(error))}")
+                self.failed.emit(tr("Not switched: {error}", error=phrases.visible(str(error))))
             finally:
                 self._busy = False
             self.show_session(self._session)

@@ -18,7 +18,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QTableView
 
-from app.parts.amounts import counted
 from app.parts.badge import badge_size, paint_badge
 from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import Index, RowModel
@@ -28,6 +27,7 @@ from app.parts.tick import BOX, paint_tick
 from app.work import words
 from app.work.change_rows import ChangeRow, ChangeTable, RowKind, ticks_for
 from app.work.unified import said_of_parts
+from runner.model.translation import plural, tr
 from runner.work.added import MOST_READ, AddedFindings
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ CHANGE = Qt.ItemDataRole.UserRole + 13
 _COUNT = Qt.ItemDataRole.UserRole + 14
 _FOUND = Qt.ItemDataRole.UserRole + 15
 NOTHING_READ = AddedFindings()
-NOT_READ = "not read"
+NOT_READ = tr("not read")
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 _CENTER = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine)
@@ -258,16 +258,16 @@ class TickedChanges(RowModel[ChangeRow]):
             return ""
         if row.key in self._parts:
             ticked, number = self._parts[row.key]
-            return f"{said_of_parts(len(ticked), number)} ticked"
-        return "ticked" if row.key in self.ticked else "not ticked"
+            return tr("{said_of_parts} ticked", said_of_parts=said_of_parts(len(ticked), number))
+        return tr("ticked") if row.key in self.ticked else tr("not ticked")
 
     def _said(self, row: ChangeRow) -> str:
         """Return what was found in what a row adds, in words."""
         found = self._findings.get(row.key, NOTHING_READ)
         if found.worst is not None:
-            number = counted(len(found.findings), "finding")
-            return f"{number} in what it adds, up to {found.worst.name}"
-        return f"not read for findings: {found.not_read}" if found.skipped else ""
+            number = plural("{count} finding", "{count} findings", len(found.findings))
+            return tr("{number} in what it adds, up to {name}", number=number, name=found.worst.name)
+        return tr("not read for findings: {not_read}", not_read=found.not_read) if found.skipped else ""
 
 
 LEAST_NAME, DOT = 120, 10
@@ -289,6 +289,7 @@ class ChangeDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         row = index.data(CHANGE)
         if not isinstance(row, ChangeRow):
             return
@@ -386,7 +387,7 @@ class ChangeView(QTableView):
     def __init__(self, look: Look, model: TickedChanges) -> None:
         super().__init__()
         self._changes = model
-        set_up_painted(self, model, "Changes")
+        set_up_painted(self, model, tr("Changes"))
         self._delegate = ChangeDelegate(look, self)
         self.setItemDelegate(self._delegate)
         self.verticalHeader().setDefaultSectionSize(look.px(ROW))

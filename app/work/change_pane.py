@@ -15,7 +15,6 @@ from app.files.kinds import LANGUAGES, PICTURES, ending
 from app.files.picture import PictureView
 from app.link.background import Errands
 from app.link.page_tasks import PageTasks
-from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
@@ -26,6 +25,7 @@ from app.work.change_parts import KEYS, PartsView
 from app.work.change_rows import ChangeRow, RowKind
 from app.work.unified import lines_of, parts_of
 from runner.model.errors import KnownError
+from runner.model.translation import numeral, plural, tr
 from runner.workspace.change import How
 from runner.workspace.entry import TreeKind
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from runner.workspace.difference import LineDifference
     from runner.workspace.entry import TreeEntry
 
-NOTHING = ("Nothing chosen", "Choose a change to see what it does.")
-NO_LINES = "No lines to show"
-READING = "Reading\N{HORIZONTAL ELLIPSIS}"
+NOTHING = (tr("Nothing chosen"), tr("Choose a change to see what it does."))
+NO_LINES = tr("No lines to show")
+READING = tr("Reading\N{HORIZONTAL ELLIPSIS}")
 LOWEST = 60
 """Height of a difference in a low window."""
 MOST_NAMED = 500
 """Changes of a folder that are named."""
-APPLIES = "When this list was read nobody else had changed it in your folder."
+APPLIES = tr("When this list was read nobody else had changed it in your folder.")
 
 
 class ChangePane(QWidget):
@@ -74,13 +74,13 @@ class ChangePane(QWidget):
         self._readings: tuple[ReadingProcess, ...] = ()
         self.title = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         self.title.setProperty("role", "strong")
-        self.unified = self._choice("Unified")
-        self.beside = self._choice("Side by side")
+        self.unified = self._choice(tr("Unified"))
+        self.beside = self._choice(tr("Side by side"))
         self.unified.setChecked(True)
         self.warning = plain_label(role="warn", wrap=True)
         self.below = plain_label(role="small", wrap=True)
-        self.text = PartsView(look, "What the change does")
-        self.sides = SideBySide(look, "What the change does", make=PartsView)
+        self.text = PartsView(look, tr("What the change does"))
+        self.sides = SideBySide(look, tr("What the change does"), make=PartsView)
         self.pictures = TwoPictures(look)
         self.nothing = EmptyState(look, "file-code", *NOTHING)
         self._lay_out()
@@ -110,7 +110,7 @@ class ChangePane(QWidget):
         if row is None:
             self.nothing.say(*NOTHING)
         elif row.kind is RowKind.LEFT_OUT:
-            self.nothing.say("Cannot be applied", f"It stays in the working copy: {row.why}.")
+            self.nothing.say(tr("Cannot be applied"), tr("It stays in the working copy: {why}.", why=row.why))
         elif not row.is_single:
             self._show_many(row)
         else:
@@ -188,7 +188,7 @@ class ChangePane(QWidget):
             self.nothing.say(NO_LINES, f"{found.instead[:1].upper()}{found.instead[1:]}.")
             return
         if not found.lines:
-            empty = "An empty file." if change.before is None or change.after is None else "Nothing differs."
+            empty = tr("An empty file.") if change.before is None or change.after is None else tr("Nothing differs.")
             self.nothing.say(NO_LINES, empty)
             return
         self._lay_lines(found)
@@ -253,9 +253,13 @@ class ChangePane(QWidget):
         named = [f"{words.SIGNS[one.how]}  {words.path(one)}" for one in row.changes[:MOST_NAMED]]
         more = len(row.changes) - len(named)
         if more:
-            named.append(f"and {more:,} more")
-        number = counted(len(row.changes), "change")
-        say(self.below, f"{number}: a tick applies all of them. They are not read for findings.", "small")
+            named.append(tr("and {more} more", more=numeral(more)))
+        number = plural("{count} change", "{count} changes", len(row.changes))
+        say(
+            self.below,
+            tr("{number}: a tick applies all of them. They are not read for findings.", number=number),
+            "small",
+        )
         self.text.show_words("\n".join(named))
         self._stack.setCurrentWidget(self.text)
 
@@ -268,12 +272,16 @@ class ChangePane(QWidget):
             parts.append(KEYS)
         if self._found is not None and self._found.not_read:
             parts.append(
-                f"Not read for findings: {self._found.not_read}" if self._found.skipped else self._found.not_read
+                tr("Not read for findings: {not_read}", not_read=self._found.not_read)
+                if self._found.skipped
+                else self._found.not_read
             )
         if before is not None and after is not None and _is_file(before) and before.mode != after.mode:
-            parts.append(f"Permissions {before.mode:04o} become {after.mode:04o}.")
+            parts.append(
+                tr("Permissions {mode} become {mode_2}.", mode=f"{before.mode:04o}", mode_2=f"{after.mode:04o}")
+            )
         if after is not None and before is None and after.kind is TreeKind.FILE and after.mode & 0o111:
-            parts.append("It can be started as a program.")
+            parts.append(tr("It can be started as a program."))
         if before is not None and not change.conflict and not change.merged:
             parts.append(APPLIES)
         say(self.below, " ".join(parts), "small")
@@ -329,7 +337,7 @@ class TwoPictures(QWidget):
         self.views = (PictureView(look), PictureView(look))
         self.said = (plain_label(role="small", wrap=True), plain_label(role="small", wrap=True))
         self._sides = (QWidget(), QWidget())
-        for name, side, view, said in zip(("Before", "After"), self._sides, self.views, self.said, strict=True):
+        for name, side, view, said in zip((tr("Before"), tr("After")), self._sides, self.views, self.said, strict=True):
             column = QVBoxLayout(side)
             column.setContentsMargins(0, 0, 0, 0)
             column.setSpacing(look.px(4))

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QTextCursor
 from app.parts.text.differences import DifferenceView
 from app.parts.text.line_notes import LineNote
 from app.parts.tick import BOX, paint_tick
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent, QTextBlock
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from app.parts.text.line_notes import ShownLine
 
-KEYS = "In these lines (Tab leads there): Space ticks a part or leaves it out, N and P go to the next and back."
+KEYS = tr("In these lines (Tab leads there): Space ticks a part or leaves it out, N and P go to the next and back.")
 
 
 class PartsView(DifferenceView):
@@ -71,8 +72,10 @@ class PartsView(DifferenceView):
             self.setAccessibleDescription("")
             self.setToolTip("")
             return
-        state = "ticked" if self._at in self._ticked else "not ticked"
-        self.setAccessibleDescription(f"Part {self._at} of {len(self._parts)}, {state}. {KEYS}")
+        state = tr("ticked") if self._at in self._ticked else tr("not ticked")
+        self.setAccessibleDescription(
+            tr("Part {at} of {count}, {state}. {keys}", at=self._at, count=len(self._parts), state=state, keys=KEYS)
+        )
 
     # ---- keys and mouse ----
 
@@ -159,6 +162,7 @@ class PartsView(DifferenceView):
         if not self._parts:
             return
         painter = QPainter(self.viewport())
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for part, block in self._on_screen():
             state = Qt.CheckState.Checked if part in self._ticked else Qt.CheckState.Unchecked

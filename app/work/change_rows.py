@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from app.parts.amounts import counted
 from app.parts.text.visible_characters import visible
 from app.work import words
+from runner.model.translation import plural, tr, translated
 from runner.workspace.change import WHOLE, How
 from runner.workspace.entry import TreeKind, is_folder
 from runner.workspace.groups import GroupKind, above, groups_of, is_new_folder
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from runner.workspace.change import GitCommits, ProjectChange, ProjectChanges
     from runner.workspace.groups import ChangeGroup
 
-COUNTED = "many changes in one folder: they are counted here, and not ticked beforehand"
-IN_MANY = "it lies in a folder that programs fill and nobody reads: it is not ticked beforehand"
-OF_GIT = "what git keeps of the project: it is applied as a whole, and not ticked beforehand"
-GONE = "All of it is deleted."
-PARTLY_GONE = "Something in it is deleted."
+COUNTED = tr("many changes in one folder: they are counted here, and not ticked beforehand")
+IN_MANY = tr("it lies in a folder that programs fill and nobody reads: it is not ticked beforehand")
+OF_GIT = tr("what git keeps of the project: it is applied as a whole, and not ticked beforehand")
+GONE = tr("All of it is deleted.")
+PARTLY_GONE = tr("Something in it is deleted.")
+RUNS_LATER = tr("runs later")
 REPOSITORY = b".git"
 
 
@@ -111,7 +112,7 @@ def table_of(found: ProjectChanges) -> ChangeTable:
             rows.append(_row(replace(group, changes=listed), found.commits))
     rows.sort(key=lambda row: row.key)
     rows += [
-        ChangeRow(b"\xff" + path, words.name(path), "?", RowKind.LEFT_OUT, tag="left out", why=visible(why))
+        ChangeRow(b"\xff" + path, words.name(path), "?", RowKind.LEFT_OUT, tag=tr("left out"), why=visible(why))
         for path, why in found.left_out
     ]
     return ChangeTable(tuple(rows), folders)
@@ -146,7 +147,7 @@ def _row(group: ChangeGroup, commits: GitCommits | None) -> ChangeRow:
         parts = [GONE if deleted == len(group.changes) else PARTLY_GONE] if deleted else []
         if commits is not None and group.path == REPOSITORY:
             parts = [f"{commits.words} {WHOLE}", *parts]
-        return _folder_row(group, _tag(group) or "commits" * bool(commits), visible(" ".join(parts)) or OF_GIT)
+        return _folder_row(group, _tag(group) or tr("commits") * bool(commits), visible(" ".join(parts)) or OF_GIT)
     if not group.is_single:
         return _folder_row(group, _tag(group), why or (COUNTED if kind is RowKind.MANY else ""))
     if kind is RowKind.MANY:
@@ -177,7 +178,7 @@ def _kind(one: ProjectChange) -> str:
     """Return what it is where it is no file."""
     there = one.after or one.before
     assert there is not None
-    return "" if there.kind in (TreeKind.FILE, TreeKind.FOLDER) else there.kind.value
+    return "" if there.kind in (TreeKind.FILE, TreeKind.FOLDER) else translated(there.kind.value)
 
 
 def _tag(group: ChangeGroup) -> str:
@@ -185,17 +186,17 @@ def _tag(group: ChangeGroup) -> str:
     one = group.changes[0]
     match group.kind:
         case GroupKind.CONFLICT:
-            return "conflict"
+            return tr("conflict")
         case GroupKind.MERGED:
-            return "merged"
+            return tr("merged")
         case GroupKind.MARKED:
             if one.after is not None and one.after.kind is TreeKind.LINK:
-                return "leads out"
-            return "repository" if one.mark.startswith(PART) else "runs later"
+                return tr("leads out")
+            return tr("repository") if one.mark.startswith(PART) else RUNS_LATER
         case _:
             return ""
 
 
 def _files(group: Iterable[ProjectChange]) -> str:
     number = sum(not is_folder(one.after or one.before) for one in group)
-    return counted(number, "file") if number else "folders"
+    return plural("{count} file", "{count} files", number) if number else "folders"

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
 from app import phrases
 from app.link.background import Errands
 from app.link.page_tasks import PageTasks
-from app.parts.amounts import counted
 from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding, Pages, keep_needed_height
@@ -32,10 +31,11 @@ from app.work import words
 from app.work.as_it_goes import AsItGoesSwitch
 from app.work.change_list import ChangeView, TickedChanges
 from app.work.change_pane import ChangePane
-from app.work.change_rows import ChangeTable, RowKind, table_of
+from app.work.change_rows import RUNS_LATER, ChangeTable, RowKind, table_of
 from app.work.deed_progress import DeedProgress
 from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
+from runner.model.translation import numeral, plural, tr
 from runner.system.tasks import in_daemon
 from runner.work.added import not_read
 from runner.workspace.change import How, digest
@@ -55,22 +55,36 @@ if TYPE_CHECKING:
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.undo import WayBack
 
-READING = ("Looking at the changes", "This takes a moment where there are many.")
-NONE = ("Nothing has changed", "What the program changes in its copy of the project is listed here.")
-UNREAD = "The changes cannot be shown"
-NOW = "The list shows the changes as they are now; your ticks stay where nothing has changed."
-UNDO_ASKS = "The files become again what they were before it was applied."
-DISCARD_ASKS = (
+READING = (tr("Looking at the changes"), tr("This takes a moment where there are many."))
+NONE = (tr("Nothing has changed"), tr("What the program changes in its copy of the project is listed here."))
+UNREAD = tr("The changes cannot be shown")
+NOW = tr("The list shows the changes as they are now; your ticks stay where nothing has changed.")
+UNDO_ASKS = tr("The files become again what they were before it was applied.")
+DISCARD_ASKS = tr(
     "The working copy is removed with all its changes, and with the way back of what was applied from it. Your folder"
     " stays as it is. This cannot be undone."
 )
-AT_WORK = "Its program is still at work: wait for its end, or end it."
+AT_WORK = tr("Its program is still at work: wait for its end, or end it.")
 MOST_NAMED = 3
 """Rows that are named in the sentence below."""
-LOCKED = "Assent is in lockdown: nothing is written into projects. Choose Guarded to apply or undo."
-NOTHING_LEFT = ("Nothing is left to apply", "What you applied is in your folder; Undo last apply takes it back.")
+LOCKED = tr("Assent is in lockdown: nothing is written into projects. Choose Guarded to apply or undo.")
+NOTHING_LEFT = (
+    tr("Nothing is left to apply"),
+    tr("What you applied is in your folder; Undo last apply takes it back."),
+)
 _REST_MS = round(REST_SECONDS * 1000) + 10
-_NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+_NUMBERS = (
+    tr("No"),
+    tr("One"),
+    tr("Two"),
+    tr("Three"),
+    tr("Four"),
+    tr("Five"),
+    tr("Six"),
+    tr("Seven"),
+    tr("Eight"),
+    tr("Nine"),
+)
 
 
 class ChangesCard(QFrame):
@@ -105,18 +119,18 @@ class ChangesCard(QFrame):
         self.pane = ChangePane(look, bridge)
         self.ticked = plain_label(role="small")
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Search  /")
+        self.field.setPlaceholderText(tr("Search  /"))
         self.field.setClearButtonEnabled(True)
-        self.field.setAccessibleName("Search the changes by name")
+        self.field.setAccessibleName(tr("Search the changes by name"))
         self.nothing = EmptyState(look, "file-code", *READING)
         self.said = plain_label(role="muted", wrap=True)
         self.said.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.progress = DeedProgress(look, bridge)
         self.goes = AsItGoesSwitch(look, bridge)
-        self.discard = QPushButton("Discard\N{HORIZONTAL ELLIPSIS}")
+        self.discard = QPushButton(tr("Discard\N{HORIZONTAL ELLIPSIS}"))
         self.discard.setProperty("kind", "danger")
-        self.undo = QPushButton("Undo last apply\N{HORIZONTAL ELLIPSIS}")
-        self.apply = DecisionButton("Apply", self.guard)
+        self.undo = QPushButton(tr("Undo last apply\N{HORIZONTAL ELLIPSIS}"))
+        self.apply = DecisionButton(tr("Apply"), self.guard)
         self.apply.setProperty("kind", "primary")
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -301,11 +315,13 @@ class ChangesCard(QFrame):
         session = self._session
         chosen = self.model.chosen
         wanted, whole = len(self.model.table.wanted(chosen)), self.model.table.number
-        self.ticked.setText(f"{wanted:,} of {whole:,} ticked" if whole else "")
-        things = counted(wanted, "change")
+        self.ticked.setText(
+            tr("{wanted} of {whole} ticked", wanted=numeral(wanted), whole=numeral(whole)) if whole else ""
+        )
+        things = plural("{count} change", "{count} changes", wanted)
         if in_part := len(self.model.in_part):
-            things += f", {in_part:,} in part"
-        text = f"Apply {things}  A" if chosen else "Apply  A"
+            things += tr(", {in_part} in part", in_part=numeral(in_part))
+        text = tr("Apply {things}  A", things=things) if chosen else tr("Apply  A")
         self.apply.setText(text)
         self.apply.setAccessibleName(f"{text.removesuffix('  A')}, A")
         self.goes.show_session(session)
@@ -318,7 +334,7 @@ class ChangesCard(QFrame):
         self.undo.setEnabled(free and not locked)
         at_work = session is not None and session.at_work
         self.discard.setEnabled(free and not at_work)
-        self.discard.setToolTip(AT_WORK if at_work else "Remove the working copy with its changes; asks first")
+        self.discard.setToolTip(AT_WORK if at_work else tr("Remove the working copy with its changes; asks first"))
         if not self._busy:
             self.progress.end()
         if self._busy:
@@ -341,39 +357,75 @@ class ChangesCard(QFrame):
     def _words(self) -> str:
         """Return what is to be known before anything is applied."""
         if hidden := self.model.hidden():
-            return f"{counted(hidden, 'ticked change')} not shown by the search: clear it to apply."
+            return plural(
+                "{count} ticked change not shown by the search: clear it to apply.",
+                "{count} ticked changes not shown by the search: clear it to apply.",
+                hidden,
+            )
         rows = self.model.table.rows
         parts = []
         marked = [row for row in rows if row.kind is RowKind.MARKED]
         out = [row for row in marked if row.key not in self.model.ticked]
         if out:
-            number, one = _number(len(out)), len(out) == 1
-            run, them = ("runs", "it") if one else ("run", "them")
-            selves = "itself" if one else "themselves"
-            what = f"{number} {'file' if one else 'files'} {run} something later by {selves}"
-            if any(row.tag != "runs later" for row in out):
+            number = _number(len(out))
+            if all(row.tag == RUNS_LATER for row in out):
+                said = plural(
+                    "{number} file runs something later by itself: look at it before you tick it.",
+                    "{number} files run something later by themselves: look at them before you tick them.",
+                    len(out),
+                    number=number,
+                )
+            else:
                 # A link that leads out, a part of a repository: what it is stands at each.
-                what = f"{number} {'change is' if one else 'changes are'} marked"
-            parts.append(f"{what}: look at {them} before you tick {them}.")
+                said = plural(
+                    "{number} change is marked: look at it before you tick it.",
+                    "{number} changes are marked: look at them before you tick them.",
+                    len(out),
+                    number=number,
+                )
+            parts.append(said)
         elif marked:
             parts.append(
-                f"{_number(len(marked))} of the ticked {'runs' if len(marked) == 1 else 'run'} something later."
+                plural(
+                    "{number} of the ticked runs something later.",
+                    "{number} of the ticked run something later.",
+                    len(marked),
+                    number=_number(len(marked)),
+                )
             )
         parts += self._words_of_findings()
         merged = sum(row.kind is RowKind.MERGED and row.key not in self.model.ticked for row in rows)
         if merged:
-            was, it = ("was", "it") if merged == 1 else ("were", "them")
-            parts.append(f"{_number(merged)} {was} merged with your edits: look at {it} before you tick {it}.")
+            parts.append(
+                plural(
+                    "{number} was merged with your edits: look at it before you tick it.",
+                    "{number} were merged with your edits: look at them before you tick them.",
+                    merged,
+                    number=_number(merged),
+                )
+            )
         left = [row.name for row in rows if row.kind is RowKind.MANY and row.key not in self.model.ticked]
         if left:
-            parts.append(f"Not ticked: {_some(left)}.")
+            parts.append(tr("Not ticked: {some}.", some=_some(left)))
         conflicts = sum(row.kind is RowKind.CONFLICT for row in rows)
         if conflicts:
-            also = "was" if conflicts == 1 else "were"
-            parts.append(f"{_number(conflicts)} {also} changed in your folder too, and cannot be applied.")
+            parts.append(
+                plural(
+                    "{number} was changed in your folder too, and cannot be applied.",
+                    "{number} were changed in your folder too, and cannot be applied.",
+                    conflicts,
+                    number=_number(conflicts),
+                )
+            )
         gone = sum(one.how is How.DELETED for row in self.model.chosen for one in row.changes)
         if gone:
-            parts.append(f"{counted(gone, 'ticked path')} will be deleted from your folder.")
+            parts.append(
+                plural(
+                    "{count} ticked path will be deleted from your folder.",
+                    "{count} ticked paths will be deleted from your folder.",
+                    gone,
+                )
+            )
         session = self._session
         if session is not None and session.at_work and len(parts) < 2:
             parts.append(words.MOVING)
@@ -388,12 +440,26 @@ class ChangesCard(QFrame):
         missing += sum(not row.is_single for row in self.model.chosen)
         parts = []
         if worst:
-            has = "has" if len(worst) == 1 else "have"
-            parts.append(f"{_number(len(worst))} of the ticked {has} findings, up to {max(worst).name}.")
+            parts.append(
+                plural(
+                    "{number} of the ticked has findings, up to {name}.",
+                    "{number} of the ticked have findings, up to {name}.",
+                    len(worst),
+                    number=_number(len(worst)),
+                    name=max(worst).name,
+                )
+            )
         if coming:
-            parts.append("What is added is still being read for findings.")
+            parts.append(tr("What is added is still being read for findings."))
         elif missing:
-            parts.append(f"{_number(missing)} {'was' if missing == 1 else 'were'} not read for findings.")
+            parts.append(
+                plural(
+                    "{number} was not read for findings.",
+                    "{number} were not read for findings.",
+                    missing,
+                    number=_number(missing),
+                )
+            )
         return parts
 
     def _tell(self, text: str, role: str = "muted") -> None:
@@ -411,18 +477,18 @@ class ChangesCard(QFrame):
             return
         wanted = self.model.table.wanted(chosen)
         in_part = {self.model.row(key).changes[0].path: parts for key, parts in self.model.in_part.items()}
-        things = counted(len(wanted), "change")
+        things = plural("{count} change", "{count} changes", len(wanted))
         by = self._bridge.decisions.approve_by()
         if by not in (ApproveBy.WORD, ApproveBy.PIN):
             self._send(session, wanted, in_part, things, "")
             return
-        title = f"Apply {things}?"
-        what = f"They are written into {words.home_path(session.project)}, and can be undone."
+        title = tr("Apply {things}?", things=things)
+        what = tr("They are written into {project}, and can be undone.", project=words.home_path(session.project))
         DeliberateDialog(
             self.window(),
             title,
             what,
-            "Apply",
+            tr("Apply"),
             lambda pin: self._send(session, wanted, in_part, things, pin),
             by,
             self._look,
@@ -447,14 +513,14 @@ class ChangesCard(QFrame):
             asked = await in_daemon("digest", lambda: digest(exactly))
             return await self._bridge.work.apply(session.name, tuple(exactly), asked, in_part, pin=pin)
 
-        self._do(f"Applying {things}\N{HORIZONTAL ELLIPSIS}", session, work(), "Applied", "Not applied", things)
+        self._do(tr("Applying {things}…", things=things), session, work(), tr("Applied"), tr("Not applied"), things)
 
     @Slot()
     def _ask_undo(self) -> None:
         session = self._session
         if session is None or self._busy:
             return
-        self._busy = "Looking at what can be taken back\N{HORIZONTAL ELLIPSIS}"
+        self._busy = tr("Looking at what can be taken back\N{HORIZONTAL ELLIPSIS}")
         self._show_state()
         answer = self._bridge.work.undo_plan(session.name)
 
@@ -465,7 +531,7 @@ class ChangesCard(QFrame):
                 plan.require_some()
                 wanted = await in_daemon("digest", lambda: digest(plan.changes))
             except KnownError as error:
-                why = f"Not taken back: {phrases.visible(str(error))}"
+                why = tr("Not taken back: {error}", error=phrases.visible(str(error)))
             finally:
                 self._busy = ""
             if self._name != session.name:
@@ -484,19 +550,21 @@ class ChangesCard(QFrame):
                 return
             answer = self._bridge.work.undo(session.name, wanted, pin=pin)
             self._do(
-                "Taking back\N{HORIZONTAL ELLIPSIS}",
+                tr("Taking back\N{HORIZONTAL ELLIPSIS}"),
                 session,
                 _awaited(answer),
-                "Taken back",
-                "Not taken back",
+                tr("Taken back"),
+                tr("Not taken back"),
                 left=words.left_by_undo(plan),
             )
 
         left = words.left_by_undo(plan)
-        number = counted(len(plan.changes), "change")
-        title = f"Take back {number}?" if left else "Take back what was applied last?"
+        number = plural("{count} change", "{count} changes", len(plan.changes))
+        title = tr("Take back {number}?", number=number) if left else tr("Take back what was applied last?")
         by = self._bridge.decisions.approve_by()
-        DeliberateDialog(self.window(), title, f"{UNDO_ASKS} {left}".strip(), "Undo", confirmed, by, self._look).open()
+        DeliberateDialog(
+            self.window(), title, f"{UNDO_ASKS} {left}".strip(), tr("Undo"), confirmed, by, self._look
+        ).open()
 
     def _do(
         self,
@@ -546,14 +614,14 @@ class ChangesCard(QFrame):
         if session is None or self._busy:
             return
         number = len(self._found.changes) if self._found is not None else 0
-        what = counted(number, "change") if number else "the working copy"
-        title = f"Discard {what} of {words.title(session)}?"
-        ConfirmDialog(self.window(), title, DISCARD_ASKS, "Discard", partial(self._discard, session)).open()
+        what = plural("{count} change", "{count} changes", number) if number else tr("the working copy")
+        title = tr("Discard {what} of {title}?", what=what, title=words.title(session))
+        ConfirmDialog(self.window(), title, DISCARD_ASKS, tr("Discard"), partial(self._discard, session)).open()
 
     def _discard(self, session: WorkSession, yes: bool) -> None:
         if not yes or self._busy:
             return
-        self._busy = "Discarding\N{HORIZONTAL ELLIPSIS}"
+        self._busy = tr("Discarding\N{HORIZONTAL ELLIPSIS}")
         self.progress.begin(session.name)
         self._show_state()
         answer = self._bridge.work.discard(session.name)
@@ -563,7 +631,7 @@ class ChangesCard(QFrame):
             try:
                 await answer
             except KnownError as error:
-                text = f"Not discarded: {phrases.visible(str(error))}"
+                text = tr("Not discarded: {error}", error=phrases.visible(str(error)))
             finally:
                 self._busy = ""
             if self._name == session.name:
@@ -609,7 +677,7 @@ class ChangesCard(QFrame):
         self.setProperty("card", True)
         head = QHBoxLayout()
         head.setSpacing(px(8))
-        head.addWidget(plain_label("Changes", "title"))
+        head.addWidget(plain_label(tr("Changes"), "title"))
         head.addWidget(self.ticked, 1)
         left = QWidget()
         column = QVBoxLayout(left)
@@ -657,9 +725,9 @@ async def _awaited(answer: Future[Applied]) -> Applied:
 
 def _some(names: list[str]) -> str:
     """Return the first of some names."""
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    more = tr(" and {count} more", count=numeral(len(names) - MOST_NAMED)) if len(names) > MOST_NAMED else ""
     return f"{', '.join(names[:MOST_NAMED])}{more}"
 
 
 def _number(count: int) -> str:
-    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
+    return _NUMBERS[count] if count < len(_NUMBERS) else numeral(count)

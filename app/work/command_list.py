@@ -13,6 +13,7 @@ from app.parts.row_model import RowModel
 from app.parts.text.copies import offer_copies
 from app.parts.text.lines import painted_view
 from app.work.command_rows import CommandRow, rows_of
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -64,6 +65,7 @@ class CommandDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         row = index.data(_COMMAND)
         if not isinstance(row, CommandRow):
             return
@@ -97,7 +99,7 @@ class CommandList(QWidget):
         self._opened: frozenset[int] = frozenset()
         self._follows = True
         self.model = CommandsModel(self)
-        self.view = painted_view(self.model, "Commands")
+        self.view = painted_view(self.model, tr("Commands"))
         self.view.setItemDelegate(CommandDelegate(look, self.view))
         self.view.verticalHeader().setDefaultSectionSize(look.px(ROW))
         self.view.setMinimumHeight(look.px(2 * ROW))

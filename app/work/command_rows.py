@@ -6,11 +6,12 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.parts.amounts import counted
 from app.parts.text.visible_characters import visible
 from app.phrases import clock, when
 from app.work import words
 from runner.model.assessment import Level
+from runner.model.sentence_translation import in_words
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +43,7 @@ SIGNIFICANT = frozenset(";|&<>$`(){}\n\\*?[]~!#")
 """Characters that mean something to a shell: a command with one of them is shown by itself."""
 NAMED = 4
 """Programs named in a folded row."""
-WAITS, UNANSWERED = "waits for you", "not answered, not run"
+WAITS, UNANSWERED = tr("waits for you"), tr("not answered, not run")
 """What becomes of a held command: its program is at work, or was ended without a word."""
 LONGEST = 400
 """Characters of a command in its row."""
@@ -94,9 +95,9 @@ def rows_of(session: WorkSession, opened: frozenset[int] = frozenset()) -> tuple
         CommandRow(
             one.at,
             words.place(one.contact.host, one.contact.port),
-            f"refused{_times(one.contact.times)}",
+            tr("refused{times}", times=_times(one.contact.times)),
             "high",
-            visible(f"It {one.contact.why}") if one.contact.why else "",
+            visible(tr("It {why}", why=one.contact.why)) if one.contact.why else "",
         )
         for one in session.contacts
         if one.contact.allowed is False and not one.quiet
@@ -105,7 +106,7 @@ def rows_of(session: WorkSession, opened: frozenset[int] = frozenset()) -> tuple
         CommandRow(
             one.at,
             words.place(one.host, one.port),
-            "allowed by you for this project" if one.always else "allowed by you for this session",
+            tr("allowed by you for this project") if one.always else tr("allowed by you for this session"),
             "accent_ink",
         )
         for one in session.opened
@@ -113,7 +114,13 @@ def rows_of(session: WorkSession, opened: frozenset[int] = frozenset()) -> tuple
     found.sort(key=lambda row: row.at)
     left = session.command_count - len(session.commands)
     if left > 0:
-        found.insert(0, CommandRow(session.started_at, f"{counted(left, 'earlier command')} not shown here"))
+        found.insert(
+            0,
+            CommandRow(
+                session.started_at,
+                plural("{count} earlier command not shown here", "{count} earlier commands not shown here", left),
+            ),
+        )
     return tuple(found)
 
 
@@ -138,17 +145,19 @@ def _group(group: list[CommandSeen], opened: frozenset[int]) -> Iterator[Command
         yield from (_single(one, {}, fold=first.number) for one in group)
         return
     names = list(dict.fromkeys(map(program_of, group)))
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    more = tr(" and {count} more", count=len(names) - NAMED) if len(names) > NAMED else ""
     text = f"{', '.join(map(visible, names[:NAMED]))}{more}"
     whole = "\n".join(visible(one.text[:LONGEST]) for one in group[:20])
-    more_lines = f"\nand {len(group) - 20:,} more" if len(group) > 20 else ""
-    yield CommandRow(first.at, text, f"{len(group):,} times", "muted", f"{whole}{more_lines}", first.number)
+    more_lines = tr("\nand {count} more", count=numeral(len(group) - 20)) if len(group) > 20 else ""
+    yield CommandRow(
+        first.at, text, tr("{count} times", count=numeral(len(group))), "muted", f"{whole}{more_lines}", first.number
+    )
 
 
 def _single(one: CommandSeen, held: Mapping[int, str], fold: int = 0) -> CommandRow:
     cut = "\N{HORIZONTAL ELLIPSIS}" if len(one.text) > LONGEST else ""
     text = f"{visible(one.text[:LONGEST])}{cut}"
-    lines = [f"{when(one.at)} in {visible(one.folder)}", *one.text[:2000].split("\n")[:20]]
+    lines = [tr("{when} in {folder}", when=when(one.at), folder=visible(one.folder)), *one.text[:2000].split("\n")[:20]]
     lines += [visible(reason) for reason in one.reasons]
     whole = "\n".join(map(visible, lines))
     note, ink = _note(one, held)
@@ -157,15 +166,15 @@ def _single(one: CommandSeen, held: Mapping[int, str], fold: int = 0) -> Command
 
 def _note(one: CommandSeen, held: Mapping[int, str]) -> tuple[str, str]:
     if one.refused:
-        return f"refused: {visible(one.refused)}", "high"
+        return tr("refused: {refused}", refused=visible(one.refused)), "high"
     if one.number in held:
         return held[one.number], "medium"
     if one.held:
-        return "you let it run", "muted"
+        return tr("you let it run"), "muted"
     if one.level in (Level.HIGH.name, Level.CRITICAL.name):
-        return f"{one.level}: {visible(one.sentence)}" if one.sentence else one.level, "muted"
-    return visible(one.sentence), "muted"
+        return f"{one.level}: {visible(in_words(one.sentence))}" if one.sentence else one.level, "muted"
+    return visible(in_words(one.sentence)), "muted"
 
 
 def _times(number: int) -> str:
-    return "" if number == 1 else f" {number:,} times"
+    return "" if number == 1 else tr(" {number} times", number=numeral(number))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
+from runner.model.translation import tr
 from runner.workspace.progress import MANY_BYTES
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 LOOK_MS = 150
 """Between two looks at how far it is."""
-NOT_YET = "copied; nothing has been written yet"
+NOT_YET = tr("copied; nothing has been written yet")
 
 
 class DeedProgress(QWidget):
@@ -30,10 +31,10 @@ class DeedProgress(QWidget):
         self._name = ""
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("Under way")
-        self.cancel = QPushButton("Cancel")
+        self.bar.setAccessibleName(tr("Under way"))
+        self.cancel = QPushButton(tr("Cancel"))
         self.cancel.setAutoDefault(False)
-        self.cancel.setToolTip("Nothing has been written into your folder yet")
+        self.cancel.setToolTip(tr("Nothing has been written into your folder yet"))
         self.cancel.clicked.connect(self._cancel)
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MS)

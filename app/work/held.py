@@ -22,6 +22,8 @@ from app.work import words
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
+from runner.model.sentence_translation import in_words
+from runner.model.translation import to_translate, tr, translated
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
     from app.state.work_cards import WorkCards
     from runner.model.work import CommandSeen, WorkSession
 
-SCROLL = "Scroll to the end of the command to run it."
-WAITS = "Waiting since {}. It waits until you answer, unless the program gives up before."
-GONE = "It no longer waits: it was answered, or the program has gone on."
-HOLD = "Hold for a second to run it"
+SCROLL = tr("Scroll to the end of the command to run it.")
+WAITS = to_translate("Waiting since {moment}. It waits until you answer, unless the program gives up before.")
+GONE = tr("It no longer waits: it was answered, or the program has gone on.")
+HOLD = tr("Hold for a second to run it")
 _REST_MS = round(REST_SECONDS * 1000) + 10
 
 
@@ -71,16 +73,18 @@ class HeldDialog(QDialog):
         level = level_of(command)
         self.guard = ClickGuard(self._can_be_answered)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("A command waits")
+        self.setWindowTitle(tr("A command waits"))
         named = f"{command.level} " if command.level else ""
-        self.heading = plain_label(f"{named}command of {words.client(session)}", "title", wrap=True)
-        self.where = plain_label(
-            f"In {words.home_path(command.folder)}, over its copy of the project.", "muted", wrap=True
+        self.heading = plain_label(
+            tr("{named}command of {client}", named=named, client=words.client(session)), "title", wrap=True
         )
-        told = [phrases.visible(one) for one in (command.sentence, *command.reasons, command.sandbox) if one]
+        self.where = plain_label(
+            tr("In {folder}, over its copy of the project.", folder=words.home_path(command.folder)), "muted", wrap=True
+        )
+        told = [phrases.visible(in_words(one)) for one in (command.sentence, *command.reasons, command.sandbox) if one]
         self.reasons = plain_label("\n".join(told), "warn", wrap=True)
         self.code = CodeView(look)
-        self.code.setAccessibleName("The command")
+        self.code.setAccessibleName(tr("The command"))
         self.code.set_code(command.text, "shell")
         self._make_buttons(by, level)
         proof = proof_for(by, look) if by.asks_word(level) or by.asks_pin(level) else None
@@ -106,23 +110,23 @@ class HeldDialog(QDialog):
         self.sentence = plain_label(role="muted", wrap=True)
         self.reason = ReasonField()
         self.reason.setMaxLength(phrases.REASON_LENGTH)
-        self.reason.setPlaceholderText("Reason, if you refuse it (optional)")
-        self.reason.setAccessibleName("Reason for refusing, sent to the program")
+        self.reason.setPlaceholderText(tr("Reason, if you refuse it (optional)"))
+        self.reason.setAccessibleName(tr("Reason for refusing, sent to the program"))
         self.reason.back.connect(self.reject)
-        self.no = QPushButton("Later")
+        self.no = QPushButton(tr("Later"))
         self.no.setDefault(True)
-        self.no.setAccessibleName("Later: close this and answer nothing")
+        self.no.setAccessibleName(tr("Later: close this and answer nothing"))
         self.no.clicked.connect(self.reject)
-        self.refuse = DecisionButton("Refuse", self.guard)
+        self.refuse = DecisionButton(tr("Refuse"), self.guard)
         self.refuse.setProperty("kind", "danger")
         self.refuse.decided.connect(self._refuse)
-        self.run = ApproveButton("Run", self.guard, self._look)
+        self.run = ApproveButton(tr("Run"), self.guard, self._look)
         self.run.setProperty("kind", "primary")
         self.run.mouse_only = by is ApproveBy.MOUSE
         self.run.set_holding(level is Level.CRITICAL)
         if level is Level.CRITICAL:
             self.run.setToolTip(HOLD)
-            self.run.setText("Hold to run")
+            self.run.setText(tr("Hold to run"))
         self.run.decided.connect(self._run)
 
     @property
@@ -152,7 +156,7 @@ class HeldDialog(QDialog):
         elif not self._sent and self._problem:
             say(self.sentence, self._problem, "bad")
         elif not self._sent:
-            waited = WAITS.format(words.moment(self._command.at))
+            waited = translated(WAITS, moment=words.moment(self._command.at))
             say(self.sentence, waited if seen else SCROLL, "muted")
         if self.proof is not None:
             self.proof.setVisible(self.waits and seen)
@@ -184,7 +188,7 @@ class HeldDialog(QDialog):
             await answer
         except KnownError as error:
             self._sent = False
-            self._problem = f"Not answered: {phrases.visible(str(error))}"
+            self._problem = tr("Not answered: {error}", error=phrases.visible(str(error)))
             self._show_state()
             return
         self.accept()

@@ -15,6 +15,7 @@ from app.work import words
 from runner.approval.deliberate import ApproveBy
 from runner.approval.private_addresses import PrivateAddress
 from runner.model.errors import KnownError
+from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from runner.model.network import Contact
     from runner.model.work import WorkSession
 
-LEAVES = "Whatever the program has read may leave by this host. It is recorded as your decision."
+LEAVES = tr("Whatever the program has read may leave by this host. It is recorded as your decision.")
 UNSAID = HostWord("", "muted", open=True)
 _MOST = 2000
 
@@ -59,23 +60,28 @@ class WorkHosts(QObject):
     def _ask(self, session: WorkSession, contact: Contact, private: str, *, always: bool) -> None:
         place = network_words.place(contact)
         covers = (
-            f"Programs that you start with assent work in {words.home_path(session.project)} may reach {place}, and no"
-            " other name or port, now and in later sessions, until you take that back under Allowed hosts."
+            tr(
+                "Programs that you start with assent work in {project} may reach {place}, and no "
+                "other name or port, now and in later sessions, until you take that back under "
+                "Allowed hosts.",
+                project=words.home_path(session.project),
+                place=place,
+            )
             if always
-            else f"This program may reach {place}, and no other name or port, until it ends."
+            else tr("This program may reach {place}, and no other name or port, until it ends.", place=place)
         )
         lines = [(covers, "")]
         if private:
-            lines.append((f"{place} {INSIDE.format(address=phrases.visible(private))}", "warn"))
+            lines.append((f"{place} {translated(INSIDE, address=phrases.visible(private))}", "warn"))
         lines.append((LEAVES, "muted"))
-        title = f"Allow {place} for this {'project' if always else 'session'}?"
+        title = tr("Allow {place} for this {rest}?", place=place, rest=tr("project") if always else tr("session"))
         AllowDialog(
             self._page,
             self._look,
             self._bridge.decisions.approve_by(),
             title,
             lines,
-            f"Allow {phrases.visible(private)}" if private else "Allow",
+            tr("Allow {private}", private=phrases.visible(private)) if private else tr("Allow"),
             lambda _end, pin: self._open(session, contact, private, pin, always=always),
         ).open()
 
@@ -92,9 +98,17 @@ class WorkHosts(QObject):
             self._say(session, contact, UNSAID)
             self._ask(session, contact, inside.address, always=always)
         except KnownError as error:
-            self._say(session, contact, HostWord(f"not allowed: {phrases.visible(str(error))}", "high", open=True))
+            self._say(
+                session,
+                contact,
+                HostWord(tr("not allowed: {error}", error=phrases.visible(str(error))), "high", open=True),
+            )
         else:
-            self._say(session, contact, HostWord(f"allowed for this {'project' if always else 'session'}", "low"))
+            self._say(
+                session,
+                contact,
+                HostWord(tr("allowed for this {rest}", rest=tr("project") if always else tr("session")), "low"),
+            )
 
     def _say(self, session: WorkSession, contact: Contact, said: HostWord) -> None:
         key = (session.name, contact.host, contact.port)

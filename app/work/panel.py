@@ -15,6 +15,7 @@ from app.work.changes_card import ChangesCard
 from app.work.host_words import WorkHosts
 from app.work.session_card import SessionCard
 from app.work.session_list import SessionList
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
     from app.state.work_cards import WorkCards
     from runner.system.places import Places
 
-EMPTY = "No program is at work"
-EMPTY_WHAT = (
+EMPTY = tr("No program is at work")
+EMPTY_WHAT = tr(
     "Go into the folder of a project and type\n\nassent work claude\n\nThe agent then works over a copy of it. Your"
     " folder stays as it is until you apply here what it changed."
 )
-START = "Work on a project\N{HORIZONTAL ELLIPSIS}"
-ALWAYS = "Allowed hosts\N{HORIZONTAL ELLIPSIS}"
-HINT = "Start one: assent work claude"
-TOO_QUICK = "Too quick: press A again."
+START = tr("Work on a project\N{HORIZONTAL ELLIPSIS}")
+ALWAYS = tr("Allowed hosts\N{HORIZONTAL ELLIPSIS}")
+HINT = tr("Start one: assent work claude")
+TOO_QUICK = tr("Too quick: press A again.")
 MOST_FOLLOWED = 5000
 """Changes up to which a list is read again while somebody looks at it; a longer one when they come back to it."""
 CLOCK_MS = 15_000
@@ -67,7 +68,7 @@ class WorkPanel(QWidget):
         self.always = QPushButton(ALWAYS)
         self.always.setProperty("kind", "quiet")
         self.always.setAutoDefault(False)
-        self.always.setToolTip("Hosts that programs at work may always reach, by project")
+        self.always.setToolTip(tr("Hosts that programs at work may always reach, by project"))
         self.hint = plain_label(HINT, "small", wrap=True)
         self.keystrokes = Keystrokes(self)
         self.keystrokes.swallowed.connect(self._swallowed)
@@ -235,7 +236,7 @@ class WorkPanel(QWidget):
     def _lay_out(self) -> None:
         px = self._look.px
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setAccessibleName("Work")
+        self.setAccessibleName(tr("Work"))
         self._left = QFrame()
         self._left.setProperty("card", True)
         left = QVBoxLayout(self._left)

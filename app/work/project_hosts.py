@@ -16,6 +16,7 @@ from app.parts.fold import fit
 from app.parts.plain import plain_label, say
 from app.work import words
 from runner.model.errors import KnownError
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.work.project_hosts import ProjectHost
 
-WHAT = "Programs that you start with assent work in these projects reach these hosts without a question."
-NONE = "No host is always allowed: each session asks by itself."
-READING = "Reading\N{HORIZONTAL ELLIPSIS}"
+WHAT = tr("Programs that you start with assent work in these projects reach these hosts without a question.")
+NONE = tr("No host is always allowed: each session asks by itself.")
+READING = tr("Reading\N{HORIZONTAL ELLIPSIS}")
 MOST_ROWS = 100
 
 
@@ -39,12 +40,12 @@ class ProjectHostsDialog(QDialog):
         self._bridge = bridge
         self._tasks = PageTasks("hosts of projects", self)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Hosts that are always allowed")
+        self.setWindowTitle(tr("Hosts that are always allowed"))
         self.message = plain_label(READING, "muted", wrap=True)
         self.rows: list[ProjectHostRow] = []
-        self._list = ScrollColumn("Hosts that are always allowed")
+        self._list = ScrollColumn(tr("Hosts that are always allowed"))
         self._list.column.setSpacing(look.px(4))
-        self.close_button = QPushButton("Close")
+        self.close_button = QPushButton(tr("Close"))
         self.close_button.setDefault(True)
         self.close_button.clicked.connect(self.reject)
         buttons = QHBoxLayout()
@@ -53,7 +54,7 @@ class ProjectHostsDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(look.px(18), look.px(16), look.px(18), look.px(14))
         column.setSpacing(look.px(8))
-        column.addWidget(plain_label("Hosts that are always allowed", "title"))
+        column.addWidget(plain_label(tr("Hosts that are always allowed"), "title"))
         column.addWidget(plain_label(WHAT, "muted", wrap=True))
         column.addWidget(self._list, 1)
         column.addWidget(self.message)
@@ -81,7 +82,11 @@ class ProjectHostsDialog(QDialog):
             row.forget.clicked.connect(partial(self._forget, row))
             self._list.column.addWidget(row)
         more = len(found) - len(self.rows)
-        say(self.message, "" if found and not more else f"And {more:,} more." if more else NONE, "muted")
+        say(
+            self.message,
+            "" if found and not more else tr("And {more} more.", more=numeral(more)) if more else NONE,
+            "muted",
+        )
 
     def _forget(self, row: ProjectHostRow) -> None:
         row.forget.setEnabled(False)
@@ -92,7 +97,7 @@ class ProjectHostsDialog(QDialog):
             await answer
         except KnownError as error:
             row.forget.setEnabled(True)
-            say(self.message, f"Not taken back: {phrases.visible(str(error))}", "bad")
+            say(self.message, tr("Not taken back: {error}", error=phrases.visible(str(error))), "bad")
             return
         self._read()
 
@@ -106,13 +111,15 @@ class ProjectHostRow(QWidget):
         place = words.place(entry.host, entry.port)
         self.place = ElidedLabel(place, mode=Qt.TextElideMode.ElideMiddle)
         self.place.setProperty("role", "strong")
-        inside = f", leads to {phrases.visible(entry.private)}" if entry.private else ""
-        since = f", since {words.moment(entry.at)}" if entry.at else ""
+        inside = tr(", leads to {private}", private=phrases.visible(entry.private)) if entry.private else ""
+        since = tr(", since {moment}", moment=words.moment(entry.at)) if entry.at else ""
         below = ElidedLabel(f"{words.home_path(entry.project)}{since}{inside}")
         below.setProperty("role", "muted")
-        self.forget = QPushButton("Take back")
+        self.forget = QPushButton(tr("Take back"))
         self.forget.setAutoDefault(False)
-        self.forget.setAccessibleName(f"Take back: {place} for {words.home_path(entry.project)}")
+        self.forget.setAccessibleName(
+            tr("Take back: {place} for {project}", place=place, project=words.home_path(entry.project))
+        )
         texts = QVBoxLayout()
         texts.setSpacing(0)
         texts.addWidget(self.place)

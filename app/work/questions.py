@@ -11,7 +11,6 @@ from app import phrases
 from app.allowing.host_row import HostAnswers
 from app.link.page_tasks import PageTasks
 from app.network import words as network_words
-from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
@@ -22,6 +21,8 @@ from app.state.work_cards import refused
 from app.work import words
 from app.work.held import HeldDialog
 from runner.model.network import NOT_LISTED
+from runner.model.sentence_translation import in_words
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from app.work.host_words import WorkHosts
     from runner.model.work import CommandSeen, HostSeen, WorkSession
 
-FOR_SESSION = "Allow for this session"
-FOR_PROJECT = "Always for this project\N{HORIZONTAL ELLIPSIS}"
+FOR_SESSION = tr("Allow for this session")
+FOR_PROJECT = tr("Always for this project\N{HORIZONTAL ELLIPSIS}")
 NARROW = 620
 ROW = 36
 MOST_ROWS = 30
@@ -63,7 +64,7 @@ class Questions(QWidget):
         """The refused hosts with their ports, as they came."""
         self.held: list[HeldCommandRow] = []
         self.refused: list[HostRow] = []
-        self._scroll = ScrollColumn("What waits for you")
+        self._scroll = ScrollColumn(tr("What waits for you"))
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.column.setSpacing(0)
         self.more = ElidedLabel()
@@ -124,7 +125,7 @@ class Questions(QWidget):
             host.setVisible(number < len(hosts))
         left = len(places) - len(hosts) + (len(session.held) - len(commands) if session is not None and at_work else 0)
         quiet = _quiet(session) if session is not None and not self._low else ""
-        said = " ".join(part for part in (f"And {left:,} more." if left else "", quiet) if part)
+        said = " ".join(part for part in (tr("And {left} more.", left=numeral(left)) if left else "", quiet) if part)
         self.more.setText(said)
         self.more.setVisible(bool(said))
         shown = len(commands) + len(hosts)
@@ -171,13 +172,13 @@ class HeldCommandRow(QFrame):
         self.text.setFont(look.mono())
         self.why = ElidedLabel()
         self.why.setProperty("role", "warn")
-        self.run = QPushButton("Run\N{HORIZONTAL ELLIPSIS}")
-        self.run.setToolTip("Shows all of it first")
+        self.run = QPushButton(tr("Run\N{HORIZONTAL ELLIPSIS}"))
+        self.run.setToolTip(tr("Shows all of it first"))
         self.run.setAutoDefault(False)
         # By a click it takes no focus: with its row it goes, and the focus would go anywhere.
         self.run.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.run.clicked.connect(self._open)
-        self.refuse = DecisionButton("Refuse", self.guard)
+        self.refuse = DecisionButton(tr("Refuse"), self.guard)
         self.refuse.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.refuse.decided.connect(self._refuse)
         row = QHBoxLayout(self)
@@ -205,11 +206,13 @@ class HeldCommandRow(QFrame):
             self.guard.rearm()
         self._session, self._command = session, command
         self.text.setText(phrases.visible(command.text))
-        said = command.reasons[0] if command.reasons else command.sentence
+        said = in_words(command.reasons[0] if command.reasons else command.sentence)
         self.why.setText(phrases.visible(f"{command.level} {said}".strip()))
-        self.setAccessibleName(f"Held command: {phrases.visible(command.text)}")
-        self.run.setAccessibleName(f"Run{words.DOT}look at it first: {phrases.visible(command.text)[:200]}")
-        self.refuse.setAccessibleName(f"Refuse: {phrases.visible(command.text)[:200]}")
+        self.setAccessibleName(tr("Held command: {words}", words=phrases.visible(command.text)))
+        self.run.setAccessibleName(
+            tr("Run{dot}look at it first: {words}", dot=words.DOT, words=phrases.visible(command.text)[:200])
+        )
+        self.refuse.setAccessibleName(tr("Refuse: {words}", words=phrases.visible(command.text)[:200]))
         self._steady.watch()
 
     def _can_be_answered(self) -> bool:
@@ -285,5 +288,11 @@ def _quiet(session: WorkSession) -> str:
     if not names:
         return ""
     named = ", ".join(phrases.visible(one) for one in names[:3])
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"Also refused, tried by the program at each start: {counted(len(names), 'host')} ({named}{more})."
+    more = tr(" and {count} more", count=len(names) - 3) if len(names) > 3 else ""
+    return plural(
+        "Also refused, tried by the program at each start: {count} host ({named}{more}).",
+        "Also refused, tried by the program at each start: {count} hosts ({named}{more}).",
+        len(names),
+        named=named,
+        more=more,
+    )

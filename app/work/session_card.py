@@ -21,6 +21,7 @@ from app.work import words
 from app.work.command_list import CommandList
 from app.work.questions import Questions
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 
 TICK_MS = 2000
 ENDED = "Ended by a person in the window."
-END_ASKS = "The program and everything that it started end at once. Its changes stay, until you apply or discard them."
+END_ASKS = tr(
+    "The program and everything that it started end at once. Its changes stay, until you apply or discard them."
+)
 MOST_PORTS = 6
 _ANY = 16_777_215
 
@@ -60,12 +63,12 @@ class SessionCard(QFrame):
         self.chips = ChipRow(look)
         self.name = plain_label(role="small")
         self.name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.copy = CopyButton("Copy name", "Copy the name of the working copy")
+        self.copy = CopyButton(tr("Copy name"), tr("Copy the name of the working copy"))
         self.copy.setProperty("kind", "quiet")
         self.gauges = ElidedLabel()
         self.gauges.setProperty("role", "muted")
-        self.gauges.setAccessibleName("Use of processor and memory")
-        self.end = QPushButton("End\N{HORIZONTAL ELLIPSIS}")
+        self.gauges.setAccessibleName(tr("Use of processor and memory"))
+        self.end = QPushButton(tr("End\N{HORIZONTAL ELLIPSIS}"))
         self.end.setProperty("kind", "quiet")
         self.end.setAutoDefault(False)
         self.end.clicked.connect(self._ask_end)
@@ -116,7 +119,7 @@ class SessionCard(QFrame):
         self.chips.show_facts(words.chips(session))
         self.chips.setToolTip(tip(words.hosts(session)))
         self.name.setText(phrases.visible(session.name))
-        self.copy.setToolTip(f"For a terminal: assent work apply {phrases.visible(session.name)}")
+        self.copy.setToolTip(tr("For a terminal: assent work apply {name}", name=phrases.visible(session.name)))
         self.copy.set_text_to_copy(session.name)
         self.end.setVisible(session.at_work)
         self.gauges.setVisible(session.at_work)
@@ -165,7 +168,7 @@ class SessionCard(QFrame):
         except KnownError as error:
             if session.name == self._name:
                 self._used = None
-                self.gauges.setText(f"No data: {phrases.visible(error.what)}")
+                self.gauges.setText(tr("No data: {what}", what=phrases.visible(error.what)))
             return
         finally:
             self._asking = False
@@ -191,14 +194,18 @@ class SessionCard(QFrame):
             address = await self._bridge.work.carry(name, port)
         except KnownError as error:
             if name == self._name:
-                say(self.message, f"Not opened: {phrases.visible(str(error))}", "bad")
+                say(self.message, tr("Not opened: {error}", error=phrases.visible(str(error))), "bad")
             return
         opened = QDesktopServices.openUrl(QUrl(f"http://{address}/"))
         if name == self._name:
-            lead = "Opened in your browser" if opened else "No browser was found: open it yourself"
+            lead = tr("Opened in your browser") if opened else tr("No browser was found: open it yourself")
             say(
                 self.message,
-                f"{lead}: http://{phrases.visible(address)}/. What answers there is the program's.",
+                tr(
+                    "{lead}: http://{address}/. What answers there is the program's.",
+                    lead=lead,
+                    address=phrases.visible(address),
+                ),
                 "muted",
             )
 
@@ -206,8 +213,8 @@ class SessionCard(QFrame):
     def _ask_end(self) -> None:
         session = self._session
         if session is not None:
-            title = f"End {words.client(session)} over {words.title(session)}?"
-            ConfirmDialog(self.window(), title, END_ASKS, "End it", partial(self._end, session.name)).open()
+            title = tr("End {client} over {title}?", client=words.client(session), title=words.title(session))
+            ConfirmDialog(self.window(), title, END_ASKS, tr("End it"), partial(self._end, session.name)).open()
 
     def _end(self, name: str, yes: bool) -> None:
         if yes:
@@ -271,8 +278,8 @@ class Ports(QWidget):
         for number, button in enumerate(self._buttons):
             button.setVisible(number < len(shown))
             if number < len(shown):
-                button.setText(f"{words.port(shown[number])} Open")
-                button.setAccessibleName(f"Open port {shown[number]}")
+                button.setText(tr("{port} Open", port=words.port(shown[number])))
+                button.setAccessibleName(tr("Open port {shown}", shown=shown[number]))
 
     @Slot()
     def _press(self, number: int) -> None:

@@ -9,11 +9,11 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, 
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QTableView
 
-from app.parts.amounts import counted
 from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import RowModel
 from app.parts.text.lines import set_up_painted
 from app.work import words
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ ROW = 70
 HEADING = 28
 _SESSION = Qt.ItemDataRole.UserRole + 12
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
-AT_WORK, ENDED = "At work", "Ended"
+AT_WORK, ENDED = tr("At work"), tr("Ended")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class SessionRow:
     @property
     def spoken(self) -> str:
         third = [text for text, _ in self.parts]
-        listens = f"listens on port {self.port}" if self.port else ""
+        listens = tr("listens on port {port}", port=self.port) if self.port else ""
         return ", ".join(part for part in (self.heading, self.title, self.below, *third, listens) if part)
 
 
@@ -70,19 +70,19 @@ def rows_of(cards: WorkCards) -> tuple[SessionRow, ...]:
 def _row(session: WorkSession, cards: WorkCards, heading: str) -> SessionRow:
     parts: list[tuple[str, str]] = []
     if session.readable:
-        parts.append(("cannot be used", "high"))
+        parts.append((tr("cannot be used"), "high"))
     elif said := words.summary(cards.changes(session.name), cards.problem(session.name), applied=session.can_undo):
         parts.append((said, "accent_ink" if cards.changes(session.name) else "muted"))
     if session.at_work and session.refused:
-        parts.append(("commands refused", "high"))
+        parts.append((tr("commands refused"), "high"))
     if session.at_work and session.held:
-        parts.append((f"{counted(len(session.held), 'command')} held", "medium"))
+        parts.append((plural("{count} command held", "{count} commands held", len(session.held)), "medium"))
     if session.at_work and (said := words.hosts_refused(session)):
         parts.append((said, "high"))
     if session.at_work and session.as_it_goes is not None and session.as_it_goes.on:
-        parts.insert(0, ("applies as it goes", "medium"))
+        parts.insert(0, (tr("applies as it goes"), "medium"))
     elif session.can_undo:
-        parts.append(("applied in part", "low") if session.undone_in_part else ("applied", "low"))
+        parts.append((tr("applied in part"), "low") if session.undone_in_part else (tr("applied"), "low"))
     port = session.ports[0][0] if session.at_work and session.ports else 0
     return SessionRow(
         session.name,
@@ -131,6 +131,7 @@ class SessionDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         row = index.data(_SESSION)
         if not isinstance(row, SessionRow):
             return
@@ -224,7 +225,7 @@ class SessionList:
         self._filling = False
         self.model = SessionsModel(parent)
         self.view = SessionView()
-        set_up_painted(self.view, self.model, "Programs at work")
+        set_up_painted(self.view, self.model, tr("Programs at work"))
         self.view.setItemDelegate(SessionDelegate(look, self.view))
         self.view.selectionModel().currentChanged.connect(self._moved)
 
@@ -257,7 +258,7 @@ class SessionList:
 
 
 def _open(port: int) -> str:
-    return f"{words.port(port)} Open"
+    return tr("{port} Open", port=words.port(port))
 
 
 def _elided(painter: QPainter, text: str, width: float) -> str:

@@ -17,6 +17,7 @@ from app.work import terminals
 from runner.clients.known import CLIENTS
 from runner.gateway.own_command import own_program, typed_command
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 from runner.workspace.working_copy import check_project
 
 if TYPE_CHECKING:
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 WIDTH = 520
-WHAT = (
+WHAT = tr(
     "The program works over a copy of the folder, in your terminal as always. Your folder stays as it is until you"
     " apply changes here."
 )
-NO_FOLDER = "Choose the folder of a project."
+NO_FOLDER = tr("Choose the folder of a project.")
 WINDOWS = frozenset({"cursor", "vscode", "zed"})
 """Clients with windows of their own, which no terminal contains."""
 
@@ -48,26 +49,26 @@ class StartDialog(QDialog):
         self._terminal = terminals.found(self._environment)
         self._folder = ""
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Work on a project")
+        self.setWindowTitle(tr("Work on a project"))
         self.folder = QLineEdit()
-        self.folder.setPlaceholderText("Folder of the project")
-        self.folder.setAccessibleName("Folder of the project")
-        self.browse = QPushButton("Choose\N{HORIZONTAL ELLIPSIS}")
-        self.browse.setAccessibleName("Choose a folder")
+        self.folder.setPlaceholderText(tr("Folder of the project"))
+        self.folder.setAccessibleName(tr("Folder of the project"))
+        self.browse = QPushButton(tr("Choose\N{HORIZONTAL ELLIPSIS}"))
+        self.browse.setAccessibleName(tr("Choose a folder"))
         self.program = WholeBox()
-        self.program.setAccessibleName("Program")
+        self.program.setAccessibleName(tr("Program"))
         for name, word in _programs(self._environment):
             self.program.addItem(name, word)
         self.line = QLineEdit()
         self.line.setReadOnly(True)
         self.line.setFont(look.mono())
-        self.line.setAccessibleName("The line that starts it")
-        self.copy = CopyButton("Copy", "Copy the line")
+        self.line.setAccessibleName(tr("The line that starts it"))
+        self.copy = CopyButton(tr("Copy"), tr("Copy the line"))
         self.message = plain_label(role="muted", wrap=True)
         self.message.setMinimumHeight(look.px(20))
-        self.close_button = QPushButton("Close")
+        self.close_button = QPushButton(tr("Close"))
         self.close_button.setDefault(True)
-        self.open_terminal = QPushButton("Open a terminal with it")
+        self.open_terminal = QPushButton(tr("Open a terminal with it"))
         self.open_terminal.setProperty("kind", "primary")
         self.open_terminal.setVisible(bool(self._terminal))
         for button in (self.browse, self.open_terminal):
@@ -90,7 +91,9 @@ class StartDialog(QDialog):
 
     @Slot()
     def _browse(self) -> None:
-        chosen = QFileDialog.getExistingDirectory(self, "Folder of the project", self.folder.text() or str(Path.home()))
+        chosen = QFileDialog.getExistingDirectory(
+            self, tr("Folder of the project"), self.folder.text() or str(Path.home())
+        )
         if chosen:
             self.choose(chosen)
 
@@ -105,7 +108,7 @@ class StartDialog(QDialog):
         self.line.setCursorPosition(0)
         self.copy.set_text_to_copy(text)
         self.open_terminal.setEnabled(bool(text))
-        paste = "Paste it into a terminal."
+        paste = tr("Paste it into a terminal.")
         say(self.message, problem or paste, "muted" if not problem or not typed else "bad")
 
     @Slot()
@@ -137,14 +140,14 @@ class StartDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(px(20), px(18), px(20), px(16))
         column.setSpacing(px(8))
-        column.addWidget(plain_label("Work on a project", "title"))
+        column.addWidget(plain_label(tr("Work on a project"), "title"))
         column.addWidget(what)
         column.addSpacing(px(4))
-        column.addWidget(plain_label("Folder", "heading"))
+        column.addWidget(plain_label(tr("Folder"), "heading"))
         column.addLayout(folder)
-        column.addWidget(plain_label("Program", "heading"))
+        column.addWidget(plain_label(tr("Program"), "heading"))
         column.addWidget(self.program)
-        column.addWidget(plain_label("The line that starts it", "heading"))
+        column.addWidget(plain_label(tr("The line that starts it"), "heading"))
         column.addLayout(line)
         column.addWidget(self.message)
         column.addSpacing(px(6))
@@ -157,13 +160,15 @@ def _programs(environment: Mapping[str, str]) -> list[tuple[str, str]]:
     home = Path.home()
     found = [(one, bool(one.found(home, environment))) for one in CLIENTS if one.id not in WINDOWS]
     found.sort(key=lambda pair: not pair[1])
-    return [(one.name if there else f"{one.name} (not found here)", one.programs[0]) for one, there in found]
+    return [
+        (one.name if there else tr("{name} (not found here)", name=one.name), one.programs[0]) for one, there in found
+    ]
 
 
 def _problem(folder: str, places: Places) -> str:
     """Return why nothing can be worked on there; '' where it can."""
     if not os.path.isabs(folder):
-        return "Write the whole path of the folder."
+        return tr("Write the whole path of the folder.")
     try:
         check_project(Path(folder), places.work)
     except (KnownError, OSError, ValueError) as error:

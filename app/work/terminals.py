@@ -8,6 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,7 +65,10 @@ def start(terminal: str, folder: str, command: Sequence[str], environment: Mappi
             check=False,
         )
     except OSError as error:
-        raise KnownError(f"The terminal could not be started: {error.strerror}.", "Paste the line into one.") from error
+        raise KnownError(
+            tr("The terminal could not be started: {strerror}.", strerror=error.strerror),
+            tr("Paste the line into one."),
+        ) from error
 
 
 def _outside(environment: Mapping[str, str]) -> dict[str, str]:

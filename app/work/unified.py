@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from app.parts.amounts import counted
 from app.parts.text.line_notes import LineNote
 from app.parts.text.listing import remark
 from app.parts.text.visible_characters import visible
 from runner.model.assessment import WHOLE
 from runner.model.difference import DiffLine, Side
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,7 +48,18 @@ def lines_of(unified: Sequence[str], findings: Iterable[Finding] = (), *, parts:
             old, new = at, new_at
             part += 1
             if number_of_parts:
-                found.append(LineNote(f"{ROOM}Part {part} of {number_of_parts}", "muted", part))
+                found.append(
+                    LineNote(
+                        tr(
+                            "{room}Part {part} of {number_of_parts}",
+                            room=ROOM,
+                            part=part,
+                            number_of_parts=number_of_parts,
+                        ),
+                        "muted",
+                        part,
+                    )
+                )
             continue
         sign, text = line[:1], line[1:]
         if sign == "-":
@@ -62,7 +73,9 @@ def lines_of(unified: Sequence[str], findings: Iterable[Finding] = (), *, parts:
             old += 1
         found += (_remark(one) for one in at_line.pop(new, ()))
         new += 1
-    elsewhere = [_remark(one, f"line {line}: " if line else "") for line, rest in at_line.items() for one in rest]
+    elsewhere = [
+        _remark(one, tr("line {line}: ", line=line) if line else "") for line, rest in at_line.items() for one in rest
+    ]
     return (*elsewhere, *found)
 
 
@@ -79,4 +92,4 @@ def parts_of(unified: Iterable[str]) -> int:
 
 def said_of_parts(ticked: int, all_parts: int) -> str:
     """Return how many parts of a change are ticked, in words."""
-    return f"{ticked} of {counted(all_parts, 'part')}"
+    return plural("{ticked} of {count} part", "{ticked} of {count} parts", all_parts, ticked=ticked)

@@ -101,6 +101,10 @@ trim_qt() {
         mkdir -p "$qt/Qt/plugins/$(dirname "$name")"
         cp -a "$work/qt/Qt/plugins/$name" "$qt/Qt/plugins/$name"
     done
+    mkdir "$qt/Qt/translations"
+    for name in $(kept translation); do
+        cp -a "$work/qt/Qt/translations/$name" "$qt/Qt/translations/"
+    done
     # Every library of Qt's that one of these needs, and what those need.
     found=$(find "$qt" "$tree/app/shiboken6" -name '*.so*' -type f)
     while [ -n "$found" ]; do

@@ -275,6 +275,10 @@ class Settings:
     theme: str = setting(
         "system", "Colors of the window.", group=WINDOW, yaml="window.theme", choices="system light dark",
     )
+    language: str = setting(
+        "system", "Language of the window. What agents get, the history and the terminal are English.",
+        group=WINDOW, yaml="window.language", choices="system en de", restart=True,
+    )
     text_size: str = setting(
         "100", "Size of all text in percent of the usual one; the window scrolls where that leaves too little room.",
         group=WINDOW, yaml="window.text_size", choices="100 125 150 175 200", restart=True,

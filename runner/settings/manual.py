@@ -90,6 +90,7 @@ PAGES = (
     Page("History and Today", "history.md"),
     Page("Python", "python.md"),
     Page("Commands", "commands.md"),
+    Page("Languages", "languages.md"),
     Page("Speed", "speed.md"),
 )
 

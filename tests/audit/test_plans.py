@@ -182,6 +182,7 @@ def read(path: Path) -> None:
         history.attentions((3, 4))
         history.verdicts((3, 4))
         history.gravest((3, 4))
+        history.files((3, 4), (".png",))
         history.indexed()
         for unit in Unit:
             history.figures(unit, 0, 4_000_000)

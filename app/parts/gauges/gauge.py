@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWi
 
 from app.parts.plain import plain_label
 from app.parts.roles import Role
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -42,13 +43,13 @@ class GaugeView(QFrame):
         self._peak: float | None = None
         self._last: float | None = None
         self._over = False
-        self._reason = "it has not started"
+        self._reason = tr("it has not started")
         self.setProperty("card", True)
         self._picture = plain_label()
         self._value = plain_label(role="large")
         self._below = plain_label(role="small")
         self._curve = Sparkline(look)
-        self._curve.setAccessibleName(f"Curve of {title}")
+        self._curve.setAccessibleName(tr("Curve of {title}", title=title))
         # Its place is kept: else the cards of a run would grow with the first reading, and push the output up.
         policy = self._curve.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
@@ -85,7 +86,7 @@ class GaugeView(QFrame):
         """The peak with its limit, in a few words; empty where nothing was measured."""
         if self._peak is None:
             return ""
-        of = f" of {self._words(self._limit)}" if self._limit else ""
+        of = tr(" of {words}", words=self._words(self._limit)) if self._limit else ""
         return f"{self._name} {self._words(self._peak)}{of}{_NEAR_WORDS[self._near(self._peak)]}"
 
     def set_limit(self, limit: float | None, note: str = "") -> None:
@@ -135,8 +136,8 @@ class GaugeView(QFrame):
 
     def not_seen(self) -> None:
         """Say that the limit holds and what is used cannot be seen."""
-        most = f"At most {self._words(self._limit)}; what" if self._limit else "What"
-        self.no_data(f"{most} is used cannot be seen from outside")
+        most = tr("At most {words}; what", words=self._words(self._limit)) if self._limit else tr("What")
+        self.no_data(tr("{most} is used cannot be seen from outside", most=most))
 
     def _tell(self) -> None:
         large = self._peak if self._over or self._last is None else self._last
@@ -147,14 +148,14 @@ class GaugeView(QFrame):
             below = f"{self._reason}."
             self.setAccessibleName(f"{self._name}: {below}")
         else:
-            limit = [f"of {self._words(self._limit)}"] if self._limit else []
+            limit = [tr("of {words}", words=self._words(self._limit))] if self._limit else []
             beside = [*([self._note] if self._note else []), *self._beside()]
             near = self._near(large)
             words = self._words(large)
             of = limit
             if self._over:
-                words = f"peak {words}"
-                of = [f"peak, limit {self._words(self._limit)}" if self._limit else "peak"]
+                words = tr("peak {words}", words=words)
+                of = [tr("peak, limit {words}", words=self._words(self._limit)) if self._limit else tr("peak")]
             below = " \N{MIDDLE DOT} ".join([*of, *beside])
             self._value.setText(self._words(large))
             self._curve.set_scale(self._limit, near)
@@ -165,8 +166,8 @@ class GaugeView(QFrame):
     def _beside(self) -> list[str]:
         """Return the smaller figure: the peak of a run that has not ended, the last reading of one that has."""
         if self._over:
-            return [f"end {self._words(self._last)}"] if self._last is not None else []
-        return [f"peak {self._words(self._peak)}"] if self._peak is not None else []
+            return [tr("end {words}", words=self._words(self._last))] if self._last is not None else []
+        return [tr("peak {words}", words=self._words(self._peak))] if self._peak is not None else []
 
     def _near(self, value: float) -> str:
         share = value / self._limit if self._limit else 0.0
@@ -176,7 +177,7 @@ class GaugeView(QFrame):
         self._picture.setPixmap(self._look.pixmap(self._icon, "muted", 14))
 
 
-_NEAR_WORDS = {"accent": "", "medium": ", near the limit", "high": ", at the limit"}
+_NEAR_WORDS = {"accent": "", "medium": tr(", near the limit"), "high": tr(", at the limit")}
 
 
 class Sparkline(QWidget):
@@ -186,6 +187,7 @@ class Sparkline(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._points: deque[tuple[float, float]] = deque(maxlen=_POINTS)
         self._limit: float | None = None
@@ -214,6 +216,7 @@ class Sparkline(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         room = QRectF(self.rect()).adjusted(1, 2, -1, -2)
         ink = QColor(getattr(self._look.tokens, self._ink))

@@ -15,6 +15,7 @@ from app.parts.elide import ElidedLabel
 from app.parts.gauges.gauge import GaugeView
 from app.parts.gauges.network_gauge import NetworkGauge
 from runner.model.request import Isolation
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,10 +41,10 @@ class Meters(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self.cpu = GaugeView(look, "cpu", "CPU", percent)
-        self.memory = GaugeView(look, "memory-stick", "Memory", size)
-        self.disk = GaugeView(look, "hard-drive", "Disk", size)
-        self.processes = GaugeView(look, "layers", "Processes", "{:.0f}".format)
+        self.cpu = GaugeView(look, "cpu", tr("CPU"), percent)
+        self.memory = GaugeView(look, "memory-stick", tr("Memory"), size)
+        self.disk = GaugeView(look, "hard-drive", tr("Disk"), size)
+        self.processes = GaugeView(look, "layers", tr("Processes"), "{:.0f}".format)
         self._all: tuple[tuple[GaugeView, Callable[[Usage], float | None]], ...] = (
             (self.cpu, lambda usage: usage.cpu_percent),
             (self.memory, lambda usage: usage.memory_bytes),
@@ -86,12 +87,12 @@ class Meters(QWidget):
         """Start with a run's limits and its measurements so far; `networked` where it may reach hosts."""
         self.cpu.set_limit(limits.cpu_cores * 100 if place.limits_cpu else None)
         isolation = place if isinstance(place, Isolation) else place.isolation
-        self.memory.set_limit(limits.memory_mb * _MB, "with gVisor's kernel" if isolation.is_gvisor else "")
+        self.memory.set_limit(limits.memory_mb * _MB, tr("with gVisor's kernel") if isolation.is_gvisor else "")
         self.disk.set_limit(limits.disk_mb * _MB)
         self.processes.set_limit(limits.processes)
         readings = tuple(readings)
         for gauge, value in self._all:
-            gauge.no_data("Not measured yet")
+            gauge.no_data(tr("Not measured yet"))
             if points := _points(readings, value):
                 gauge.show_curve(points, over=False)
         self.network.begin(readings)
@@ -117,22 +118,22 @@ class Meters(QWidget):
             if points or peak is not None:
                 gauge.show_curve(points, peak)
             elif gauge.peak is None:
-                gauge.no_data("Too short to measure, or not visible here")
+                gauge.no_data(tr("Too short to measure, or not visible here"))
             else:
                 gauge.end()
         if any(usage.sent is not None for usage in result.curve):
             self.network.begin(result.curve)
         self.network.set_hosts(reached(result.contacts))
         words = [gauge.in_short for gauge, _ in self._all]
-        self.peaks.setText(_DOT.join(filter(None, words)) or "Too short to measure what it used.")
+        self.peaks.setText(_DOT.join(filter(None, words)) or tr("Too short to measure what it used."))
         self._show_over(True)
 
     def _show_over(self, over: bool) -> None:
         """Give a run that is over its line, and the gauges only where they are wanted."""
         self._line.setVisible(over)
         self._gauges.setVisible(not over or self._opened)
-        self.curves.setText("Hide curves" if self._opened else "Curves")
-        self.curves.setAccessibleName(f"{self.curves.text()} of what the run used")
+        self.curves.setText(tr("Hide curves") if self._opened else tr("Curves"))
+        self.curves.setAccessibleName(tr("{words} of what the run used", words=self.curves.text()))
 
     @Slot()
     def _turn(self) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from app.parts.amounts import counted, size
+from app.parts.amounts import size
 from app.parts.gauges.gauge import GaugeView
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from runner.model.result import Usage
 
 _DOT = " \N{MIDDLE DOT} "
-NO_DATA = "Nothing sent or received yet"
+NO_DATA = tr("Nothing sent or received yet")
 
 
 class NetworkGauge(GaugeView):
@@ -27,7 +28,7 @@ class NetworkGauge(GaugeView):
     _hosts = 0
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(look, "network", "Network", size, parent)
+        super().__init__(look, "network", tr("Network"), size, parent)
 
     def set_hosts(self, count: int) -> None:
         """Take over how many hosts have been reached."""
@@ -62,15 +63,24 @@ class NetworkGauge(GaugeView):
             self.setAccessibleName(f"{self._name}: {below}")
         else:
             sent, received = last.sent or 0, last.received or 0
-            hosts = [counted(self._hosts, "host")] if self._hosts else []
-            opened = [f"{last.connections} open"] if last.connections else []
+            hosts = [plural("{count} host", "{count} hosts", self._hosts)] if self._hosts else []
+            opened = [tr("{connections} open", connections=last.connections)] if last.connections else []
             self._value.setText(size(sent + received))
-            below = _DOT.join([f"{size(received)} in", f"{size(sent)} out", *hosts, *opened])
+            below = _DOT.join(
+                [tr("{size} in", size=size(received)), tr("{size} out", size=size(sent)), *hosts, *opened]
+            )
             self._curve.set_scale(None, "accent")
-            fastest = f", {size(self._peak)} a second at most" if self._peak else ""
+            fastest = tr(", {size} a second at most", size=size(self._peak)) if self._peak else ""
             self.setAccessibleName(
-                f"{self._name}: {size(received)} received, {size(sent)} sent, {counted(self._hosts, 'host')}, "
-                f"{counted(last.connections or 0, 'connection')} open{fastest}"
+                tr(
+                    "{name}: {size} received, {size_2} sent, {counted}, {counted_2} open{fastest}",
+                    name=self._name,
+                    size=size(received),
+                    size_2=size(sent),
+                    counted=plural("{count} host", "{count} hosts", self._hosts),
+                    counted_2=plural("{count} connection", "{count} connections", last.connections or 0),
+                    fastest=fastest,
+                )
             )
         self._below.setText(below)
         self._below.setToolTip(self.accessibleName())

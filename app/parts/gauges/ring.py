@@ -103,6 +103,7 @@ class CountdownRing(QWidget):
         if self._deadline is None:
             return
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         paint_ring(painter, self._look, self.left, self._window, QPointF(0, 0), self._ink)
         painter.end()
 

@@ -11,6 +11,7 @@ from app.parts.amounts import percent, size
 from app.parts.text.output_order import in_order
 from app.parts.text.visible_characters import visible
 from runner.model.result import Outcome
+from runner.model.translation import tr
 from runner.sandbox.output import Stream
 
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ WROTE = 4096
 LATEST = 1.0
 """Seconds after the last output at which a file of the run may have been written."""
 CUT_SHORT = {
-    Outcome.TIMED_OUT: "time limit",
-    Outcome.OUT_OF_MEMORY: "memory limit",
-    Outcome.OUT_OF_DISK: "disk limit",
-    Outcome.OUTPUT_LIMIT: "output limit",
-    Outcome.KILLED: "stopped",
+    Outcome.TIMED_OUT: tr("time limit"),
+    Outcome.OUT_OF_MEMORY: tr("memory limit"),
+    Outcome.OUT_OF_DISK: tr("disk limit"),
+    Outcome.OUTPUT_LIMIT: tr("output limit"),
+    Outcome.KILLED: tr("stopped"),
 }
 """Ends that were not the program's own, in the words of the cap at the end of the axis."""
 
@@ -71,7 +72,7 @@ class Strip:
     @property
     def said(self) -> str:
         """The peak, and the limit where there is one."""
-        limit = f" of {self.words(self.limit)}" if self.limit else ""
+        limit = tr(" of {words}", words=self.words(self.limit)) if self.limit else ""
         return f"{self.words(self.peak)}{limit}"
 
 
@@ -79,12 +80,12 @@ def strips(readings: Sequence[Usage], limits: Limits, place: Isolation | Request
     """Return a strip for each resource of which there are at least two readings."""
     cores = limits.cpu_cores * 100 if place.limits_cpu else None
     found = [
-        Strip("CPU", _points(readings, lambda one: one.cpu_percent), percent, "accent", cores),
-        Strip("Memory", _points(readings, lambda one: one.memory_bytes), size, "medium", limits.memory_mb << 20),
-        Strip("Output", _rates(readings, _printed), lambda value: f"{size(value)}/s", "low"),
-        Strip("Network", _rates(readings, _moved), lambda value: f"{size(value)}/s", "critical"),
+        Strip(tr("CPU"), _points(readings, lambda one: one.cpu_percent), percent, "accent", cores),
+        Strip(tr("Memory"), _points(readings, lambda one: one.memory_bytes), size, "medium", limits.memory_mb << 20),
+        Strip(tr("Output"), _rates(readings, _printed), lambda value: f"{size(value)}/s", "low"),
+        Strip(tr("Network"), _rates(readings, _moved), lambda value: f"{size(value)}/s", "critical"),
     ]
-    return [one for one in found if len(one.points) > 1 and (one.peak or one.name in ("CPU", "Memory"))]
+    return [one for one in found if len(one.points) > 1 and (one.peak or one.name in (tr("CPU"), tr("Memory")))]
 
 
 class Written(NamedTuple):
@@ -99,7 +100,7 @@ def written(readings: Sequence[Usage]) -> list[Written]:
     """Return when the disk in use was seen to have risen, and by how many bytes."""
     known = [(one.at, one.disk_bytes) for one in readings if one.disk_bytes is not None]
     return [
-        Written(now, f"{size(after - before)} written")
+        Written(now, tr("{size} written", size=size(after - before)))
         for (_, before), (now, after) in pairwise(known)
         if after - before >= WROTE
     ]

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QPen, QShow
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.parts.roles import Role
+from runner.model.translation import to_translate, translated
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -23,9 +24,9 @@ ARC = 80
 class RingState(Enum):
     """What a ring says, in words for those who do not see it."""
 
-    TODO = "not done yet"
-    WAITING = "waiting"
-    DONE = "done"
+    TODO = to_translate("not done yet")
+    WAITING = to_translate("waiting")
+    DONE = to_translate("done")
 
 
 class StateRing(QWidget):
@@ -44,7 +45,7 @@ class StateRing(QWidget):
         self._timer.setInterval(FRAME_MS)
         self._timer.timeout.connect(self._turn)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(f"{label}: {self.state.value}" if label else self.state.value)
+        self.setAccessibleName(f"{label}: {translated(self.state.value)}" if label else translated(self.state.value))
         look.changed.connect(self.update)
 
     def show_state(self, state: RingState) -> None:
@@ -52,7 +53,7 @@ class StateRing(QWidget):
         if state is self.state:
             return
         self.state = state
-        self.setAccessibleName(f"{self._label}: {state.value}" if self._label else state.value)
+        self.setAccessibleName(f"{self._label}: {translated(state.value)}" if self._label else translated(state.value))
         self._run()
         self.update()
 
@@ -79,6 +80,7 @@ class StateRing(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens = self._look.tokens
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         width = self._look.px(2)
         room = QRectF(self.rect()).adjusted(width, width, -width, -width)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.parts.gauges.run_strips import CUT_SHORT, Strip, Written, files_written, strips, written
 from app.parts.roles import Role, announce
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,6 +42,7 @@ class RunTimeline(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._readings: list[Usage] = []
         self._strips: list[Strip] = []
@@ -53,7 +55,7 @@ class RunTimeline(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("The run over time")
+        self.setAccessibleName(tr("The run over time"))
         self.hide()
         look.changed.connect(self.update)
 
@@ -99,9 +101,11 @@ class RunTimeline(QWidget):
         if before != len(self._strips):
             self.updateGeometry()
         said = ", ".join(f"{one.name} {one.said}" for one in self._strips)
-        cap = f", ended: {self._cap}" if self._cap else ""
-        files = "".join(f", {one.words} at {one.at:.1f} s" for one in self._files[:MOST_SAID])
-        self.setAccessibleDescription(f"{self._duration:.1f} s: {said}{cap}{files}")
+        cap = tr(", ended: {cap}", cap=self._cap) if self._cap else ""
+        files = "".join(
+            tr(", {words} at {at} s", words=one.words, at=numeral(one.at, ".1f")) for one in self._files[:MOST_SAID]
+        )
+        self.setAccessibleDescription(f"{numeral(self._duration, '.1f')} s: {said}{cap}{files}")
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -150,12 +154,12 @@ class RunTimeline(QWidget):
     def _words_at(self, moment: float) -> str:
         values = [f"{one.name} {one.words(value)}" for one in self._strips if (value := one.at(moment)) is not None]
         wrote = self._wrote_at(self._x(moment))
-        return f"{moment:.1f} s: {', '.join([*values, wrote] if wrote else values)}"
+        return f"{numeral(moment, '.1f')} s: {', '.join([*values, wrote] if wrote else values)}"
 
     def _wrote_at(self, x: float) -> str:
         """Return what was written where the cursor is, in words."""
         near = [one.words for one in self._written if abs(self._x(one.at) - x) <= self._look.px(4)]
-        more = f" and {len(near) - MOST_NAMED:,} more" if len(near) > MOST_NAMED else ""
+        more = tr(" and {count} more", count=numeral(len(near) - MOST_NAMED)) if len(near) > MOST_NAMED else ""
         return ", ".join(near[:MOST_NAMED]) + more
 
     # ---- painting ----
@@ -164,6 +168,7 @@ class RunTimeline(QWidget):
         if not self._strips or self._duration <= 0:
             return
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self._paint_axis(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for number, strip in enumerate(self._strips):
@@ -189,7 +194,7 @@ class RunTimeline(QWidget):
             painter.setPen(QPen(QColor(tokens.border), 1))
             painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
             painter.setPen(QColor(tokens.muted))
-            words = f"{round(at, 3):g} s" if step < 60 else f"{at / 60:g} min"
+            words = f"{numeral(round(at, 3), 'g')} s" if step < 60 else f"{numeral(at / 60, 'g')} min"
             box = QRectF(x - px(30), room.bottom(), px(60), px(AXIS))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words)
 
@@ -256,7 +261,7 @@ class RunTimeline(QWidget):
         wrote = self._wrote_at(x)
         font = self._look.font(-1.5, bold=True)
         metrics = QFontMetricsF(font)
-        words = f"{moment:.1f} s" + (f", {wrote}" if wrote else "")
+        words = f"{numeral(moment, '.1f')} s" + (f", {wrote}" if wrote else "")
         words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, self.width() - px(12))
         width = metrics.horizontalAdvance(words) + px(12)
         box = QRectF(min(max(0.0, x - width / 2), self.width() - width), 0, width, px(TOP))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 
-from app.parts.amounts import counted
 from app.parts.roles import Role
 from app.parts.text.code_grid import CodeGrid
 from app.parts.text.code_painting import CodeMarks, CodePainting, signs_of
@@ -16,6 +15,7 @@ from app.parts.text.listing import LONGEST_ROW, CodeLayout, CodeListing, remark
 from app.parts.text.ruler import Ruler
 from app.parts.text.selection import TextPosition, TextSelection
 from app.parts.text.text_area import TextArea
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,12 @@ class CodeCanvas(TextArea):
         self._wanted = None
         self.verticalScrollBar().setValue(0)
         self._lexing.start(self._listing.lines, language, self._rows_visible())
-        what = ["Code", language, counted(len(self._listing.lines), "line"), counted(len(findings), "finding")]
+        what = [
+            tr("Code"),
+            language,
+            plural("{count} line", "{count} lines", len(self._listing.lines)),
+            plural("{count} finding", "{count} findings", len(findings)),
+        ]
         self.setAccessibleName(", ".join(word for word in what if word))
         self._describe_line()
         self.seen_to_end.emit(False)
@@ -224,6 +229,7 @@ class CodeCanvas(TextArea):
     def paintEvent(self, event: QPaintEvent) -> None:
         first, port = self.verticalScrollBar().value(), self.viewport().rect()
         painter = QPainter(self.viewport())
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         try:
             self._painting.draw(painter, first, port.width(), port.height(), self.hasFocus())
             self.draw_focus(painter)
@@ -271,6 +277,10 @@ class CodeCanvas(TextArea):
         text = self._listing.shown(line).text[:500]
         numbers, places = self._painting.numbers, self._painting.places.get(line, ())
         number = numbers[line] if numbers else str(line + 1)
-        signs = ", ".join(f"{sign} differs" for sign in signs_of(places))
-        said = [f"Line {number}: {text}" if number else text, *filter(None, [signs]), *remarks]
+        signs = ", ".join(tr("{sign} differs", sign=sign) for sign in signs_of(places))
+        said = [
+            tr("Line {number}: {words}", number=number, words=text) if number else text,
+            *filter(None, [signs]),
+            *remarks,
+        ]
         self.setAccessibleDescription(". ".join(said))

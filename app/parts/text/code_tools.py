@@ -10,11 +10,12 @@ from PySide6.QtCore import QObject, QPoint, Qt, Slot
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from app.parts.amounts import counted
+from app.parts.key_names import key_text
 from app.parts.text.listing import remark
 from app.parts.text.matches import Matches
 from app.parts.text.searching import SearchBar
 from app.parts.text.to_clipboard import to_clipboard
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +49,7 @@ class CodeTools(QObject):
         self._look = look
         self._painting = painting
         self._matches = Matches()
-        self.search = SearchBar(look, view, "Search the code")
+        self.search = SearchBar(look, view, tr("Search the code"))
         self.search.hide()
         self.search.changed.connect(self._search)
         self.search.stepped.connect(self._step)
@@ -107,7 +108,7 @@ class CodeTools(QObject):
             found = self.search.finder()
         except ValueError:
             found = None
-            self.search.tell("Not a regular expression")
+            self.search.tell(tr("Not a regular expression"))
         else:
             self.search.tell("")
         self._matches.look_for(found)
@@ -123,8 +124,12 @@ class CodeTools(QObject):
             total += len(self._matches.within(line))
             if total > MOST_FOUND:
                 break
-        words = f"{MOST_FOUND}+ matches" if total > MOST_FOUND else counted(total, "match", "matches")
-        self.search.tell(words if total else "No match")
+        words = (
+            tr("{most_found}+ matches", most_found=MOST_FOUND)
+            if total > MOST_FOUND
+            else plural("{count} match", "{count} matches", total)
+        )
+        self.search.tell(words if total else tr("No match"))
 
     @Slot(int)
     def _step(self, step: int) -> None:
@@ -145,25 +150,30 @@ class CodeTools(QObject):
         for words, text in self.copies(line, column):
             menu.addAction(words.replace("&", "&&"), partial(to_clipboard, text))
         menu.addSeparator()
-        menu.addAction("Search\N{HORIZONTAL ELLIPSIS}\tCtrl+F", self.open_search)
-        wrap = menu.addAction("Wrap long lines\tAlt+Z", partial(self._view.wrap, not self._view.wrapped))
+        menu.addAction(tr("Search\N{HORIZONTAL ELLIPSIS}") + "\t" + key_text("Ctrl+F"), self.open_search)
+        wrap = menu.addAction(tr("Wrap long lines\tAlt+Z"), partial(self._view.wrap, not self._view.wrapped))
         wrap.setCheckable(True)
         wrap.setChecked(self._view.wrapped)
         if self._listing.flagged:
-            menu.addAction("Next finding\tN", self._next_finding)
+            menu.addAction(tr("Next finding\tN"), self._next_finding)
         menu.popup(at)
 
     def copies(self, line: int, column: int) -> list[tuple[str, str]]:
         """Return what the menu offers to copy there: words of the menu, and the text."""
         source = self._listing.lines[line]
         found = self._listing.findings_at(line)
-        offered = [(f"Copy line {line + 1:,}", source)]
+        offered = [(tr("Copy line {line}", line=numeral(line + 1)), source)]
         if path := path_at(source, column):
             shown = path if len(path) <= LONGEST_WORD else f"{path[:LONGEST_WORD]}\N{HORIZONTAL ELLIPSIS}"
-            offered.append((f"Copy {shown}", path))
+            offered.append((tr("Copy {shown}", shown=shown), path))
         if found:
-            offered.append(("Copy finding", "\n".join(f"Line {line + 1}: {remark(finding)}" for finding in found)))
-        offered.append(("Copy as Markdown for the agent", as_markdown(line, source, self._listing.language, found)))
+            offered.append(
+                (
+                    tr("Copy finding"),
+                    "\n".join(tr("Line {line}: {remark}", line=line + 1, remark=remark(finding)) for finding in found),
+                )
+            )
+        offered.append((tr("Copy as Markdown for the agent"), as_markdown(line, source, self._listing.language, found)))
         return offered
 
 

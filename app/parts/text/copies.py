@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
 from app.parts.text.to_clipboard import to_clipboard
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,5 +36,5 @@ def copies_menu(view: QAbstractItemView, texts: list[tuple[str, str]]) -> QMenu 
         return None
     menu = QMenu(view)
     for name, text in there:
-        menu.addAction(f"Copy {name}", partial(to_clipboard, text))
+        menu.addAction(tr("Copy {name}", name=name), partial(to_clipboard, text))
     return menu

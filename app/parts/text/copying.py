@@ -6,6 +6,7 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.parts.text.to_clipboard import to_clipboard
+from runner.model.translation import tr
 
 SAID_MS = 1500
 
@@ -33,7 +34,7 @@ class CopyButton(QPushButton):
     def _copy(self) -> None:
         to_clipboard(self._copied)
         self.setFixedWidth(self.width())  # the words change, the layout does not
-        self.setText("Copied")
+        self.setText(tr("Copied"))
         self._timer.start()
 
     @Slot()

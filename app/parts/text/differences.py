@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QWidget
 
-from app.parts.amounts import counted
 from app.parts.text.difference_colors import DifferenceColors
 from app.parts.text.line_notes import LineNote
 from app.parts.text.visible_characters import expose
 from runner.model.difference import DiffLine, Side
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +24,8 @@ SHOWN, LONGEST = 2000, 2000
 """Lines, and characters of a line, that are shown."""
 MOST_TEXT = 400_000
 """Characters of each text that are compared; a line says that the rest was left out."""
-SAME = "Both are the same."
-COMPARING = "Comparing\N{HORIZONTAL ELLIPSIS}"
+SAME = tr("Both are the same.")
+COMPARING = tr("Comparing\N{HORIZONTAL ELLIPSIS}")
 
 
 class DifferenceView(QPlainTextEdit):
@@ -33,6 +33,7 @@ class DifferenceView(QPlainTextEdit):
 
     def __init__(self, look: Look, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._shown: tuple[tuple[ShownLine, ...], bool, str] | None = None
         self._words = ""
@@ -70,7 +71,11 @@ class DifferenceView(QPlainTextEdit):
                 continue
             match line.side:
                 case Side.FOLDED:
-                    self._write(cursor, f"\N{VERTICAL ELLIPSIS}     {counted(line.count, 'unchanged line')}", "muted")
+                    self._write(
+                        cursor,
+                        f"⋮     {plural('{count} unchanged line', '{count} unchanged lines', line.count)}",
+                        "muted",
+                    )
                 case Side.REMOVED:
                     self._write(cursor, numbered("-", line.old, line.text), removed, tokens.high_tint)
                 case Side.ADDED:
@@ -78,9 +83,13 @@ class DifferenceView(QPlainTextEdit):
                 case Side.SAME:
                     self._write(cursor, numbered(" ", line.new, line.text), "text")
         if len(lines) > SHOWN:
-            self._write(cursor, f"and {len(lines) - SHOWN:,} more lines", "muted")
+            self._write(cursor, tr("and {count} more lines", count=numeral(len(lines) - SHOWN)), "muted")
         if cut:
-            self._write(cursor, f"Only the first {MOST_TEXT:,} characters of each were compared.", "muted")
+            self._write(
+                cursor,
+                tr("Only the first {most_text} characters of each were compared.", most_text=numeral(MOST_TEXT)),
+                "muted",
+            )
         cursor.endEditBlock()
         self.moveCursor(QTextCursor.MoveOperation.Start)
         if language:
@@ -121,8 +130,8 @@ class SideBySide(QWidget):
     ) -> None:
         """`make` makes the view of each side."""
         super().__init__(parent)
-        self.old = make(look, f"{name}: before")
-        self.new = make(look, f"{name}: after")
+        self.old = make(look, tr("{name}: before", name=name))
+        self.new = make(look, tr("{name}: after", name=name))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(look.px(4))
@@ -183,5 +192,5 @@ def write_line(cursor: QTextCursor, text: str, ink: str, ground: str = "") -> No
 def numbered(sign: str, number: int | None, text: str) -> str:
     """Return a line of a difference with its sign and number; what is too long is cut, and says so."""
     shown = expose(text[:LONGEST]).text
-    cut = f" \N{HORIZONTAL ELLIPSIS} {len(text) - LONGEST:,} more characters" if len(text) > LONGEST else ""
+    cut = tr(" … {count} more characters", count=numeral(len(text) - LONGEST)) if len(text) > LONGEST else ""
     return f"{sign} {number or '':>4}  {shown}{cut}"

@@ -8,6 +8,7 @@ from app.parts.rows import Rows
 from app.parts.text.visible_characters import WIDEST, Shown, cells, expose, indent, lines_of, plain, segments
 from runner.model.assessment import WHOLE, Finding, Level
 from runner.model.shown import LONGEST_SHOWN
+from runner.model.translation import numeral, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -109,7 +110,7 @@ def _exposed(text: str) -> Shown:
     if len(text) <= LONGEST_SHOWN or plain(text):
         return expose(text)
     shown = expose(text[:LONGEST_SHOWN])
-    more = f" \N{HORIZONTAL ELLIPSIS} {len(text) - LONGEST_SHOWN:,} more characters of this line"
+    more = tr(" … {count} more characters of this line", count=numeral(len(text) - LONGEST_SHOWN))
     end = len(shown.text)
     starts = shown.starts or tuple(range(end + 1))
     return Shown(shown.text + more, (*shown.escapes, (end, end + len(more))), starts, shown.narrow)
@@ -121,7 +122,7 @@ def _in_word(character: str) -> bool:
 
 def remark(finding: Finding) -> str:
     """Return what is written at the line of `finding`: the level in a word, then why."""
-    return f"{finding.level.name.capitalize()}: {' '.join(finding.reason.split())}"
+    return f"{finding.level.name.capitalize()}: {' '.join(translated(finding.reason).split())}"
 
 
 class CodeLayout:

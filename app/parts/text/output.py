@@ -10,11 +10,11 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QPushButton, QVBoxLayout, QWidget
 
-from app.parts.amounts import counted
 from app.parts.text.output_order import NOT_KEPT, in_order
 from app.parts.text.pane import OutputPane
 from app.parts.text.scrollback import Scrollback
 from app.parts.text.searching import SearchBar
+from runner.model.translation import numeral, plural, tr
 from runner.sandbox.output import OutputNews, Stream
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class OutputView(QWidget):
         self.search.changed.connect(self._search)
         self.search.stepped.connect(self._step)
         self.search.closed.connect(self.close_search)
-        self.jump = QPushButton("Jump to end", self.pane)
+        self.jump = QPushButton(tr("Jump to end"), self.pane)
         self.jump.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         look.dress(self.jump, "arrow-down-to-line", "text", 14)
         self.jump.hide()
@@ -148,7 +148,7 @@ class OutputView(QWidget):
     def _tell(self) -> None:
         """Describe the output to screen readers: how much there is, and the newest line."""
         self._described_at = time.monotonic()
-        self.pane.setAccessibleName(f"Output, {counted(self._lines.end, 'line')}")
+        self.pane.setAccessibleName(plural("Output, {count} line", "Output, {count} lines", self._lines.end))
         self.pane.setAccessibleDescription(self.pane.text_of(self._lines.end - 1)[:500])
 
     # ---- following ----
@@ -198,7 +198,7 @@ class OutputView(QWidget):
             self.pane.highlight(self.search.finder() or self._marked)
         except ValueError as error:
             self.pane.highlight(None)
-            self.search.tell(f"Not a regular expression: {error}")
+            self.search.tell(tr("Not a regular expression: {error}", error=error))
             return
         self._step(1)
 
@@ -207,13 +207,13 @@ class OutputView(QWidget):
             self.search.tell("")
             return
         line = self.pane.find_next(step)
-        self.search.tell("Not found" if line is None else f"Line {line + 1:,}")
+        self.search.tell(tr("Not found") if line is None else tr("Line {line}", line=numeral(line + 1)))
 
     # ---- saving and keys ----
 
     def save(self) -> None:
         """Ask where to, and write all output that is kept there."""
-        path, _ = QFileDialog.getSaveFileName(self, "Save output", "output.txt", "Text (*.txt);;All files (*)")
+        path, _ = QFileDialog.getSaveFileName(self, tr("Save output"), "output.txt", tr("Text (*.txt);;All files (*)"))
         if path:
             self.save_to(Path(path))
 
@@ -223,12 +223,20 @@ class OutputView(QWidget):
         if self._source is not None:
             out, err = self._source.text(Stream.OUT)[0], self._source.text(Stream.ERR)[0]
         whole = (
-            out + ("" if out.endswith("\n") or not out else "\n") + (f"--- standard error ---\n{err}" if err else "")
+            out
+            + ("" if out.endswith("\n") or not out else "\n")
+            + (tr("--- standard error ---\n{err}", err=err) if err else "")
         )
         try:
             path.write_text(whole, "utf-8", "replace")
         except OSError as error:
-            self.failed.emit(f"The output was not saved to {path}: {error.strerror}. Choose another place.")
+            self.failed.emit(
+                tr(
+                    "The output was not saved to {path}: {strerror}. Choose another place.",
+                    path=path,
+                    strerror=error.strerror,
+                )
+            )
             return
         self.saved.emit(str(path))
 

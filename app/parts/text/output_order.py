@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runner.model.translation import tr
 from runner.sandbox.output import Stream
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from runner.model.result import OutputOrder
 
-NOT_KEPT = "The order was kept up to here. Below: the rest of standard output, then that of standard error"
+NOT_KEPT = tr("The order was kept up to here. Below: the rest of standard output, then that of standard error")
 
 
 @dataclass(frozen=True, slots=True)

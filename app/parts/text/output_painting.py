@@ -10,12 +10,12 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFontMetricsF, QPen, QTextCharFormat
 
 from app.look.tokens import contrast, legible
-from app.parts.amounts import counted
 from app.parts.text.ansi import Ink, Stretch, parse, text_alone
 from app.parts.text.glyphs import Glyphs, Style
 from app.parts.text.scrollback import LONGEST, OutputLine
 from app.parts.text.selection import TextPosition
 from app.parts.text.visible_characters import Shown, expose
+from runner.model.translation import plural
 from runner.sandbox.output import Stream
 
 if TYPE_CHECKING:
@@ -125,7 +125,11 @@ class OutputPainting:
             styles += [(shown.place(start), shown.place(end), self._format(ink)) for start, end, ink in stretches]
             swapped = self._format(Ink(swapped=True))
             styles += [(start, end, swapped) for start, end in shown.escapes]
-        tail = f"  \N{HORIZONTAL ELLIPSIS} {counted(line.cut, 'more byte')} of this line" if line.cut else ""
+        tail = (
+            plural("  … {count} more byte of this line", "  … {count} more bytes of this line", line.cut)
+            if line.cut
+            else ""
+        )
         if tail:
             styles.append((len(shown.text), len(shown.text) + len(tail), self._format(Ink(text=11))))
         return Glyphs(shown.text + tail, self._mono, styles)

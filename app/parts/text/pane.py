@@ -173,6 +173,7 @@ class OutputPane(TextArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.fillRect(self.viewport().rect(), QColor(self._look.tokens.code))
         top = max(self._top, self._lines.first)
         lines = self._lines.lines(top, self._rows_visible() + 1)

@@ -24,6 +24,7 @@ class Ruler(QWidget):
 
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._marks: dict[float, Level] = {}
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -37,6 +38,7 @@ class Ruler(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.fillRect(self.rect(), QColor(self._look.tokens.gutter))
         thick = self._look.px(3)
         worst: dict[int, Level] = {}

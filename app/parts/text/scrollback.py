@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from app.parts.amounts import size
+from runner.model.translation import tr
 from runner.sandbox.output import OutputNews, Stream
 
 LONGEST = 4096
@@ -91,7 +92,7 @@ class Scrollback:
     def take(self, news: OutputNews) -> None:
         """Add what is new."""
         if news.skipped:
-            self.remark(f"{size(news.skipped)} went by too fast to show")
+            self.remark(tr("{size} went by too fast to show", size=size(news.skipped)))
         for stream, pieces in groupby(news.pieces, key=lambda piece: piece.stream):
             self.add(stream, b"".join(piece.data for piece in pieces))
         if news.ended:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from app.parts.plain import plain_label
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,20 +27,20 @@ class SearchBar(QFrame):
     """1 for the next match, -1 for the one before."""
     closed = Signal()
 
-    def __init__(self, look: Look, parent: QWidget | None = None, what: str = "Search the output") -> None:
+    def __init__(self, look: Look, parent: QWidget | None = None, what: str = tr("Search the output")) -> None:
         super().__init__(parent)
         self.field = QLineEdit()
         self.field.setPlaceholderText(what)
         self.field.setAccessibleName(what)
         self.field.textChanged.connect(self.changed)
-        self.regex = _button(look, "regex", "Regular expression")
+        self.regex = _button(look, "regex", tr("Regular expression"))
         self.regex.setCheckable(True)
         self.regex.toggled.connect(self.changed)
-        back = _button(look, "chevron-up", "Previous match")
+        back = _button(look, "chevron-up", tr("Previous match"))
         back.clicked.connect(lambda: self.stepped.emit(-1))
-        on = _button(look, "chevron-down", "Next match")
+        on = _button(look, "chevron-down", tr("Next match"))
         on.clicked.connect(lambda: self.stepped.emit(1))
-        cross = _button(look, "x", "Close the search")
+        cross = _button(look, "x", tr("Close the search"))
         cross.clicked.connect(self.closed)
         self._outcome = plain_label(role="small")
         row = QHBoxLayout(self)

@@ -24,6 +24,7 @@ class TextArea(QAbstractScrollArea):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         self._look = look
         self._by_keyboard = False
         self.setProperty("pane", True)

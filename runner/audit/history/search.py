@@ -27,7 +27,7 @@ from runner.model.errors import KnownError
 from runner.model.file_changes import FILES_CHANGED
 from runner.model.lifecycle import IllegalMove, Phase
 from runner.model.request import Request
-from runner.model.result import Result
+from runner.model.result import CapturedFile, Result
 from runner.model.verdict import RiskVerdict
 
 if TYPE_CHECKING:
@@ -74,6 +74,10 @@ _GRAVEST = (
     " FROM requests JOIN entries ON request_id = id AND kind = 'assessed' JOIN bodies ON bodies.seq = entries.seq"
 )
 """The capabilities of the CRITICAL findings of each request, joined by commas, which none has; NULL where none is."""
+_FILES = (
+    "SELECT requests.seq, CASE WHEN json_valid(data) THEN data -> '$.files' END"
+    " FROM requests JOIN bodies ON bodies.seq = finished_seq"
+)
 _ENTRIES = (
     "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data"
     " FROM entries LEFT JOIN bodies USING (seq) WHERE request_id = ? ORDER BY seq"
@@ -261,6 +265,22 @@ class History:
         marks = ", ".join("?" * len(wanted))
         found = self._all(f"{_GRAVEST} WHERE requests.seq IN ({marks})", wanted)
         return {seq: frozenset(str(joined).split(",")) for seq, joined in found if joined is not None}
+
+    def files(self, seqs: Iterable[int], endings: tuple[str, ...]) -> dict[int, tuple[CapturedFile, ...]]:
+        """Return the files with one of `endings` (".png") that runs created, by the `seq` of their requests' rows.
+
+        What created none, and what has no content any more or a damaged one, is missing.
+        """
+        wanted = tuple(seqs)
+        marks = ", ".join("?" * len(wanted))
+        found = {}
+        for seq, text in self._all(f"{_FILES} WHERE requests.seq IN ({marks})", wanted):
+            listed = json.loads(text or "[]")
+            with contextlib.suppress(UnreadableValue, TypeError, KeyError):
+                fitting = [one for one in listed if str(one["path"]).lower().endswith(endings)]
+                if fitting:
+                    found[seq] = tuple(decode(CapturedFile, one) for one in fitting)
+        return found
 
     def count(self, wanted: Filter = ANYTHING) -> int:
         """Return how many requests fit."""

@@ -37,6 +37,7 @@ from runner.model.result import CapturedFile, Outcome
 from tests.audit import story
 from tests.gui import feed
 from tests.gui.files.test_files import png_of
+from tests.gui.record import ledger
 from tests.gui.scenes import result_scenes
 
 if TYPE_CHECKING:
@@ -363,6 +364,27 @@ def test_rows_show_the_picture_that_a_run_made(desk: Desk, places: Places) -> No
     desk.window.show_page("Running")
     panel: Any = desk.window.page("Running")
     desk.qtbot.waitUntil(lambda: panel.model.index(0, 0).data(SUMMARY).picture is not None, timeout=60_000)
+
+
+def test_the_history_shows_the_picture_that_a_run_made(desk: Desk, places: Places) -> None:
+    drawn = feed.result(files=result_scenes.stored(places, {"b.png": result_scenes.plot(), "c.csv": b"a\n1\n"}))
+    gone = feed.result(files=(CapturedFile("d.png", 9, f"{1:064}"),))
+    plain = feed.result(files=result_scenes.stored(places, {"e.csv": b"a\n1\n"}))
+    told = [
+        entry
+        for name, one in (("a", drawn), ("b", gone), ("c", plain))
+        for entry in story.approved(story.request(name), one)
+    ]
+    ledger(places.ledger, told)
+    desk.window.show_page("History")
+    panel: Any = desk.window.page("History")
+    model = panel.list.model
+    desk.qtbot.waitUntil(lambda: model.rowCount() == 3)
+    assert [line.picture and line.picture.path for line in model.lines] == [None, "d.png", "b.png"]
+    desk.qtbot.waitUntil(lambda: model.index(2, 0).data(SUMMARY).picture is not None, timeout=60_000)
+    assert [model.index(row, 0).data(SUMMARY).picture is None for row in (0, 1)] == [True, True]
+    panel._reader.close()
+    panel.list._reader.close()
 
 
 # ---- in the window ----

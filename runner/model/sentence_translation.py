@@ -1,0 +1,296 @@
+"""The verdict sentence in another language.
+
+The engine writes it in English, and that is what is recorded. Here it is taken apart by the templates of which it is
+made. It is translated where each word of it is understood; else it stays as it is, whole: a sentence that says
+something else than what was found is worse than one in English.
+
+What an agent chose is recognised by its form: it is in quotes, or a name that nobody reads as words. It is never
+looked up. Each text is gone through once, so that none takes longer than its length asks for.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from runner.model.expression import expression
+from runner.model.shown import PLAIN
+from runner.model.translation import capital, known, to_translate, tr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+LONGEST = 400
+"""Characters of a sentence that is looked at."""
+PARTLY = ", as far as could be read"
+PARTLY_READ = " (partly read)"
+NAME = expression(r"[\w.-]{1,100}\.[\w-]{1,60}|localhost|[A-Z_][A-Z0-9_]{1,40}", re.ASCII)
+"""A host, a function of a module, or a variable."""
+OPENING, CLOSING = "\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"
+
+CLAUSES = {
+    "deletes ": to_translate("deletes {what}"),
+    "rewrites ": to_translate("rewrites {what}"),
+    "writes ": to_translate("writes {what}"),
+    "makes ": to_translate("makes {what}"),
+    "looks through ": to_translate("looks through {what}"),
+    "reads ": to_translate("reads {what}"),
+    "runs ": to_translate("runs {what}"),
+    "installs ": to_translate("installs {what}"),
+    "stops ": to_translate("stops {what}"),
+    "waits for ": to_translate("waits for {what}"),
+    "sends ": to_translate("sends {what}"),
+    "moves ": to_translate("moves {what}"),
+}
+"""Verbs with the objects of a clause; an object may be a phrase of ours."""
+OF_NAMES = {
+    "connects to ": to_translate("connects to {what}"),
+    "downloads from ": to_translate("downloads from {what}"),
+    "reads credentials in ": to_translate("reads credentials in {what}"),
+    "changes the rights of ": to_translate("changes the rights of {what}"),
+    "calls ": to_translate("calls {what}"),
+    "names ": to_translate("names {what}"),
+}
+"""Verbs whose objects have to be names: in many languages a phrase would have another form behind them."""
+VERBS = sorted((*CLAUSES, *OF_NAMES), key=len, reverse=True)
+"""The longer ones first: another may be the beginning of one."""
+WHOLE = frozenset(
+    (
+        to_translate("changes nothing"),
+        to_translate("computes"),
+        to_translate("computes and prints"),
+        to_translate("touches no files, no network"),
+        to_translate("no use of files, network or other programs was found"),
+        to_translate("what that does was not read"),
+        to_translate("by name that only looks, and it was not read"),
+        to_translate("only commands that look and print were found"),
+        to_translate("what it does has no words here: look at the code"),
+        to_translate("works on a database in memory"),
+        to_translate("no files, network or programs found"),
+        to_translate("only looks and prints"),
+        to_translate("no words for it: look at the code"),
+        to_translate("connects to an address worked out at run time"),
+        to_translate("connects to a name server"),
+        to_translate("downloads from an address worked out at run time"),
+        to_translate("changes the clipboard"),
+        to_translate("changes the clock"),
+        to_translate("reads stored passwords"),
+        to_translate("looks at the programs that run"),
+        to_translate("looks through the environment"),
+        to_translate("records the screen, the keyboard or the clipboard"),
+        to_translate("schedules something to run later"),
+        to_translate("removes everything that is scheduled"),
+        to_translate("trusts whatever machine answers"),
+    )
+)
+"""Clauses that have no object."""
+PHRASES = frozenset(
+    (
+        to_translate("its working folder"),
+        to_translate("everything in its working folder"),
+        to_translate("what it finds in its working folder"),
+        to_translate("what it finds in the home folder"),
+        to_translate("its own temporary files"),
+        to_translate("the home folder"),
+        to_translate("the whole system"),
+        to_translate("a path worked out at run time"),
+        to_translate("a file worked out at run time"),
+        to_translate("a folder worked out at run time"),
+        to_translate("a program worked out at run time"),
+        to_translate("packages worked out at run time"),
+        to_translate("the path that it gets as an argument"),
+        to_translate("the file that it gets as an argument"),
+        to_translate("the folder that it gets as an argument"),
+        to_translate("a path that it is given"),
+        to_translate("a file that it is given"),
+        to_translate("a folder that it is given"),
+        to_translate("paths that it finds"),
+        to_translate("files that it finds"),
+        to_translate("folders that it finds"),
+        to_translate("a process"),
+        to_translate("a process of its own"),
+        to_translate("an interactive shell"),
+        to_translate("connections"),
+        to_translate("native code"),
+        to_translate("code that is only known at run time"),
+        to_translate("it again"),
+        to_translate("more"),
+        to_translate("many more"),
+    )
+)
+DATA = frozenset(
+    (
+        to_translate("data"),
+        to_translate("credentials"),
+        to_translate("stored secrets"),
+        to_translate("a private key"),
+        to_translate("environment variables"),
+        to_translate("a recording"),
+        to_translate("account files"),
+        to_translate("log files"),
+        to_translate("a copy of a database"),
+        to_translate("files that it finds"),
+        to_translate("an archive"),
+        to_translate("the output of programs"),
+        to_translate("the name of this machine"),
+        to_translate("files"),
+    )
+)
+AROUND = (
+    ("the folder ", "", to_translate("the folder {name}")),
+    ("what it finds in ", "", to_translate("what it finds in {name}")),
+    ("the value of ", "", to_translate("the value of {name}")),
+    ("the path in ", "", to_translate("the path in {name}")),
+    ("the file in ", "", to_translate("the file in {name}")),
+    ("the folder in ", "", to_translate("the folder in {name}")),
+    ("the process ", "", to_translate("the process {name}")),
+    ("connections on ", "", to_translate("connections on {name}")),
+)
+"""Phrases about one name: what stands before it and behind it."""
+ADDRESS = to_translate("an address worked out at run time")
+
+
+def in_words(sentence: str) -> str:
+    """Return a verdict sentence, or its short form, in the chosen language; as it is where not all is understood."""
+    return _translated(sentence) or sentence
+
+
+@lru_cache(2048)
+def _translated(sentence: str) -> str:
+    """Return the translation; '' where there is none."""
+    if len(sentence) > LONGEST:
+        return ""
+    words, end = (sentence[:-1], ".") if sentence.endswith(".") else (sentence, "")
+    partly = next((one for one in (PARTLY, PARTLY_READ) if words.endswith(one)), "")
+    parts = [*_split(words.removesuffix(partly), ("; ",))]
+    said = [_lead(parts[0]) or _clauses(_small(parts[0]))]
+    for part in parts[1:]:
+        also = part.startswith("it also ")
+        clauses = _clauses(part.removeprefix("it also "))
+        said.append(tr("it also {clauses}", clauses=clauses) if also and clauses else clauses)
+    if not all(said):
+        return ""
+    whole = capital("; ".join(said))
+    if partly == PARTLY:
+        whole = tr("{sentence}, as far as could be read", sentence=whole)
+    elif partly:
+        whole = tr("{sentence} (partly read)", sentence=whole)
+    return f"{whole}{end}"
+
+
+def _lead(words: str) -> str:
+    """Return the reason of a rule, with what it is about where that is named; '' where it is none."""
+    if found := known(f"{words}."):
+        return found.removesuffix(".")
+    reason, bracket, about = words.removesuffix(")").rpartition(" (")
+    if not bracket or not words.endswith(")") or not (found := known(f"{reason}.")):
+        return ""
+    to = about.startswith("to ")
+    named = _name(about.removeprefix("to ")) or ("" if to else _object(about))
+    if not named:
+        return ""
+    return f"{found.removesuffix('.')} ({tr('to {host}', host=named) if to else named})"
+
+
+def _clauses(words: str) -> str:
+    """Return clauses that are joined by commas and a last `and`; '' where one is not understood."""
+    if words in WHOLE:
+        return known(words)
+    clauses: list[tuple[str, list[str]]] = []
+    for item in _split(words, (", ", " and ")):
+        verb = next((one for one in VERBS if item.startswith(one)), "")
+        if item in WHOLE:
+            clauses.append((item, []))
+        elif verb:
+            clauses.append((verb, [item.removeprefix(verb)]))
+        elif clauses and clauses[-1][1]:
+            clauses[-1][1].append(item)
+        elif clauses and item == "more":
+            clauses.append((item, []))
+        else:
+            return ""
+    said = [_clause(verb, objects) for verb, objects in clauses]
+    return _listed(said) if said and all(said) else ""
+
+
+def _clause(verb: str, objects: Sequence[str]) -> str:
+    """Return one clause; '' where one of its objects is not understood."""
+    if not objects:
+        return known(verb)
+    of_names = verb in OF_NAMES
+    said = [_object_of(verb, one) if not of_names else _name(one) or _counted(one) for one in objects]
+    if not all(said):
+        return ""
+    template = known(OF_NAMES[verb] if of_names else CLAUSES[verb])
+    return template.replace("{what}", _listed(said), 1)
+
+
+def _object_of(verb: str, words: str) -> str:
+    if verb == "sends ":
+        data, to, host = words.partition(" to ")
+        sent = (known(data) if data in DATA else _object(data)) if to else ""
+        reached = known(ADDRESS) if host == ADDRESS else _name(host)
+        return tr("{data} to {host}", data=sent, host=reached) if sent and reached else _counted(words)
+    if verb == "moves ":
+        source, to, target = words.partition(" to ")
+        before, after = _name(source), _name(target)
+        return tr("{path} to {other}", path=before, other=after) if to and before and after else _counted(words)
+    return _object(words)
+
+
+def _object(words: str) -> str:
+    """Return what something is done to; '' where that is not understood."""
+    if words in PHRASES:
+        return known(words)
+    if named := _name(words) or _counted(words):
+        return named
+    for before, behind, template in AROUND:
+        if words.startswith(before) and words.endswith(behind):
+            named = _name(words[len(before) : len(words) - len(behind)])
+            if named:
+                return known(template).replace("{name}", named, 1)
+    return ""
+
+
+def _name(words: str) -> str:
+    """Return what an agent may have chosen, as it is, where its form says so; '' for anything else."""
+    if words.startswith(OPENING) and words.endswith(CLOSING) and words.count(CLOSING) == words.count(OPENING) == 1:
+        return words
+    if " " in words or words.endswith("\N{HORIZONTAL ELLIPSIS}"):
+        return ""  # what is cut there may have been a word of ours
+    whole = words.replace("\N{HORIZONTAL ELLIPSIS}", "*")
+    return words if PLAIN.fullmatch(whole) or NAME.fullmatch(words) else ""
+
+
+def _counted(words: str) -> str:
+    """Return `4 more`."""
+    number, _, more = words.partition(" ")
+    return tr("{count} more", count=number) if more == "more" and number.isdecimal() and len(number) < 4 else ""
+
+
+def _listed(words: Sequence[str]) -> str:
+    if len(words) < 2:
+        return "".join(words)
+    return tr("{several} and {last}", several=", ".join(words[:-1]), last=words[-1])
+
+
+def _small(words: str) -> str:
+    return words[:1].lower() + words[1:]
+
+
+def _split(words: str, marks: Sequence[str]) -> Iterator[str]:
+    """Yield what stands between the marks, but for those in quotes or brackets."""
+    begin = place = 0
+    quoted, depth = False, 0
+    while place < len(words):
+        one = words[place]
+        quoted = one == OPENING or (quoted and one != CLOSING)
+        depth += 0 if quoted else (one == "(") - (one == ")")
+        mark = next((each for each in marks if words.startswith(each, place)), "") if not quoted and depth == 0 else ""
+        if mark:
+            yield words[begin:place]
+            begin = place = place + len(mark)
+        else:
+            place += 1
+    yield words[begin:]
