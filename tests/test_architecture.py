@@ -335,6 +335,7 @@ def test_working_copies_are_listed_without_what_changes_them() -> None:
 ELSEWHERE = {
     "runner.commands.client_at_work",
     "runner.commands.work_standing",
+    "runner.model.sent_files",
     "runner.risk.user_rules",
 }
 """Loaded before a client is started; by `assent work list`; with rules of dangers that a

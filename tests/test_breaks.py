@@ -26,6 +26,7 @@ FINDINGS = {
     "door.toml": [f"door-{number}" for number in range(1, 6)],
     "newcomer26.toml": [f"new26-{number}" for number in range(1, 18)],
     "changes.toml": [f"changes-{number}" for number in range(1, 22)],
+    "seccomp.toml": [f"seccomp-{number}" for number in range(1, 17)],
     "languages.toml": [f"language-{number}" for number in range(1, 8)],
     "quick.toml": [f"quick-{number}" for number in range(1, 5)],
     "house.toml": [f"house-{number}" for number in range(1, 5)],
@@ -73,12 +74,13 @@ FINDINGS = {
     "speed.toml": [f"speed-{number}" for number in range(2, 10)],
     "fifth.toml": [f"fifth-{number}" for number in range(1, 15)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
-    "e2b.toml": [f"e2b-{number}" for number in range(1, 31)],
-    "plugin.toml": [f"plugin-{number}" for number in range(1, 8)],
+    "e2b.toml": [f"e2b-{number}" for number in range(1, 43)],
+    "plugin.toml": [f"plugin-{number}" for number in range(1, 10)],
     "held.toml": [f"held-{number}" for number in range(1, 23)],
     "window.toml": [f"window-{number}" for number in range(1, 24)],
     "xmend.toml": [f"xmend-{number}" for number in range(1, 8)],
     "tmend.toml": [f"tmend-{number}" for number in range(1, 18)],
+    "words.toml": [f"words-{number}" for number in range(1, 12)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
 }
 """Each file, and the findings that it has to speak of."""

@@ -23,6 +23,7 @@ PUT_TOGETHER = {
     ("runner/risk/rules/trojan_source.py", "_matches"): "loaded and tried",
     ("runner/sandbox/container/frames.py", "_settle"): "a number of digits",
     ("runner/sandbox/images/trouble.py", "known"): "tried from its table",
+    ("runner/workspace/secret_names.py", "_pattern"): "for names, which the system holds to 255 bytes each",
 }
 """File and function in which an expression is put together -> how it is known to be linear."""
 

@@ -14,6 +14,7 @@ from runner.model.rehearsal import RehearsalMode
 from runner.model.request import ALL_LIMITS, Isolation, Tool
 from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.syscalls import FILTERED
+from runner.sandbox.seccomp.own import WIDENED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,6 +69,9 @@ def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[st
         return "" if asked or ALL_LIMITS in protections else f"{isolation.label} cannot bind memory and processor here."
     if mode is not RehearsalMode.ANY:
         return f"This agent's code is tried in gVisor only, and code runs in {_place(isolation)} here."
+    protections = tuple(protections)
+    if any(one.startswith(WIDENED) for one in protections):
+        return f"Your seccomp profile allows more than Assent's own filter in {_place(isolation)}."
     if isolation is Isolation.DOCKER:
         return ""
     if isolation is not Isolation.LOCAL:

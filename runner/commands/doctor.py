@@ -15,7 +15,7 @@ from runner.audit.history.search import History
 from runner.clients import managed
 from runner.clients.connection import ClientConnections
 from runner.clients.known import CLIENTS
-from runner.commands import fixes
+from runner.commands import fixes, own_profiles
 from runner.commands.agents import last_call
 from runner.commands.check import Check, State
 from runner.gateway import address_file
@@ -186,7 +186,8 @@ async def sandboxes(places: Places, loaded: Loaded, secrets: Secrets | None = No
             checks.insert(0, _promised(name, promised, settings, worth, fix if isolation is Isolation.PLUGIN else ""))
     if Isolation.E2B not in found and os.environ.get(VARIABLE):
         checks.append(Check("E2B", State.OK, UNUSED_KEY))
-    return [*checks, *_local(local, settings, protected=protected)]
+    own = await asyncio.to_thread(own_profiles.checks, settings, found)
+    return [*checks, *_local(local, settings, protected=protected), *own]
 
 
 def _promised(name: str, ready: Readiness, settings: Settings, worth: str, fix: str) -> Check:

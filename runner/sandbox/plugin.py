@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import threading
 from dataclasses import replace
 from types import NoneType
 from typing import TYPE_CHECKING, TypeVar
@@ -42,6 +43,9 @@ CALL_SECONDS = 60.0
 """To be examined, to start a run and to clear up. The first use of an image may fetch it."""
 END_SECONDS = 15.0
 """From the time limit of a run, and again from Stop, until it has to be over."""
+GIVEN_UP = "It was given up before it began"
+STOPPING = "stop of a package's sandbox"
+"""Name of the threads on which runs of packages are told to stop."""
 MOST_LINES, LONGEST = 30, 200
 """Of what it says of itself, and characters of each."""
 REMEDY = "Ask whoever wrote it, or choose another sandbox in Settings."
@@ -116,13 +120,21 @@ class PluginSandbox:
         if not ready.ready:
             raise KnownError(ready.problem, ready.remedy)
         sandbox, permit = await self._sandbox(), AskedPermit(job.permit)
+
+        async def started() -> Run:
+            run = await sandbox.start(replace(job, permit=permit), measured)
+            if permit.ended:  # it went on although it was cancelled: nobody waits for what it has begun
+                Stopping(run).ask(GIVEN_UP)
+            return run
+
         try:
-            run = await self._called("start", sandbox.start(replace(job, permit=permit), measured))
+            run = await self._called("start", started())
         except BaseException:
             permit.end()  # whatever it still does, nobody waits for it
             raise
         if not isinstance(getattr(run, "transcript", None), Transcript):
             permit.end()
+            Stopping(run).ask(GIVEN_UP)
             raise KnownError(f"The sandbox {self._title} starts a run without a Transcript.", REMEDY)
         return PluginRun(run, job, permit, ready.protections, f"The sandbox {self._title}")
 
@@ -202,19 +214,44 @@ class AskedPermit:
 
     def __init__(self, permit: Callable[[], None]) -> None:
         self._permit = permit
-        self._ended = False
+        self.ended = False
+        """Whether nobody waits for the run any more."""
         self.given = False
 
     def __call__(self) -> None:
         """Raises NotPermitted."""
-        if self._ended:
+        if self.ended:
             raise NotPermitted("This run was given up before it began.", "Nothing is run.")
         self._permit()
         self.given = True
 
     def end(self) -> None:
         """Give it to nobody any more."""
-        self._ended = True
+        self.ended = True
+
+
+class Stopping:
+    """The calls of a run's `stop`, on a thread of their own: they may take as long as they like, and hold up nobody."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._thread: threading.Thread | None = None
+
+    @property
+    def hangs(self) -> bool:
+        """Whether a call has not returned."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def ask(self, why: str) -> None:
+        """Call it, unless an earlier call has not returned. Returns at once; may be called on any thread."""
+        if self.hangs:
+            return
+        self._thread = threading.Thread(target=self._call, args=(why,), name=STOPPING, daemon=True)
+        self._thread.start()
+
+    def _call(self, why: str) -> None:
+        with contextlib.suppress(Exception):  # then it is not over in time, which is said
+            self._run.stop(why)
 
 
 class PluginRun:
@@ -223,6 +260,7 @@ class PluginRun:
     def __init__(self, run: Run, job: Job, permit: AskedPermit, protections: tuple[str, ...], who: str) -> None:
         self._run, self._job, self._permit, self._protections, self._who = run, job, permit, protections, who
         self._loop = asyncio.get_running_loop()
+        self._stopping = Stopping(run)
         self._asked = asyncio.Event()
         self._transcript = run.transcript
         self._result = spawn(f"run {job.id}", self._followed())
@@ -235,8 +273,7 @@ class PluginRun:
         return await asyncio.shield(self._result)
 
     def stop(self, why: str) -> None:
-        with contextlib.suppress(Exception):  # then it is not over in time, which is said
-            self._run.stop(why)
+        self._stopping.ask(why)
         with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._asked.set)
 
@@ -251,6 +288,8 @@ class PluginRun:
             result = _whole(result, self._job.limits)
         except Exception as error:
             words = f"{self._who} does not say how the run ended, which may still be going on: {_told(error)}."
+            if self._stopping.hangs:
+                words = f"{self._who} was told to stop the run, and its stop does not return: it may still be going on."
             result = Result(Outcome.ENGINE_LOST, "", f"{words}\n", 1, 0.0, error=words)
         finally:
             self._permit.end()
@@ -274,7 +313,7 @@ class PluginRun:
         try:
             await asyncio.wait({running, asked}, timeout=most, return_when=asyncio.FIRST_COMPLETED)
             if not running.done() and not asked.done():
-                self._run.stop("Its time is up")
+                self._stopping.ask("Its time is up")
             return await _in(END_SECONDS, running)
         finally:
             asked.cancel()

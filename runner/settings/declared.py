@@ -69,6 +69,16 @@ class Settings:
         "", "Path of the Bash that runs code in the local sandbox; empty finds one.",
         group=RUN, yaml="security.sandbox.languages.shell.interpreter", restart=True,
     )
+    seccomp_profile: str = setting(
+        "", "Path of a seccomp profile in Docker's JSON form: which system calls code in the local sandbox and in "
+        "Docker may not make, besides those that Assent's own filter forbids. With one that does not count nothing is "
+        "run there.",
+        group=RUN, yaml="security.sandbox.seccomp", restart=True,
+    )
+    seccomp_allows: tuple[str, ...] = setting(
+        (), "System calls that Assent's own filter forbids and that this profile may allow, each by its name.",
+        group=RUN, yaml="security.sandbox.seccomp_allows", restart=True,
+    )
     # ---- limits ----
     timeout_seconds: float = setting(
         30.0, "How long a run may take unless the agent asks for another time.",
@@ -359,6 +369,11 @@ class Settings:
     )
     shell_image: str = setting("", "Image for shell; empty takes Assent's own.",
         group=CONTAINER, yaml="security.sandbox.languages.shell.image", restart=True,
+    )
+    apparmor_profile: str = setting(
+        "", "Name of an AppArmor profile for containers of Docker, loaded on the engine's machine; empty leaves it to "
+        "the engine. Nothing is run in Docker where the engine cannot enforce it.",
+        group=CONTAINER, yaml="security.sandbox.apparmor", restart=True,
     )
     # ---- E2B ----
     e2b_domain: str = setting(

@@ -100,6 +100,10 @@ def test_many_megabytes_come_whole_and_the_loop_continues(
     wanted = job(code, disk_mb=64, collect=Collect(tmp_path))
 
     async def body(wanted: Job) -> tuple[Result, float]:
+        """Return what came, and how many seconds of the processor the loop was held by one step at most.
+
+        Seconds of the clock would say as much of a machine that stands still.
+        """
         run = await lab.sandbox.start(wanted, lambda _usage: None)
         async with gaps() as found:
             return await run.finished(), found.worst

@@ -169,5 +169,9 @@ SETS = (
         "set_18", OTHER, "2026-11-24", 50, 50, True, "48 found, 2 raised: a wait for a port, ls of a folder of keys",
         f"{OPEN} in Python and shell, after 14 and 15", Bar.CRITICAL, missed=0.1,
     ),
+    ProgramSet(
+        "set_19", OWN, "2026-11-28", 113, 46, False, "of all 119 dangerous ones 107 found; 4 doubles of tests raised",
+        f"{QUIET} in maintenance with clients of clouds, databases and clusters, {LIKE}",
+    ),
 )
 # fmt: on

@@ -25,7 +25,7 @@ def assessed(language: Language, code: str) -> Assessment:
         (
             S,
             "uvx cleaner ~/Documents",
-            "Hands ~/Documents to “cleaner”, which Assent does not know, and runs “uvx cleaner ~/Documents”.",
+            "Hands ~/Documents to “cleaner”, which Assent does not know, and installs “cleaner” to run it.",
         ),
         (S, "python3 -m cleaner ~/Documents", "Hands ~/Documents to “cleaner”, which Assent does not know."),
         (

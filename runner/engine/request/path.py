@@ -113,7 +113,7 @@ class Path:
         except LedgerFailed as failure:
             decision = await self._deny_unwritten(case, failure)
         changes, limits = await self._changes(case)
-        note = self._sandboxes.lending.note_for(case.request)
+        note = " ".join(filter(None, (self._sandboxes.lending.note_for(case.request), _sent_note(case.approved))))
         answer = Answer(case.request.id, decision, result, facts, problem, changes, limits, case.rehearsed, note)
         await self._close(case, answer)
 
@@ -328,3 +328,9 @@ class Path:
             await self._record.persist(case, Phase.FINISHED, case.result, RunFinished(request.id, case.result))
         assert case.decision is not None
         await self._close(case, Answer(request.id, case.decision, case.result, rehearsed=case.rehearsed))
+
+
+def _sent_note(request: Request) -> str:
+    """Return what a person has sent with a request beside what its agent asked for; '' for nothing."""
+    included = editing.included_files(request)
+    return f"A person has sent {', '.join(included)} as well." if included else ""

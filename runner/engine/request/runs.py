@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from runner.audit.ledger.ledger import LedgerFailed
@@ -13,7 +14,7 @@ from runner.engine.work.layers import ENDED, able
 from runner.model.errors import KnownError
 from runner.model.events import RunHeld, RunMeasured, RunObserved, RunStarted
 from runner.model.lifecycle import Phase
-from runner.model.request import CARRIED, Language
+from runner.model.request import Language
 from runner.model.result import Meta, Outcome, Result
 from runner.requests.modules import imports
 from runner.requests.network import through_gate
@@ -88,10 +89,11 @@ class Runs:
                     await self._sandboxes.lending.begin_run(request, case.weighed)
                     return await self._run_in(case, decision, session, session.protections, KEPT)
             if request.work is not None:
-                async with self._layers.entered(request.work, lambda: self.stop(request.id, ENDED)) as layer:
+                ended = partial(self.stop, request.id, ENDED)
+                async with self._layers.entered(request.work, ended, request.sends) as layer:
                     self._door.require(case, decision)
                     sandbox, why = chosen.sandbox, chosen.why
-                    protections = await self._layers.protections(sandbox, request.work, layer)
+                    protections = await self._layers.protections(sandbox, request.work)
                     return await self._run_in(case, decision, sandbox, protections, why, layer)
             self._door.require(case, decision)
             sandbox, why = chosen.sandbox, chosen.why  # with no await since: the one that it was shown for
@@ -127,8 +129,6 @@ class Runs:
         request = case.approved
         protections = through_gate(protections, request.network)
         if gone := [one for one in request.protections if one not in protections]:
-            if gone[0].startswith(CARRIED):
-                raise KnownError("Other files of the project would be sent than when this was asked.", "Ask again.")
             raise KnownError(f"What protected the machine when this was asked is gone: {gone[0]}.", "Ask again.")
         self._permit(case, decision)
         body = {"protections": list(protections), "chosen": why}

@@ -39,7 +39,7 @@ JS_METHODS = words(
     "endsWith localeCompare normalize getTime getFullYear getMonth getDate getDay getHours getMinutes getSeconds "
     "toISOString toJSON valueOf next shift unshift at substring substr search toLocaleDateString"
 )
-HARMLESS = words("import variable compare forever crumbs mention command variable")
+HARMLESS = words("import variable compare forever crumbs mention command variable written-secret")
 """Kinds of acts that change and touch nothing."""
 TEXT_COMMANDS = words(
     "echo printf true false : test [ seq expr bc date sleep cal export local declare set unset shift return exit let "
