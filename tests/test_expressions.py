@@ -6,9 +6,8 @@ import subprocess
 import sys
 
 from tests.expressions import ROOT, calls
+from tests.patience import HANGS
 
-HANG_SECONDS = 110
-"""For all of them; an expression that never ends is ended on its own."""
 FEWEST = 250
 """Expressions there are at least; fewer mean that some are not found."""
 PUT_TOGETHER = {
@@ -37,7 +36,7 @@ def tried(*expressions: str) -> list[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=HANG_SECONDS,
+        timeout=2 * HANGS,  # for all of them; an expression that never ends is ended on its own
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

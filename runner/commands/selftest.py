@@ -24,7 +24,7 @@ from runner.audit.files.redact import kinds, redacted
 from runner.audit.files.samples import samples
 from runner.audit.ledger.verify import verify
 from runner.gateway import catalog
-from runner.gateway.snippets import own_program
+from runner.gateway.own_command import own_program
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError

@@ -66,7 +66,7 @@ LOST = (
 
 def not_running() -> str:
     """Return the words for no console: a checkout's `assent` is not on the PATH, so it is named in full."""
-    from runner.gateway.snippets import own_command  # its modules would delay every start
+    from runner.gateway.own_command import own_command  # its modules would delay every start
 
     return NOT_RUNNING.format(own_command())
 

@@ -92,6 +92,7 @@ PAGES = (
     Page("Python", "python.md"),
     Page("Commands", "commands.md"),
     Page("Languages", "languages.md"),
+    Page("Speed", "speed.md"),
 )
 
 

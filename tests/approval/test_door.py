@@ -56,7 +56,9 @@ class Pen:
         self._go = asyncio.Event()
         written = Ledger.append
 
-        async def append(ledger: Ledger, kind: str, request_id: str, body: Mapping[str, object]) -> int:
+        async def append(
+            ledger: Ledger, kind: str, request_id: str, body: Mapping[str, object], *, can_wait: bool = False
+        ) -> int:
             while kind in self.held:
                 self.waiting[kind] += 1
                 self._go.clear()
@@ -64,7 +66,7 @@ class Pen:
                 self.waiting[kind] -= 1
             if kind in self.broken:
                 raise LedgerFailed("The disk is full.", "Free some space.")
-            return await written(ledger, kind, request_id, body)
+            return await written(ledger, kind, request_id, body, can_wait=can_wait)
 
         monkeypatch.setattr(Ledger, "append", append)
 
@@ -126,7 +128,7 @@ async def test_what_changes_while_an_approval_is_written_counts(
     assert answer is not None and answer.result is not None
     assert answer.result.outcome is Outcome.KILLED
     assert stage.sandbox.runs == []
-    assert stage.phases(ticket.request_id)[-3:] == ["approved", "finished", "closed"]
+    assert stage.phases(ticket.request_id)[-4:] == ["approved", "running", "finished", "closed"]
 
 
 async def test_a_lockdown_that_was_lifted_meanwhile_still_ended_what_was_approved_before(

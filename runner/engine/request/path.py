@@ -99,19 +99,19 @@ class Path:
             raise
 
     async def _follow(self, case: Case) -> None:
+        result, facts, problem = None, None, ""
         try:
             refusal = await self._assessed(case)
             decision = await self._decided(case, refusal or await self._decide(case))
+            if decision.verdict is Verdict.APPROVED:
+                if case.released is not None:
+                    result = await self._release(case, decision, case.released)
+                elif case.request.tool is Tool.CODE_EXECUTE:
+                    result = await self._run(case, decision)
+                else:
+                    facts, problem = await self._do(case, decision)
         except LedgerFailed as failure:
             decision = await self._deny_unwritten(case, failure)
-        result, facts, problem = None, None, ""
-        if decision.verdict is Verdict.APPROVED:
-            if case.released is not None:
-                result = await self._release(case, decision, case.released)
-            elif case.request.tool is Tool.CODE_EXECUTE:
-                result = await self._run(case, decision)
-            else:
-                facts, problem = await self._do(case, decision)
         changes, limits = await self._changes(case)
         note = " ".join(filter(None, (self._sandboxes.lending.note_for(case.request), _sent_note(case.approved))))
         answer = Answer(case.request.id, decision, result, facts, problem, changes, limits, case.rehearsed, note)
@@ -152,7 +152,9 @@ class Path:
             else:
                 await self._withhold(case)
         phase, event = Phase(decision.verdict.value), RequestDecided(case.request.id, decision)
-        if decision.verdict is Verdict.APPROVED and FACTS[case.request.tool].reads and self._record.works:
+        # Before code runs there is a step that waits for this one; what only reads needs none.
+        follows = FACTS[case.request.tool].reads or case.request.tool is Tool.CODE_EXECUTE
+        if decision.verdict is Verdict.APPROVED and follows and self._record.works:
             case.advance_soon(phase, decision, event)
         else:
             await case.advance(phase, decision, event)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from runner.audit.ledger.ledger import LedgerFailed
 from runner.engine.shared.output_readings import PrintedCurve
 from runner.engine.supply.building import BuildFailed
 from runner.engine.supply.planning import with_found
@@ -75,7 +76,10 @@ class Runs:
         self._budget = OutputBudget()
 
     async def run(self, case: Case, decision: Decision) -> Result:
-        """Run exactly what was approved, in the sandbox that it was approved for."""
+        """Run exactly what was approved, in the sandbox that it was approved for.
+
+        Raises LedgerFailed where nothing ran and the approval itself could not be written: it is undone.
+        """
         request, chosen = case.approved, self._parts.sandboxes
         self._starting[request.id] = ""
         try:
@@ -98,6 +102,10 @@ class Runs:
             return not_run(request, refusal, Outcome.KILLED)
         except BuildFailed as failure:
             return failure.result
+        except LedgerFailed as failure:
+            if case.take_back():
+                raise
+            return not_run(request, failure)
         except KnownError as error:
             return not_run(request, error)
         finally:
